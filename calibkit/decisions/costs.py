@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_predictions, as_probabilities
+from calibkit.validation import as_array, as_finite, as_predictions, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -25,10 +25,8 @@ class PolicyCost(Number):
     value, promised : float
         Mean cost per prediction that was paid, and that the probabilities announced for these
         actions.
-    ignoring, hindsight : float
-        Mean cost of the best single action for everybody, and if every label had been known.
-    standard_error : float
-        Of `value`: standard deviation of the costs over the root of n; NaN for n = 1.
+    ignoring : float
+        Mean cost of the best single action for everybody.
     action, share, paid : ndarray of shape (A,)
         Number of each action, share of predictions that got it, and its part of `value`.
     n : int
@@ -37,8 +35,6 @@ class PolicyCost(Number):
     value: float
     promised: float
     ignoring: float
-    hindsight: float
-    standard_error: float
     action: NDArray[np.intp]
     share: FloatVector
     paid: FloatVector
@@ -102,11 +98,7 @@ def _mistakes_only(pair: FloatVector, n_classes: int | None) -> FloatVector:
             f"have {n_classes}; pass a table with one row per action and one column per class."
         )
     for name, price in zip(("false positive", "false negative"), pair.tolist(), strict=True):
-        if not (np.isfinite(price) and price >= 0):
-            raise ValueError(
-                f"the cost of a {name} is {price!r}; it must be a finite number from 0 on. Gains "
-                "stand in a table, as negative costs."
-            )
+        as_finite(price, f"the cost of a {name}", 0)  # gains stand in a table
     if not pair.any():
         raise ValueError("both costs are 0, so every decision is right; one must be above 0.")
     return np.array([[0.0, pair[1]], [pair[0], 0.0]])
@@ -303,19 +295,14 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     table = as_costs(costs, rows.shape[1])
     said = rows @ table.T
     done = said.argmin(axis=1)
-    paid = table[done, labels]
     n, n_actions = said.shape
     # Counts of (action, class) make the sums independent of the order of rows.
     cell = done * table.shape[1] + labels.astype(np.intp)
     met = np.bincount(cell, minlength=table.size).reshape(table.shape)
-    # Deviations from the first cost: equal costs then have variance 0 exactly.
-    spread = float(np.std(np.sort(paid) - paid.min(), ddof=1)) if n > 1 else np.nan
     return PolicyCost(
         value=float((met * table).sum() / n),
         promised=float(np.sort(said[np.arange(n), done]).sum() / n),
         ignoring=float((table @ met.sum(axis=0)).min() / n),
-        hindsight=float((table.min(axis=0) * met.sum(axis=0)).sum() / n),
-        standard_error=spread / float(np.sqrt(n)),
         action=np.arange(n_actions),
         share=met.sum(axis=1) / n,
         paid=(met * table).sum(axis=1) / n,
