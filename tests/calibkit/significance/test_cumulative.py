@@ -77,23 +77,6 @@ def test_the_range_has_fellers_density(x: float) -> None:
     assert float(brownian_range_tail(x)) == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.slow
-def test_long_sums_follow_the_laws() -> None:
-    """20 000 walks of 400 signs: the discrete maximum is lower by .58 / sqrt(400) at each end."""
-    steps = np.random.default_rng(1).integers(0, 2, (20_000, 400), dtype=np.int8) * 2 - 1
-    path = np.cumsum(steps, axis=1, dtype=np.int16) / 20
-    highest, lowest = np.maximum(path.max(axis=1), 0), np.minimum(path.min(axis=1), 0)
-    for name, value, ends in (
-        ("supremum", np.maximum(highest, -lowest), 1),
-        ("range", highest - lowest, 2),
-    ):
-        for x in (1.0, 2.0, 2.5):
-            share = (value > x).mean()
-            low, high = (float(TAILS[name](x + shift * ends)) for shift in (0.05, -0.001))
-            error = 4 * np.sqrt(high * (1 - high) / 20_000)
-            assert low - error < share < high + error, (name, x)
-
-
 # --- the curve ----------------------------------------------------------------------------------
 
 

@@ -93,21 +93,6 @@ def test_it_is_unbiased_under_miscalibration_too() -> None:
     assert found == pytest.approx(expected, abs=1e-15)
 
 
-def test_opposite_neighbours_cancel_for_a_long_scale_only() -> None:
-    """A sine of two periods in the long run, beside an error of 1 everywhere."""
-    prob = np.linspace(0, 1, 2001)[1:-1]
-    gaps = np.stack([np.sqrt(2) * np.sin(4 * np.pi * prob), np.ones_like(prob)])
-    share = {}
-    for scale in (0.02, 0.1, 1.0):
-        wave, constant = KernelRule(prob, scale).statistic(gaps)
-        share[scale] = wave / constant
-    # Away from the ends a kernel of this scale damps the wave by exp(-(4 pi scale)² / 2), that is
-    # 0.97, 0.45 and 0; the ends add a little.
-    assert 0.95 < share[0.02] < 1
-    assert 0.4 < share[0.1] < 0.6
-    assert abs(share[1.0]) < 0.02
-
-
 def test_blocks_do_not_change_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     labels, prob = binary_data(500, seed=4)
     whole = kernel_calibration_error(labels, prob)

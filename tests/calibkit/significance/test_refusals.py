@@ -54,9 +54,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: hosmer(*DATA, variance="p"), "variance must be"),
     (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
     (lambda: kernel([1], [0.3]), "pass two rows"),
-    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale must") for s in (0, 0.019, -1)),
-    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale") for s in (np.nan, np.inf, "1")),
-    *((lambda s=s: kernel(*DATA, length_scale=s), "length_scale must") for s in (True, None)),
+    *(
+        (lambda s=s: kernel(*DATA, length_scale=s), "length_scale must")
+        for s in (0, 0.019, -1, np.nan, np.inf, "1", True, None)
+    ),
     *((lambda n=n: ck.adaptive_test(*DATA, max_bins=n), "max_bins") for n in (0, -1, 2.5, "4")),
     (lambda: general(*DATA, loss="distance"), '"gap", "rejected" or a function'),
     (lambda: general(*DATA, loss=lambda y, p: np.nan), "The loss of bin 1 is nan"),

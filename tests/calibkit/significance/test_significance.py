@@ -367,7 +367,9 @@ class TestBootstrapFormulas:
         data = binary_data(200)
         reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
         percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
-        assert np.array_equal(reflected.draws, percentile.draws)
+        inverted = ck.bootstrap_interval(ECE, *data, rng=0)
+        for other in (percentile, inverted):
+            assert np.array_equal(reflected.draws, other.draws), other.method
         low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
         assert (percentile.low, percentile.high) == (low, high)
         value = float(ECE(*data))
