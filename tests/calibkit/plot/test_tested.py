@@ -89,7 +89,7 @@ class TestTestBased:
         assert tops["count"] == error.table.count.tolist()
         assert sum(tops["rejected-count"]) == error.rejected.sum()
         shares = {text.get_text() for text in find(strip, "share")}
-        assert shares <= {f"{100 * share:.0f}" for share in error.share}
+        assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
 
@@ -151,7 +151,7 @@ class TestTestBased:
         error = error_of(TILTED, bins=EqualMass(4))
         words = plot.alt_text(plot.test_based(error))
         assert words.startswith(f"Test-based reliability diagram. {error.describe()}")
-        shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
+        shares = ", ".join(f"{100 * share:.0f}" for share in error.verdicts[0].share)
         assert f"in per cent: {shares}." in words
 
     @pytest.mark.slow
