@@ -98,7 +98,7 @@ def _mistakes_only(pair: FloatVector, n_classes: int | None) -> FloatVector:
             f"have {n_classes}; pass a table with one row per action and one column per class."
         )
     for name, price in zip(("false positive", "false negative"), pair.tolist(), strict=True):
-        as_finite(price, f"the cost of a {name}", 0)  # gains stand in a table
+        as_finite(price, f"costs: the price of a {name}", 0)  # gains stand in a table
     if not pair.any():
         raise ValueError("both costs are 0, so every decision is right; one must be above 0.")
     return np.array([[0.0, pair[1]], [pair[0], 0.0]])

@@ -175,10 +175,6 @@ class TestNullMoments:
         sd = np.sqrt((1 - 2 / np.pi) * sum(variance)) / 1000
         assert null_moments(table) == pytest.approx((mean, sd), abs=1e-15)
 
-    def test_they_travel_with_the_error(self) -> None:
-        error = ck.expected_calibration_error(*binary_data(1000))
-        assert (error.null_mean, error.null_sd) == null_moments(error.tables[0])
-
     @pytest.mark.parametrize(
         "options", [{"norm": 2}, {"norm": inf}, {"gap": "centre"}, {"weights": "equal"}]
     )

@@ -114,13 +114,3 @@ def test_the_range_is_the_largest_imbalance_of_an_interval() -> None:
     sums = cumulative_differences(labels, prob)
     assert sums.ecce_r == pytest.approx(max(found.values()), abs=1e-14)
     assert found[sums.interval] == pytest.approx(sums.ecce_r, abs=1e-14)
-
-
-def test_parts_are_bounded_by_the_absolute_error(subtests: pytest.Subtests) -> None:
-    """MAD <= range <= 2 MAD, and the last sum is calibration in the large."""
-    for seed in range(20):
-        with subtests.test(seed=seed):
-            labels, prob = binary_data(100, seed=seed)
-            sums = cumulative_differences(labels, prob)
-            assert sums.ecce_mad <= sums.ecce_r + 1e-15 <= 2 * sums.ecce_mad + 2e-15
-            assert sums.difference[-1] == pytest.approx(labels.mean() - prob.mean(), abs=1e-14)
