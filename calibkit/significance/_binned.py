@@ -17,6 +17,8 @@ from calibkit.views import BinaryProblem, View, binary_problems
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
+# Of so many rows and more, those of one bin are drawn in lots that agree to one part of 4096.
+MANY_ROWS, _STEPS = 200_000, 4096
 
 
 def uses_labels(binning: Binning) -> bool:
@@ -54,7 +56,16 @@ def draw_events(
     *,
     coarse: bool = False,
 ) -> IntVector:
-    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster."""
+    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
+
+    Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
+    binomial law of their mean prediction.
+    """
+    if problem.n > MANY_ROWS:
+        count, bounds, columns = _lots(problem, table, by_label=False)
+        drawn = (generator.binomial(count, columns[:, 1]) for _ in range(n_draws))
+        before = (np.concatenate(([0], np.cumsum(row))) for row in drawn)
+        return np.stack([np.diff(row[bounds]) for row in before])
     order, bounds = _sort_by_bin(problem, table)
     kind: type[np.float32 | np.float64] = np.float32 if coarse else np.float64
     prob = problem.prob[order].astype(kind)
@@ -127,8 +138,19 @@ class Redraws(NamedTuple):
     def resampled_sums(
         self, n_resamples: int, generator: np.random.Generator
     ) -> Iterator[tuple[slice, list[FloatVector]]]:
-        """Redraw rows; yield count, sum of predictions and events per bin, (resamples, B, 3)."""
+        """Redraw rows; yield count, sum of predictions and events per bin, (resamples, B, 3).
+
+        Beyond `MANY_ROWS`, rows of one bin and label whose predictions agree to 1/4096 are one lot:
+        lots have the multinomial law, and their means replace predictions.
+        """
         n = len(self.prob)
+        if n > MANY_ROWS and len(self.problems) == 1:
+            count, bounds, columns = _lots(self.problems[0], self.error.tables[0], by_label=True)
+            for block in blocks(n_resamples, len(count), "resamples"):
+                size = block.stop - block.start
+                times = generator.multinomial(n, count / n, size=size).astype(np.float64)
+                yield block, [_sums(times, bounds, columns)]
+            return
         parts = []  # the rows of each problem sorted by bin: order, bounds, what to add up
         for problem, table in zip(self.problems, self.error.tables, strict=True):
             order, bounds = _sort_by_bin(problem, table)
@@ -153,6 +175,21 @@ class Redraws(NamedTuple):
                 gaps.append(reference - hits / count)
             weights.append(bin_weights(count, self.error.weights))
         return self.errors(gaps, weights)
+
+
+def _lots(
+    problem: BinaryProblem, table: BinTable, *, by_label: bool
+) -> tuple[IntVector, IntVector, FloatVector]:
+    """Return rows per lot, the bounds of the bins among lots, and what a row of a lot adds up."""
+    step = np.minimum(problem.prob * _STEPS, _STEPS - 1).astype(np.intp)
+    index = table.binning.assign(problem.prob, table.edges)
+    key = (index * _STEPS + step) * 2 + (problem.label if by_label else 0)
+    count = np.bincount(key)
+    used = np.flatnonzero(count)
+    mean = np.bincount(key, problem.prob)[used] / count[used]
+    columns = np.column_stack([np.ones(len(used)), mean, used % 2])
+    bounds = np.searchsorted(used, np.arange(table.n_bins + 1) * (2 * _STEPS))
+    return count[used], bounds, columns
 
 
 def _sums(times: FloatVector, bounds: IntVector, columns: FloatVector) -> FloatVector:

@@ -77,8 +77,10 @@ def null_level(
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
     never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
-    reuse their bins, which is fast. Long runs show a bar to a person who waits. Sources: Bröcker
-    and Smith (2007); Panchenko (2021), section 3.3. Taught in lesson 04.
+    reuse their bins, which is fast; beyond 200,000 rows, rows of one bin whose predictions agree to
+    1/4096 are drawn as one lot with their mean prediction, which changes a variance by less than
+    2e-8 a row. Long runs show a bar to a person who waits. Sources: Bröcker and Smith (2007);
+    Panchenko (2021), section 3.3. Taught in lesson 04.
 
     Parameters
     ----------

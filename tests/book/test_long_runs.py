@@ -1,15 +1,16 @@
-"""Bars of long runs."""
+"""Redraws of many rows in lots, and bars of long runs."""
 
 import sys
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import calibkit as ck
 from calibkit import progress
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import adaptive_test
+from calibkit.significance import _binned, adaptive_test
 
 ECE = ck.expected_calibration_error
 
@@ -17,6 +18,38 @@ ECE = ck.expected_calibration_error
 def sample(n: int) -> tuple[Any, Any]:
     drawn = LogitDistortion(slope=0.7).sample(n, 5)
     return drawn.y_true, drawn.y_prob
+
+
+@pytest.mark.slow
+def test_lots_show_what_rows_show(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """Mean and spread of redraws, give or take four standard errors of 2000 draws each."""
+    data = sample(3000)
+
+    def both() -> list[Any]:
+        interval = ck.bootstrap_interval(ECE, *data, n_resamples=2000, rng=1)
+        return [interval.draws, ck.null_level(ECE, *data, n_draws=2000, rng=2).draws]
+
+    rows = both()
+    monkeypatch.setattr(_binned, "MANY_ROWS", 1000)
+    for one, other in zip(rows, both(), strict=True):
+        with subtests.test(one=one, other=other):
+            assert not np.array_equal(one, other)
+            assert other.mean() == pytest.approx(one.mean(), abs=4 * one.std() * np.sqrt(2 / 2000))
+            assert other.std() == pytest.approx(one.std(), rel=4 / np.sqrt(2000))
+
+
+def test_lots_add_up_to_the_table() -> None:
+    labels, prob = sample(5000)
+    table = ck.reliability_table(labels, prob, bins=7)
+    problem = ck.views.binary_problem(labels, prob)
+    count, bounds, columns = _binned._lots(problem, table, by_label=True)
+    sums = np.add.reduceat(count[:, np.newaxis] * columns, bounds[:-1])
+    assert sums[:, 0].tolist() == table.count.tolist()
+    assert sums[:, 1] == pytest.approx(table.count * table.mean_prob, rel=1e-12)
+    assert sums[:, 2] == pytest.approx(table.count * table.frequency, rel=1e-12)
+    assert len(count) < 5000
 
 
 # --- who sees a bar ------------------------------------------------------------------------------
