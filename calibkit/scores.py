@@ -10,8 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Bins, Distinct, as_bins
-from calibkit.reliability import bin_sums, edges_of
+from calibkit.bins import Bins, Distinct
+from calibkit.reliability import reliability_table
 from calibkit.results import Number, listed, spell
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import as_choice
@@ -214,17 +214,16 @@ def brier_decomposition(
     (0.0147, 0.1067, 0.0)
     """
     problem = one_problem(y_true, y_prob, view=view, **rows)
-    binning = as_bins(Distinct() if bins is None else bins)
-    edges = edges_of(problem, binning)
-    count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
-    used, total = count > 0, count if mass is None else mass
-    weight = total[used] / total.sum()
-    mean_prob, frequency = sum_prob[used] / total[used], hits[used] / total[used]
-    overall = hits.sum() / total.sum()
+    bins = Distinct() if bins is None else bins
+    table = reliability_table(y_true, y_prob, view=view, bins=bins, **rows)
+    used = table.occupied
+    weight, mean_prob, frequency = (
+        part[used] for part in (table.weight, table.mean_prob, table.frequency)
+    )
+    overall = np.average(problem.label, weights=problem.weight)
     within = 0.0
-    if not isinstance(binning, Distinct):
-        index = binning.assign(problem.prob, edges)
-        centred = problem.prob - (sum_prob / np.where(used, total, 1))[index]
+    if not isinstance(table.binning, Distinct):
+        centred = problem.prob - table.mean_prob[table.binning.assign(problem.prob, table.edges)]
         hidden = centred**2 - 2 * centred * problem.label
         within = float(np.average(hidden, weights=problem.weight))
     score = np.average((problem.prob.astype(float) - problem.label) ** 2, weights=problem.weight)
@@ -235,7 +234,7 @@ def brier_decomposition(
         uncertainty=float(overall * (1 - overall)),
         within_bin=within,
         view=problem.view,
-        bins=str(binning),
+        bins=table.bins,
         n=problem.n,
     )
 

@@ -33,8 +33,8 @@ SCORES: dict[str, Callable[[np.random.Generator, int], FloatVector]] = {
 }
 
 TESTS: dict[str, Build] = {
-    "Hosmer-Lemeshow, bin-mean": lambda p: BinnedRule(p, 10, pooled=True, fitted=0),
-    "Hosmer-Lemeshow, predictions": lambda p: BinnedRule(p, 10, pooled=False, fitted=0),
+    "Hosmer-Lemeshow, bin-mean": lambda p: BinnedRule(p, 10, pooled=True),
+    "Hosmer-Lemeshow, predictions": lambda p: BinnedRule(p, 10, pooled=False),
     "Spiegelhalter": BrierRule,
     "Cox, both": CoxRule,
     "Cox, intercept": InterceptRule,

@@ -14,10 +14,8 @@ from calibkit.decisions.costs import (
 from calibkit.decisions.murphy import MurphyCurve, murphy_curve
 from calibkit.decisions.regret import (
     RegretCurve,
-    TrustRegret,
     regret_bound,
     regret_curve,
-    trust_regret,
 )
 
 __all__ = [
@@ -25,7 +23,6 @@ __all__ = [
     "MurphyCurve",
     "PolicyCost",
     "RegretCurve",
-    "TrustRegret",
     "abstention",
     "best_actions",
     "decision_threshold",
@@ -34,5 +31,4 @@ __all__ = [
     "policy_cost",
     "regret_bound",
     "regret_curve",
-    "trust_regret",
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_predictions, as_probabilities
+from calibkit.validation import as_array, as_finite, as_predictions, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -25,10 +25,8 @@ class PolicyCost(Number):
     value, promised : float
         Mean cost per prediction that was paid, and that the probabilities announced for these
         actions.
-    ignoring, hindsight : float
-        Mean cost of the best single action for everybody, and if every label had been known.
-    standard_error : float
-        Of `value`: standard deviation of the costs over the root of n; NaN for n = 1.
+    ignoring : float
+        Mean cost of the best single action for everybody.
     action, share, paid : ndarray of shape (A,)
         Number of each action, share of predictions that got it, and its part of `value`.
     n : int
@@ -37,8 +35,6 @@ class PolicyCost(Number):
     value: float
     promised: float
     ignoring: float
-    hindsight: float
-    standard_error: float
     action: NDArray[np.intp]
     share: FloatVector
     paid: FloatVector
@@ -102,11 +98,7 @@ def _mistakes_only(pair: FloatVector, n_classes: int | None) -> FloatVector:
             f"have {n_classes}; pass a table with one row per action and one column per class."
         )
     for name, price in zip(("false positive", "false negative"), pair.tolist(), strict=True):
-        if not (np.isfinite(price) and price >= 0):
-            raise ValueError(
-                f"the cost of a {name} is {price!r}; it must be a finite number from 0 on. Gains "
-                "stand in a table, as negative costs."
-            )
+        as_finite(price, f"costs: the price of a {name}", 0)  # gains stand in a table
     if not pair.any():
         raise ValueError("both costs are 0, so every decision is right; one must be above 0.")
     return np.array([[0.0, pair[1]], [pair[0], 0.0]])
@@ -198,7 +190,7 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
 def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
     """Return the action of least expected cost for every prediction, the lowest number of equals.
 
-    Best if the probabilities are calibrated; `trust_regret` says what it loses otherwise.
+    Best if the probabilities are calibrated; `regret_curve` says what it loses otherwise.
 
     Parameters
     ----------
@@ -261,7 +253,7 @@ def decision_threshold(costs: Any) -> float:
     return harm / (benefit + harm)
 
 
-def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) -> PolicyCost:
+def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     """Mean cost that was paid, beside the promised cost and that of ignoring the model.
 
     Parameters
@@ -273,8 +265,6 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     costs : array-like of shape (A, K), pair of float, mapping or str
         ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
         positive, false negative): see `expected_costs`.
-    actions : array-like of shape (n,), optional
-        What was done, as numbers of rows of `costs`; by default `best_actions`.
 
     Returns
     -------
@@ -284,7 +274,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     Raises
     ------
     ValueError
-        If labels, probabilities, costs or actions are not valid; the message names the entry.
+        If labels, probabilities or costs are not valid; the message names the entry.
 
     Notes
     -----
@@ -304,36 +294,17 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, actions: Any = None) ->
     rows = by_class(y_prob)
     table = as_costs(costs, rows.shape[1])
     said = rows @ table.T
-    done = said.argmin(axis=1) if actions is None else _as_actions(actions, said.shape)
-    paid = table[done, labels]
+    done = said.argmin(axis=1)
     n, n_actions = said.shape
     # Counts of (action, class) make the sums independent of the order of rows.
     cell = done * table.shape[1] + labels.astype(np.intp)
     met = np.bincount(cell, minlength=table.size).reshape(table.shape)
-    # Deviations from the first cost: equal costs then have variance 0 exactly.
-    spread = float(np.std(np.sort(paid) - paid.min(), ddof=1)) if n > 1 else np.nan
     return PolicyCost(
         value=float((met * table).sum() / n),
         promised=float(np.sort(said[np.arange(n), done]).sum() / n),
         ignoring=float((table @ met.sum(axis=0)).min() / n),
-        hindsight=float((table.min(axis=0) * met.sum(axis=0)).sum() / n),
-        standard_error=spread / float(np.sqrt(n)),
         action=np.arange(n_actions),
         share=met.sum(axis=1) / n,
         paid=(met * table).sum(axis=1) / n,
         n=n,
     )
-
-
-def _as_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    done = as_array(actions, "actions")
-    n, n_actions = shape
-    if done.shape != (n,):
-        raise ValueError(f"actions has shape {done.shape}, but there are {n} predictions.")
-    bad = np.flatnonzero(~((done == np.rint(done)) & (done >= 0) & (done < n_actions)))
-    if len(bad):
-        raise ValueError(
-            f"actions[{bad[0]}] = {done[bad[0]]} is not a row of costs; rows are 0 to "
-            f"{n_actions - 1}."
-        )
-    return done.astype(np.intp)

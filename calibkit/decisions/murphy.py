@@ -57,13 +57,6 @@ class MurphyCurve(Result):
         level, _, _ = self._rates(threshold)
         return np.asarray(np.minimum(level * (1 - self.base_rate), (1 - level) * self.base_rate))
 
-    def net_benefit(self, threshold: Any) -> FloatVector:
-        """Return hits minus ``t/(1-t)`` false alarms per prediction, in hits; NaN at 1."""
-        level, _, _ = self._rates(threshold)
-        gain = (1 - level) * self.base_rate - self.cost(level)
-        empty = np.full(level.shape, np.nan)
-        return np.asarray(np.divide(gain, 1 - level, out=empty, where=level < 1))
-
     @property
     def area(self) -> float:
         """Area under the curve: half the binary Brier score, exactly."""
@@ -133,7 +126,7 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
     Returns
     -------
     MurphyCurve
-        The exact pieces; `cost`, `net_benefit` and `area` are read off them.
+        The exact pieces; `cost`, `ignoring` and `area` are read off them.
 
     Raises
     ------

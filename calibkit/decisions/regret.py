@@ -6,71 +6,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.decisions.costs import stakes
-from calibkit.results import Number, Result, listed, spell
+from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array, as_finite, as_positive, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TrustRegret(Number):
-    """What is lost by trusting predictions whose true probabilities are known.
-
-    Parameters
-    ----------
-    value, bound : float
-        Mean loss per prediction, never negative, and the most that it can be: ``(B + H) error``.
-    error, threshold : float
-        Mean distance between said and true probability; probability from which on to act.
-    acted_in_vain, missed : float
-        Shares of predictions acted on though waiting was better, and the reverse.
-    n : int
-    """
-
-    value: float
-    bound: float
-    error: float
-    threshold: float
-    acted_in_vain: float
-    missed: float
-    n: int
-
-    def describe(self) -> str:
-        """Say the loss, its bound and which way the decisions were wrong."""
-        return (
-            f"Trusting loses {self.value:.4f} per prediction, at most {self.bound:.4f}; acted in "
-            f"vain on {100 * self.acted_in_vain:.3g} %, missed {100 * self.missed:.3g} % "
-            f"(threshold {self.threshold:.4g}, {spell(self.n, 'prediction')})."
-        )
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        names = ("value", "bound", "error", "threshold", "acted_in_vain", "missed")
-        return listed(self, names, ("quantity", "number"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RegretCurve(Result):
-    """What trusting loses for every ratio of costs, where B + H = `total`.
+    """What trusting loses for every ratio of costs, where B + H = 1.
 
     Parameters
     ----------
     threshold, regret : ndarray of shape (m,)
-        Probability from which on to act, ``H / total``; mean loss per prediction, never negative.
-    error, total, n : float, float, int
-        Mean distance between said and true probability: times `total` the bound everywhere. What
-        both mistakes cost together. Number of predictions.
+        Probability from which on to act, H; mean loss per prediction, never negative.
+    error, n : float, int
+        Mean distance between said and true probability, the bound everywhere; number of
+        predictions.
     """
 
     threshold: FloatVector
     regret: FloatVector
     error: float
-    total: float
     n: int
-
-    @property
-    def bound(self) -> float:
-        """The most that trusting can lose at any threshold: ``total`` times ``error``."""
-        return self.total * self.error
 
     @property
     def worst(self) -> float:
@@ -81,8 +38,7 @@ class RegretCurve(Result):
         """Say the largest loss, where it is, and the bound."""
         return (
             f"Trusting loses at most {self.regret.max():.4f} per prediction (threshold "
-            f"{self.worst:.4g}, where B + H = {self.total:g}); no more than "
-            f"{'' if self.total == 1 else f'{self.total:g} times '}the calibration error "
+            f"{self.worst:.4g}, where B + H = 1); no more than the calibration error "
             f"{self.error:.4f} anywhere ({spell(self.n, 'prediction')})."
         )
 
@@ -120,53 +76,8 @@ def regret_bound(error: float, *, benefit: float, harm: float) -> float:
     return total * as_finite(error, "error", 0, 1)
 
 
-def trust_regret(y_prob: Any, true_prob: Any, *, benefit: float, harm: float) -> TrustRegret:
-    """Loss from acting on `y_prob` where `true_prob` would have been right.
-
-    Parameters
-    ----------
-    y_prob, true_prob : array-like of shape (n,)
-        Said and true probability that acting is right.
-    benefit, harm : float
-        Gain of acting rightly and cost of acting in vain, positive: the prices of a false negative
-        and of a false positive.
-
-    Returns
-    -------
-    TrustRegret
-        The loss, its bound, and which way the decisions were wrong.
-
-    Notes
-    -----
-    ``(B + H) (1/n) sum_i |q_i - t| [z_i and q_i on different sides of t]``, ``t = H/(B + H)``;
-    acting includes the threshold itself. Taught in lesson 13.
-
-    Examples
-    --------
-    >>> regret = trust_regret([0.8, 0.6], [0.5, 0.6], benefit=2, harm=6)
-    >>> round(regret.value, 4), round(regret.bound, 4)
-    (1.0, 1.2)
-    """
-    benefit, harm = as_positive(benefit, "benefit"), as_positive(harm, "harm")
-    said, true = _as_pairs(y_prob, true_prob)
-    threshold = harm / (benefit + harm)
-    lost, in_vain, missed = _lost(said, true, threshold)
-    error = float(np.sort(np.abs(said - true)).mean())
-    return TrustRegret(
-        value=(benefit + harm) * lost,
-        bound=regret_bound(error, benefit=benefit, harm=harm),
-        error=error,
-        threshold=threshold,
-        acted_in_vain=in_vain,
-        missed=missed,
-        n=len(said),
-    )
-
-
-def regret_curve(
-    y_prob: Any, true_prob: Any, *, thresholds: Any = None, costs: Any = None
-) -> RegretCurve:
-    """Loss from acting on `y_prob` for all ratios of costs: one number for each threshold.
+def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> RegretCurve:
+    """Loss from acting on `y_prob` where `true_prob` were right, for all ratios of costs.
 
     Parameters
     ----------
@@ -174,9 +85,6 @@ def regret_curve(
         Said and true probability that acting is right.
     thresholds : array-like of shape (m,), optional
         Strictly between 0 and 1; by default .01, .02, ..., .99.
-    costs : array-like of shape (2, 2), pair of float, mapping or str, optional
-        As in `policy_cost`: the unit of the curve. A pair (1, 20) makes both mistakes together cost
-        21 at every threshold; by default they cost 1.
 
     Returns
     -------
@@ -185,9 +93,10 @@ def regret_curve(
 
     Notes
     -----
-    `trust_regret` with ``benefit = (1 - t) total`` and ``harm = t total``, where `total` is what
-    both mistakes cost together. Where it is 1, the area under the curve is half the mean of
-    ``(z_i - q_i)^2``: the calibration part of the Brier score, halved. Taught in lesson 13.
+    At threshold t, where acting rightly gains ``1 - t`` and acting in vain costs ``t``:
+    ``(1/n) sum_i |q_i - t| [z_i and q_i on different sides of t]``; acting includes the threshold
+    itself. Multiply by B + H for prices of any other sum. The area under the curve is half the mean
+    of ``(z_i - q_i)^2``: the calibration part of the Brier score, halved. Taught in lesson 13.
 
     Examples
     --------
@@ -197,21 +106,17 @@ def regret_curve(
     """
     said, true = _as_pairs(y_prob, true_prob)
     levels = np.arange(1, 100) / 100 if thresholds is None else _as_levels(thresholds)
-    total = 1.0 if costs is None else sum(stakes(costs))
     return RegretCurve(
         threshold=levels,
-        regret=total * np.array([_lost(said, true, t)[0] for t in levels.tolist()]),
-        total=total,
+        regret=np.array([_lost(said, true, t) for t in levels.tolist()]),
         error=float(np.sort(np.abs(said - true)).mean()),
         n=len(said),
     )
 
 
-def _lost(said: FloatVector, true: FloatVector, threshold: float) -> tuple[float, float, float]:
-    in_vain = (said >= threshold) & (true < threshold)
-    missed = (said < threshold) & (true >= threshold)
-    lost = np.sort(np.abs(true - threshold) * (in_vain | missed))
-    return float(lost.mean()), float(in_vain.mean()), float(missed.mean())
+def _lost(said: FloatVector, true: FloatVector, threshold: float) -> float:
+    apart = (said >= threshold) != (true >= threshold)
+    return float(np.sort(np.abs(true - threshold) * apart).mean())
 
 
 def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:

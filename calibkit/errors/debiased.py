@@ -8,22 +8,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit.bins import Bins
-from calibkit.errors.family import (
-    OfTables,
-    check_options,
-    combine_views,
-    general_name,
-    view_of,
-    weighted_norm,
-)
+from calibkit.errors.family import OfTables, error_of_tables
 from calibkit.errors.named import FIFTEEN
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import spell
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_choice, as_generator
+from calibkit.types import FloatVector
+from calibkit.validation import as_choice, as_number
 from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
-
-N_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -34,8 +25,8 @@ class DebiasedError(OfTables):
     ----------
     value, squared : float
         The debiased error (not cut at 0 where there is no square, else the root of the positive
-        part), and its square as it is: below 0 where chance alone makes larger gaps, NaN for other
-        norms than 2 or resampled chance. Average `squared` over data sets, not `value`.
+        part), and its square as it is: below 0 where chance alone makes larger gaps, NaN for norm
+        1. Average `squared` over data sets, not `value`.
     plain, plain_squared : float
         The error without correction, and its square; NaN where `squared` is.
     name, norm, method, view, tables
@@ -90,7 +81,6 @@ def debiased_calibration_error(
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",
-    rng: Rng = None,
     **rows: Unpack[Rows],
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
@@ -108,16 +98,14 @@ def debiased_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         By default 15 equal-mass bins, as in Kumar et al. (2019).
-    norm : float
-        1: mean gap; 2: root mean square; any other from 1 to ``numpy.inf`` with ``"resampled"``.
-    method : {"frequency", "pairwise", "resampled"}
-        Chance is estimated by formula from the frequency of the bin (norms 1 and 2), from pairs
-        of predictions (U-statistic; norm 2), or from 1000 draws of the frequencies (any norm).
+    norm : {1, 2}
+        1: mean gap; 2: root mean square.
+    method : {"frequency", "pairwise"}
+        Chance is estimated from the frequency of the bin, or (norm 2) from pairs of predictions, a
+        U-statistic.
     singles : {"zero", "plain"}
         For norm 2, what a bin with one prediction contributes: nothing, as in Kumar et al.
         (2019), or its plain square, as in Kängsepp et al. (2022).
-    rng : int, numpy.random.Generator or None
-        For ``"resampled"``: seed or generator.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
         correction knows whole rows only.
@@ -147,8 +135,7 @@ def debiased_calibration_error(
       ``E|m - R| = s sqrt(2/pi) exp(-g^2 / 2s^2) + g (1 - 2 Phi(-g / s))``, and ``|g|`` for
       ``s = 0`` (Kängsepp et al., C.5). Less biased than the plain error, not unbiased: for a
       calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
-    - resampled: ``2 E - mean E*``, where the frequencies of ``E*`` are drawn from this normal law
-      (the rule of Kumar's library for norms other than 2). For norm 1 its mean is the formula.
+      It is the mean of what Kumar's library draws for this norm.
 
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
     Over classes, squares are averaged first, then one root is taken. Taught in lesson 06.
@@ -162,29 +149,25 @@ def debiased_calibration_error(
     """
     _check(norm, method, singles, rows)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
-    if method == "resampled":
-        value, per_view = _resampled(tables, norm, as_generator(rng))
-    elif norm == 1:
+    if norm == 1:
         per_view = np.array([debiased_absolute(table) for table in tables])
-        value = float(per_view.mean())
+    elif method == "pairwise":
+        problems = binary_problems(y_true, y_prob, view=view, **rows)
+        pairs = zip(problems, tables, strict=True)
+        per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
     else:
-        if method == "pairwise":
-            pairs = zip(binary_problems(y_true, y_prob, view=view, **rows), tables, strict=True)
-            per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
-        else:
-            per_view = np.array([debiased_square(table, singles) for table in tables])
-        value = float(np.sqrt(max(per_view.mean(), 0.0)))
-    square = norm == 2 and method != "resampled"
-    plain = float(combine_views(np.array([_plain(table, norm) for table in tables]), norm))
+        per_view = np.array([debiased_square(table, singles) for table in tables])
+    mean = float(per_view.mean())
+    plain = error_of_tables(tables, norm=norm)
     return DebiasedError(
-        value=value,
-        squared=float(per_view.mean()) if square else float("nan"),
-        plain=plain,
-        plain_squared=plain**2 if square else float("nan"),
-        name=f"{'pairwise ' if method == 'pairwise' else ''}debiased {general_name(norm)}",
+        value=mean if norm == 1 else float(np.sqrt(max(mean, 0.0))),
+        squared=float("nan") if norm == 1 else mean,
+        plain=plain.value,
+        plain_squared=float("nan") if norm == 1 else plain.value**2,
+        name=f"{'pairwise ' if method == 'pairwise' else ''}debiased {plain.name}",
         norm=float(norm),
         method=method,
-        view=view_of(tables),
+        view=plain.view,
         tables=tables,
         per_view=per_view,
     )
@@ -192,14 +175,9 @@ def debiased_calibration_error(
 
 def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
     refuse_weights(rows)
-    as_choice(method, "method", ("frequency", "pairwise", "resampled"))
+    as_choice(method, "method", ("frequency", "pairwise"))
     as_choice(singles, "singles", ("zero", "plain"))
-    check_options(norm)
-    if method != "resampled" and norm not in (1, 2):
-        raise ValueError(
-            'norm must be 1 or 2: other errors have no formula, use method="resampled"; '
-            f"got {norm!r}."
-        )
+    as_number(norm, "norm", "1 or 2 (other norms have no formula)", lambda norm: norm in (1, 2))
     if norm == 1 and method == "pairwise":
         raise ValueError('method="pairwise" estimates a square: use norm=2.')
 
@@ -208,28 +186,6 @@ def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:
     """Return count, gap and frequency of the bins in use."""
     used = table.occupied
     return table.count[used].astype(np.float64), table.gap[used], table.frequency[used]
-
-
-def _plain(table: BinTable, norm: float) -> float:
-    count, gap, _ = _used(table)
-    if norm == 1:  # the sum that the formula below corrects, digit by digit
-        return float((count * np.abs(gap)).sum() / table.n)
-    return float(weighted_norm(gap, count / table.n, norm))
-
-
-def _resampled(
-    tables: tuple[BinTable, ...], norm: float, generator: np.random.Generator
-) -> tuple[float, FloatVector]:
-    """Return twice the error less its mean over redrawn frequencies: of all tables, of each."""
-    plain = np.array([_plain(table, norm) for table in tables])
-    drawn = np.empty((N_DRAWS, len(tables)))
-    for k, table in enumerate(tables):
-        count, gap, frequency = _used(table)
-        sd = np.sqrt(frequency * (1 - frequency) / count)
-        gaps = gap - sd * generator.standard_normal((N_DRAWS, len(gap)))
-        drawn[:, k] = weighted_norm(gaps, count / table.n, norm)
-    together = 2 * combine_views(plain, norm) - combine_views(drawn, norm).mean()
-    return float(together), 2 * plain - drawn.mean(axis=0)
 
 
 def debiased_absolute(table: BinTable) -> float:

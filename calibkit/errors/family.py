@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.results import Number, read_only, spell
+from calibkit.results import Number, spell
 from calibkit.types import FloatVector
 from calibkit.validation import CalibrationWarning, as_choice, as_number, as_weights
 from calibkit.views import BinaryProblem, Rows, View, refuse_weights
@@ -276,7 +276,7 @@ def error_of_tables(
         view=view_of(tables) + said,
         tables=tables,
         per_view=per_view,
-        class_weights=None if class_weights is None else read_only(class_weights),
+        class_weights=class_weights,
     )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.errors.family import view_of
 from calibkit.results import Number, read_only, spell
 from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_choice, as_number
+from calibkit.validation import as_choice, as_positive
 from calibkit.views import BinaryProblem, Rows, View, weighted_problems
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
@@ -133,8 +133,7 @@ def smooth_calibration_error(
     (0.23, 0.23)
     """
     if bandwidth is not None:
-        wanted = "a finite number above 0"
-        bandwidth = as_number(bandwidth, "bandwidth", wanted, lambda s: 0 < s < np.inf)
+        bandwidth = as_positive(bandwidth, "bandwidth")
     as_choice(method, "method", ("definition", "relplot"))
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
     found = [_smoothed(problem, bandwidth, method) for problem in problems]

@@ -139,7 +139,7 @@ def regret(
 
     Notes
     -----
-    Gains and harms are scaled to B + H = 1, or to the `costs` of the curves. Taught in lesson 13.
+    Gains and harms are scaled to B + H = 1. Taught in lesson 13.
 
     Examples
     --------
@@ -150,13 +150,7 @@ def regret(
     'regret per prediction'
     """
     named = _named(curves, "trusting")
-    totals = {curve.total for curve in named.values()}
-    if len(totals) > 1:
-        raise ValueError(
-            f"the curves have costs that sum to {sorted(totals)}; draw them in one unit."
-        )
-    unit = "" if totals == {1.0} else f" (B + H = {totals.pop():g})"
-    with _over_thresholds(ax, f"regret per prediction{unit}", marks, title, legend) as ax:
+    with _over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
             code = look.pen(color, 2.0, dashes)
             ax.plot(curve.threshold, curve.regret, label=name, gid="curve", zorder=3, **code)

@@ -233,16 +233,15 @@ class BinomialTest(NamedTuple):
             tails = _tails(k[owner], n[owner], p[at], below=below, mid=self.mid)
             rejected[at] = tails.p_value <= self.alpha
             left, right = knots[:, :-1].ravel(), knots[:, 1:].ravel()
-            clear = self._clear(tails, (n[owner], p[at], rejected[at]), below=below)
-            out = clear & rejected[left]
+            out, accepted = self._clear(tails, n[owner], p[at], below=below)
             rejected[_ranges(left[out] + 1, right[out])] = True
-            unclear = ~clear & (right - left > 1)
+            unclear = ~out & ~accepted & (right - left > 1)
             start, stop, of = left[unclear] + 1, right[unclear], np.repeat(of, _PARTS)[unclear]
 
     def _clear(
-        self, tails: _Tails, knots: tuple[IntVector, FloatVector, BoolVector], *, below: bool
-    ) -> BoolVector:
-        """Tell between which neighbouring knots of a stretch all is decided as at the knots.
+        self, tails: _Tails, n: IntVector, p: FloatVector, *, below: bool
+    ) -> tuple[BoolVector, BoolVector]:
+        """Tell between which neighbouring knots of a stretch all is rejected, and all accepted.
 
         Take p above k/n; the other side mirrors it. The p-value is ``P(X <= k) + P(X >= i)``, where
         i is the first outcome above the mean that is no more likely than k. The first part falls in
@@ -251,25 +250,23 @@ class BinomialTest(NamedTuple):
 
             P(X <= k | p'') + P(X >= i'' | p')  <=  p-value  <=  P(X <= k | p') + P(X >= i' | p'')
 
-        Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``. The bounds
-        hold at the knots as well, so the upper one can only help where p' is rejected, and the
-        lower one where p'' is not.
+        Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``.
         """
-        n, p, rejected = knots
         place = np.arange(len(p)).reshape(-1, _PARTS + 1)
         left, right = place[:, :-1].ravel(), place[:, 1:].ravel()
-        near, far = (left, right) if below else (right, left)
-        alike = np.flatnonzero(rejected[near] == rejected[far])
-        near, far = near[alike], far[alike]
-        out = rejected[near]
-        knot, other_knot = np.where(out, (near, far), (far, near))
+        near, far = (left, right) if below else (right, left)  # seen from k / n
         skip = (1 if below else -1) if self.mid else 0
-        outcome = tails.other[knot] + np.where(out, 0, skip)
-        bound = tails.own[knot] + _own(outcome, n[knot], p[other_knot], below=not below)
-        clear = np.zeros(len(left), dtype=bool)
-        sure = bound <= self.alpha * (1 - _MARGIN), bound > self.alpha * (1 + _MARGIN)
-        clear[alike] = np.where(out, *sure)
-        return clear
+
+        def bound(knot: IntVector, other_knot: IntVector, skip: int = 0) -> FloatVector:
+            across = _own(tails.other[knot] + skip, n[knot], p[other_knot], below=not below)
+            return tails.own[knot] + across
+
+        # The bounds hold at the knots as well, so they can only help where these are decided alike.
+        rejected = tails.p_value <= self.alpha
+        out, accepted = rejected[near] & rejected[far], ~rejected[near] & ~rejected[far]
+        out[out] = bound(near[out], far[out]) <= self.alpha * (1 - _MARGIN)
+        accepted[accepted] = bound(far[accepted], near[accepted], skip) > self.alpha * (1 + _MARGIN)
+        return out, accepted
 
 
 def _first(

@@ -28,11 +28,8 @@ class AdaptiveRule(Rule):
         if max_bins is None:
             max_bins = max(1, int((prob * (1 - prob)).sum() / _LEAST_VARIANCE))
         numbers = 2 ** np.arange(int(np.log2(min(max_bins, len(prob)))) + 1)
-        rules = [BinnedRule(prob, int(b), pooled=False, fitted=0) for b in numbers]
+        rules = [BinnedRule(prob, int(b), pooled=False) for b in numbers]
         self.rules = [rule for rule in rules if rule.df]
-        # All rules look at sums of the same cells, so that one pass over the rows serves them all.
-        self.cells = np.unique(np.concatenate([[0], *(rule.starts for rule in self.rules)]))
-        self.ends = [np.searchsorted(self.cells, [*rule.starts, len(prob)]) for rule in self.rules]
         self.bins = np.array([rule.df for rule in self.rules], dtype=np.int64)
         looks = spell(len(self.rules), "number of bins", "numbers of bins")
         self.law = f"Bonferroni's bound over {looks}"
@@ -40,11 +37,9 @@ class AdaptiveRule(Rule):
     def z_values(self, residual: FloatMatrix) -> FloatMatrix:
         """Return Wilson and Hilferty's z of each number of bins; shape (R, numbers)."""
         values = np.empty((len(residual), len(self.rules)))
-        sums = np.add.reduceat(residual, self.cells, axis=1)
-        before = np.concatenate([np.zeros((len(sums), 1)), np.cumsum(sums, axis=1)], axis=1)
-        for column, rule, ends in zip(values.T, self.rules, self.ends, strict=True):
+        for column, rule in zip(values.T, self.rules, strict=True):
             spread = 2 / (9 * rule.df)
-            ratio = np.cbrt(rule.of_totals(np.diff(before[:, ends], axis=1)) / rule.df)
+            ratio = np.cbrt(rule.statistic(residual) / rule.df)
             column[:] = (ratio - (1 - spread)) / np.sqrt(spread)
         return values
 

@@ -16,7 +16,7 @@ class BinnedRule(ChiSquaredRule):
 
     name = "Hosmer-Lemeshow test"
 
-    def __init__(self, prob: FloatVector, n_bins: int, *, pooled: bool, fitted: int) -> None:
+    def __init__(self, prob: FloatVector, n_bins: int, *, pooled: bool) -> None:
         edges = EqualMass(n_bins).edges(prob)
         self.starts = np.unique(np.searchsorted(prob, edges[:-1]))
         variance = np.add.reduceat(prob * (1 - prob), self.starts)
@@ -26,14 +26,11 @@ class BinnedRule(ChiSquaredRule):
             variance = count * mean * (1 - mean)
         self.used = variance > 0
         self.variance = variance[self.used]
-        super().__init__(max(int(self.used.sum()) - fitted, 0))
+        super().__init__(int(self.used.sum()))
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return the statistic of each row."""
-        return self.of_totals(np.add.reduceat(residual, self.starts, axis=1))
-
-    def of_totals(self, total: FloatMatrix) -> FloatVector:
-        """Return the statistic of each row of residual sums, one sum per bin."""
+        total = np.add.reduceat(residual, self.starts, axis=1)
         return np.asarray((total[:, self.used] ** 2 / self.variance).sum(axis=1))
 
 
@@ -55,7 +52,6 @@ def hosmer_lemeshow(
     view: View = None,
     n_bins: int = 10,
     variance: str = "bin-mean",
-    predictions: str = "given",
     null_draws: int = 0,
     rng: Rng = None,
     **rows: Unpack[Rows],
@@ -75,9 +71,6 @@ def hosmer_lemeshow(
     variance : {"bin-mean", "predictions"}
         Of the events of a bin: the original ``n m (1 - m)`` with the mean prediction m, or the
         sum of ``p (1 - p)``, which is exact and a little smaller.
-    predictions : {"given", "fitted"}
-        Made without these labels: one degree of freedom per bin. By a logistic model that was
-        fitted to them: two fewer, and no redraws.
     null_draws : int
         0: the limit law. Otherwise this many redraws of the labels give the p-value.
     rng : int, numpy.random.Generator or None
@@ -99,7 +92,9 @@ def hosmer_lemeshow(
     -----
     ``X² = sum over bins of (events - sum of p)² / variance``. With ``variance="predictions"``
     its mean under the hypothesis is exactly the number of bins. Bins whose predictions are all 0
-    or all 1 do not count. A prediction of exactly 0 or 1 that was wrong gives the p-value 0.
+    or all 1 do not count. There is one degree of freedom per bin, as for predictions made without
+    these labels; a model that was fitted to them has two fewer. A prediction of exactly 0 or 1 that
+    was wrong gives the p-value 0.
 
     For sharp predictions and rare events the law rejects up to 7 points too often (sizes of all
     tests: `calibkit.significance`), as bins of nearly certain predictions hold less than one
@@ -115,17 +110,9 @@ def hosmer_lemeshow(
     (47.9, 'chi-squared law, 10 degrees of freedom')
     """
     as_choice(variance, "variance", ("bin-mean", "predictions"))
-    as_choice(predictions, "predictions", ("given", "fitted"))
-    fitted = predictions == "fitted"
-    if fitted and null_draws:
-        raise ValueError(
-            "Redraws would need the model to be fitted again each time; use null_draws=0 for "
-            "fitted predictions."
-        )
-    n_bins = as_count(n_bins, "n_bins", minimum=3 if fitted else 1)
+    n_bins = as_count(n_bins, "n_bins")
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
-    pooled = variance == "bin-mean"
-    rule = BinnedRule(sample.prob, n_bins, pooled=pooled, fitted=2 * fitted)
+    rule = BinnedRule(sample.prob, n_bins, pooled=variance == "bin-mean")
     return run(sample, [rule], null_draws=null_draws, rng=rng)[0]
 
 

@@ -18,7 +18,7 @@ from calibkit.errors.family import (
 )
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
-from calibkit.significance._single_tests import SingleTest, single_test
+from calibkit.significance._binomial import BinomialTest
 from calibkit.significance._sorted import SortedProblem, hits_of
 from calibkit.types import FloatVector, IntArray, IntVector
 from calibkit.views import Rows, View, binary_problems
@@ -74,8 +74,6 @@ def general_calibration_error(
     bins: Bins = 15,
     norm: float = 1,
     view: View = None,
-    alpha: float = 0.05,
-    test: str = "binomial",
     **rows: Unpack[Rows],
 ) -> GeneralError:
     """Measure a loss in each bin and take a norm: the definition that contains the others.
@@ -87,17 +85,15 @@ def general_calibration_error(
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
     loss : {"gap", "rejected"} or callable
-        Frequency against mean prediction; share of predictions that a test rejects; or a function
-        of the labels and predictions of one bin, sorted by prediction, that returns a finite
-        number.
+        Frequency against mean prediction; share of predictions that the exact binomial test rejects
+        at the 5 % level; or a function of the labels and predictions of one bin, sorted by
+        prediction, that returns a finite number.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
     view : {"top-label", "class-wise"}, int or list of int, optional
         Which event, or each class in turn; needed when `y_prob` has columns.
-    alpha, test : As in `test_based_calibration_error`
-        For the loss ``"rejected"``.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
 
@@ -105,6 +101,11 @@ def general_calibration_error(
     -------
     GeneralError
         The number, and the loss of each bin.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
 
     Notes
     -----
@@ -131,14 +132,14 @@ def general_calibration_error(
     0.105
     """
     check_options(norm)
-    binning, rule = as_bins(bins), single_test(test, alpha)
+    binning = as_bins(bins)
     problems = binary_problems(y_true, y_prob, view=view, **rows)
     tables, losses, per_view = [], [], []
     for problem in problems:
         part = SortedProblem(problem, binning)
         bounds = part.cut(part.label)
         tables.append(part.table(bounds))
-        losses.append(_losses(loss, rule, part, tables[-1], bounds))
+        losses.append(_losses(loss, part, tables[-1], bounds))
         per_view.append(weighted_norm(losses[-1], bin_weights(tables[-1].count, "mass"), norm))
     return GeneralError(
         value=float(combine_views(np.array(per_view), norm)),
@@ -152,12 +153,12 @@ def general_calibration_error(
 
 
 def _losses(
-    loss: str | Loss, test: SingleTest, part: SortedProblem, table: BinTable, bounds: IntVector
+    loss: str | Loss, part: SortedProblem, table: BinTable, bounds: IntVector
 ) -> FloatVector:
     if loss == "gap":
         return np.abs(table.gap)
     if loss == "rejected":
-        verdict = test.rejections(hits_of(part.label, bounds), bounds, part.prob)
+        verdict = BinomialTest(0.05).rejections(hits_of(part.label, bounds), bounds, part.prob)
         with np.errstate(invalid="ignore"):  # NaN marks an empty bin
             return np.asarray(hits_of(verdict.astype(np.int64), bounds) / table.count)
     if not callable(loss):

@@ -99,13 +99,7 @@ def _sums_of_waves(angle: FloatVector, weights: FloatMatrix, n_waves: int) -> Co
     size = max(1, _BLOCK_ENTRIES // n_waves)
     for start in range(0, len(angle), size):
         part = angle[start : start + size]
-        waves = np.ones((len(part), n_waves), dtype=np.complex128)
-        known = 1
-        while known < n_waves:  # twice as many from those known, so that rounding hardly grows
-            more = min(known, n_waves - known)
-            turn = np.exp(1j * known * part)[:, np.newaxis]
-            np.multiply(waves[:, :more], turn, out=waves[:, known : known + more])
-            known += more
+        waves = np.exp(1j * np.multiply.outer(part, np.arange(n_waves)))
         total += weights[:, start : start + size] @ waves.view(np.float64)
     return total.view(np.complex128)
 

@@ -14,8 +14,6 @@ from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator
 from calibkit.views import BinaryProblem
 
-NULL = "each event has the probability that was predicted"
-
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _RELATIVE_TIE = 1e-9
 
@@ -29,9 +27,9 @@ class TestResult(Number):
     statistic, p_value : float
         And the probability of one at least as extreme if the hypothesis holds; infinite and 0
         where a prediction of exactly 0 or 1 was wrong.
-    name, symbol, null, law, direction, view : str
-        The test, its statistic, the hypothesis, where the p-value comes from, where the sign
-        points (e.g. ``"over-confident"``, or empty), and which event.
+    name, symbol, law, direction, view : str
+        The test, its statistic, where the p-value comes from, where the sign points (e.g.
+        ``"over-confident"``, or empty), and which event.
     n : int
     """
 
@@ -41,7 +39,6 @@ class TestResult(Number):
     p_value: float
     name: str
     symbol: str
-    null: str
     law: str
     direction: str
     view: str
@@ -63,8 +60,8 @@ class TestResult(Number):
                 verdict += f"; the predictions look {self.direction}"
         return (
             f"{self.name} ({self.view}, {spell(self.n, 'prediction')}): {self.symbol} = "
-            f"{self.statistic:.4g}, p = {self.p_value:.3g} ({self.law}). That {self.null} is "
-            f"{verdict} (5 % level)."
+            f"{self.statistic:.4g}, p = {self.p_value:.3g} ({self.law}). That each event has the "
+            f"probability that was predicted is {verdict} (5 % level)."
         )
 
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -188,7 +185,6 @@ def result_of(
         p_value=p_value,
         name=rule.name,
         symbol=rule.symbol,
-        null=NULL,
         law=law or rule.law,
         direction="" if one_sided else rule.signs[int(statistic > 0)],
         view=view,

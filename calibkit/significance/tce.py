@@ -93,18 +93,15 @@ class TestBasedError(OfTables):
     @property
     def table(self) -> BinTable:
         """The bin table of a single view."""
-        return self._single().table
+        if len(self.verdicts) > 1:
+            raise ValueError("The class-wise view has one table per class: see verdicts.")
+        return self.verdicts[0].table
 
     @property
     def rejected(self) -> BoolVector:
         """Rejections in the order of the rows: shape (n,), or (n, K) in the class-wise view."""
         columns = [verdict.rejected for verdict in self.verdicts]
         return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
-
-    @property
-    def share(self) -> FloatVector:
-        """Rejected share of each bin of a single view."""
-        return self._single().share
 
     @property
     def per_view(self) -> FloatVector:
@@ -163,11 +160,6 @@ class TestBasedError(OfTables):
             "rejected": np.concatenate([verdict.rejected_count for verdict in self.verdicts]),
             "share": np.concatenate([verdict.share for verdict in self.verdicts]),
         }
-
-    def _single(self) -> ViewVerdict:
-        if len(self.verdicts) > 1:
-            raise ValueError("The class-wise view has one table per class: see verdicts.")
-        return self.verdicts[0]
 
 
 def test_based_calibration_error(

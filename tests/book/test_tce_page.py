@@ -14,13 +14,6 @@ from book.experiments.pages import BLOCK
 from book.experiments.tce import __main__ as page
 from book.experiments.tce import imagenet, measures, printed, real
 from calibkit import bins, significance
-from tests.calibkit.significance.test_golden_tce import (
-    TABLE_6,
-    TABLE_7,
-    TABLE_9,
-    TABLE_10,
-    TABLES_8_AND_11,
-)
 
 REAL = list(printed.real_rows())
 # Fitted by any version of scikit-learn, these agree.
@@ -68,18 +61,10 @@ def test_a_number_that_disagrees_would_show_the_printed_one() -> None:
     assert page.cell(0.5, 0.25) == "0.5000 (0.2500)"
 
 
-def test_printed_numbers_are_those_of_the_golden_tests(subtests: pytest.Subtests) -> None:
-    for golden, number in ((TABLE_6, 6), (TABLE_7, 7), (TABLE_9, 9), (TABLE_10, 10)):
-        for share in page.USED_AT:
-            with subtests.test(golden=golden, number=number, share=share):
-                rows = printed.table(number)[f"{100 * share:g}"].values()
-                assert tuple(row[0] for row in rows) == golden[share]
-    for share in page.USED_AT:
-        with subtests.test(share=share):
-            name = f"{100 * share:g}"
-            for number, column, test in ((8, 0, "binomial"), (11, 1, "t-as-published")):
-                rows = printed.table(number)[name].values()
-                assert tuple(row[column] for row in rows) == TABLES_8_AND_11[share, test]
+@pytest.mark.slow
+def test_so_does_table_11() -> None:
+    """Where a number disagrees, the printed one stands behind it in brackets."""
+    assert page.t_tests().count("(") == 0
 
 
 def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> None:

@@ -55,11 +55,6 @@ class TestClasses:
         mean = ck.brier_score(labels, prob, classes="mean")
         assert float(mean) == pytest.approx(expected / k, abs=1e-12)
 
-    def test_it_is_the_sum_over_the_classes(self, data: Any) -> None:
-        labels, prob = data
-        each = [ck.brier_score(labels == k, prob[:, k]).value for k in range(prob.shape[1])]
-        assert float(ck.brier_score(labels, prob)) == pytest.approx(sum(each), abs=1e-12)
-
     def test_log_loss_by_loops(self, data: Any) -> None:
         chances = [float(row[label]) for label, row in zip(*data, strict=True)]
         expected = inf if 0 in chances else -fsum(map(log, chances)) / len(chances)
@@ -158,13 +153,3 @@ def test_miscalibration_is_what_recalibrating_the_bins_wins() -> None:
     repaired = table.frequency[np.unique(prob, return_inverse=True)[1]]
     won = ck.brier_score(labels, prob).value - ck.brier_score(labels, repaired).value
     assert ck.brier_decomposition(labels, prob).miscalibration == pytest.approx(won, abs=1e-12)
-
-
-def test_known_extremes() -> None:
-    labels = np.array([0, 0, 1, 1])
-    constant = ck.brier_decomposition(labels, np.full(4, 0.5))
-    assert (constant.miscalibration, constant.discrimination, constant.uncertainty) == (0, 0, 0.25)
-    perfect = ck.brier_decomposition(labels, labels)
-    assert (perfect.score, perfect.miscalibration, perfect.discrimination) == (0, 0, 0.25)
-    wrong = ck.brier_decomposition(labels, 1 - labels)
-    assert (wrong.score, wrong.miscalibration, wrong.discrimination) == (1, 1, 0.25)

@@ -19,7 +19,6 @@ TERMS = {
     "binary_problems": "view",
     "binary_problem": "view",
     "brier_score": "Brier score",
-    "trust_regret": "regret",
     "binomial_p_values": "p_values",
     "TTest": "t-test",
     "undo_focal_loss": "focal loss",

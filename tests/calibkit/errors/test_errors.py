@@ -166,14 +166,6 @@ def test_perfect_and_worst_predictions(subtests: pytest.Subtests) -> None:
             assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
 
 
-def test_a_centre_is_not_a_mean() -> None:
-    """All predictions at .8 in a bin from .5 to 1: its centre .75 invents a gap."""
-    labels, prob = [1, 1, 1, 1, 0], [0.8] * 5
-    assert float(ck.calibration_error(labels, prob, bins=2)) == pytest.approx(0, abs=1e-15)
-    found = ck.calibration_error(labels, prob, bins=2, gap="centre")
-    assert float(found) == pytest.approx(0.05)
-
-
 class TestNullMoments:
     def test_the_formula(self) -> None:
         labels, prob = binary_data(1000)
@@ -182,10 +174,6 @@ class TestNullMoments:
         mean = np.sqrt(2 / np.pi) * sum(np.sqrt(variance)) / 1000
         sd = np.sqrt((1 - 2 / np.pi) * sum(variance)) / 1000
         assert null_moments(table) == pytest.approx((mean, sd), abs=1e-15)
-
-    def test_they_travel_with_the_error(self) -> None:
-        error = ck.expected_calibration_error(*binary_data(1000))
-        assert (error.null_mean, error.null_sd) == null_moments(error.tables[0])
 
     @pytest.mark.parametrize(
         "options", [{"norm": 2}, {"norm": inf}, {"gap": "centre"}, {"weights": "equal"}]

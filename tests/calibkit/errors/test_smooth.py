@@ -203,7 +203,7 @@ def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None
 
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
 def test_no_bandwidth(bandwidth: Any) -> None:
-    with pytest.raises(ValueError, match="bandwidth must be a finite number above 0"):
+    with pytest.raises(ValueError, match="bandwidth must be a positive finite number"):
         smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
     with pytest.raises(ValueError, match='"definition" or "relplot"'):
         smooth_calibration_error([0, 1], [0.2, 0.8], method="binned")

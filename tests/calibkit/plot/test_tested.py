@@ -84,7 +84,7 @@ class TestTestBased:
         assert tops["count"] == error.table.count.tolist()
         assert sum(tops["rejected-count"]) == error.rejected.sum()
         shares = {text.get_text() for text in find(strip, "share")}
-        assert shares <= {f"{100 * share:.0f}" for share in error.share}
+        assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
 
@@ -141,7 +141,7 @@ class TestTestBased:
 
     def test_its_words_list_the_shares(self):
         error = error_of(TILTED, bins=EqualMass(4))
-        shares = ", ".join(f"{100 * share:.0f}" for share in error.share)
+        shares = ", ".join(f"{100 * share:.0f}" for share in error.verdicts[0].share)
         assert f"in per cent: {shares}." in plot.alt_text(plot.test_based(error))
 
     @pytest.mark.slow

@@ -163,17 +163,6 @@ def test_too_many_bins_for_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         ck.bootstrap_interval(ECE, *binary_data(50), n_resamples=20, rng=0, method="inverted")
 
 
-def test_all_methods_share_their_draws() -> None:
-    data = binary_data(300)
-    found = [
-        ck.bootstrap_interval(ECE, *data, method=method, n_resamples=50, rng=4)
-        for method in bootstrap.METHODS
-    ]
-    assert [one.method for one in found] == list(bootstrap.METHODS)
-    assert np.array_equal(found[0].draws, found[1].draws)
-    assert np.array_equal(found[0].draws, found[2].draws)
-
-
 @pytest.mark.parametrize("norm", [1, 2])
 def test_a_debiased_error_gets_the_interval_of_its_bins(norm: int) -> None:
     data, options = binary_data(400), {"bins": 6, "norm": norm, "n_resamples": 200, "rng": 2}

@@ -77,23 +77,6 @@ def test_the_range_has_fellers_density(x: float) -> None:
     assert float(brownian_range_tail(x)) == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.slow
-def test_long_sums_follow_the_laws() -> None:
-    """20 000 walks of 400 signs: the discrete maximum is lower by .58 / sqrt(400) at each end."""
-    steps = np.random.default_rng(1).integers(0, 2, (20_000, 400), dtype=np.int8) * 2 - 1
-    path = np.cumsum(steps, axis=1, dtype=np.int16) / 20
-    highest, lowest = np.maximum(path.max(axis=1), 0), np.minimum(path.min(axis=1), 0)
-    for name, value, ends in (
-        ("supremum", np.maximum(highest, -lowest), 1),
-        ("range", highest - lowest, 2),
-    ):
-        for x in (1.0, 2.0, 2.5):
-            share = (value > x).mean()
-            low, high = (float(TAILS[name](x + shift * ends)) for shift in (0.05, -0.001))
-            error = 4 * np.sqrt(high * (1 - high) / 20_000)
-            assert low - error < share < high + error, (name, x)
-
-
 # --- the curve ----------------------------------------------------------------------------------
 
 
@@ -131,23 +114,3 @@ def test_the_range_is_the_largest_imbalance_of_an_interval() -> None:
     sums = cumulative_differences(labels, prob)
     assert sums.ecce_r == pytest.approx(max(found.values()), abs=1e-14)
     assert found[sums.interval] == pytest.approx(sums.ecce_r, abs=1e-14)
-
-
-def test_by_hand() -> None:
-    """Residuals -.2, .6, -.7 in sorted order: sums -.2, .4, -.3, each over 3."""
-    sums = cumulative_differences([0, 0, 1], [0.7, 0.2, 0.4])
-    assert sums.difference == pytest.approx(np.array([0, -0.2, 0.4, -0.3]) / 3)
-    assert (sums.ecce_mad, sums.ecce_r) == pytest.approx((0.4 / 3, 0.7 / 3))
-    assert float(sums) == sums.ecce_mad
-    assert sums.interval == (0.4, 0.7)
-    assert "from 0.4 to 0.7" in sums.describe()
-
-
-def test_parts_are_bounded_by_the_absolute_error(subtests: pytest.Subtests) -> None:
-    """MAD <= range <= 2 MAD, and the last sum is calibration in the large."""
-    for seed in range(20):
-        with subtests.test(seed=seed):
-            labels, prob = binary_data(100, seed=seed)
-            sums = cumulative_differences(labels, prob)
-            assert sums.ecce_mad <= sums.ecce_r + 1e-15 <= 2 * sums.ecce_mad + 2e-15
-            assert sums.difference[-1] == pytest.approx(labels.mean() - prob.mean(), abs=1e-14)

@@ -45,12 +45,6 @@ def test_the_series_is_the_sum_over_pairs_always(
     assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)
 
 
-def test_two_rows_by_hand() -> None:
-    """Residuals .8 and -.3 at a distance of .5: with length scale .5 the kernel is exp(-1/2)."""
-    found = kernel_calibration_error([1, 0], [0.2, 0.7], length_scale=0.5).statistic
-    assert found == pytest.approx(np.exp(-0.5) * 0.8 * -0.7, abs=1e-15)
-
-
 def test_the_scale_of_source_000() -> None:
     """A kernel on the labels too, as there: sum its four label pairs and compare the factor."""
     labels, prob = binary_data(40, seed=2)
@@ -97,21 +91,6 @@ def test_it_is_unbiased_under_miscalibration_too() -> None:
     expected = (pairs.sum() - np.trace(pairs)) / 56
     found = chance @ KernelRule(prob, 0.1).statistic(labels - prob)
     assert found == pytest.approx(expected, abs=1e-15)
-
-
-def test_opposite_neighbours_cancel_for_a_long_scale_only() -> None:
-    """A sine of two periods in the long run, beside an error of 1 everywhere."""
-    prob = np.linspace(0, 1, 2001)[1:-1]
-    gaps = np.stack([np.sqrt(2) * np.sin(4 * np.pi * prob), np.ones_like(prob)])
-    share = {}
-    for scale in (0.02, 0.1, 1.0):
-        wave, constant = KernelRule(prob, scale).statistic(gaps)
-        share[scale] = wave / constant
-    # Away from the ends a kernel of this scale damps the wave by exp(-(4 pi scale)² / 2), that is
-    # 0.97, 0.45 and 0; the ends add a little.
-    assert 0.95 < share[0.02] < 1
-    assert 0.4 < share[0.1] < 0.6
-    assert abs(share[1.0]) < 0.02
 
 
 def test_blocks_do_not_change_the_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,13 +161,6 @@ def test_a_measure_may_change_rows_before_it_measures(name: str, subtests: pytes
             assert np.array_equal(found.draws, expected.draws)
 
 
-@pytest.mark.parametrize("measure", [ck.brier_score, ck.log_loss, plain(ECE)])
-def test_any_measure_has_a_null_level(measure: Callable[..., Any]) -> None:
-    null = ck.null_level(measure, *binary_data(200, exponent=1), n_draws=200, rng=0)
-    assert null.low < null.median < null.high
-    assert null.p_value > 0.05
-
-
 def test_null_level_of_a_proper_score_is_its_expectation() -> None:
     """A calibrated model expects a Brier score of mean p (1 - p)."""
     labels, prob = binary_data(300)
@@ -191,22 +184,6 @@ def test_bins_that_look_at_the_labels_are_found_anew_in_each_redraw() -> None:
 
 
 # --- null level: truth --------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "n_bins"), [(300, 15), (2000, 30), (5000, 15)])
-def test_mean_error_of_a_calibrated_model_is_the_closed_form(n: int, n_bins: int) -> None:
-    """Within 3 %, over 2000 data sets with uniform predictions (standard error below .8 %)."""
-    rng = np.random.default_rng(n + n_bins)
-    found = []
-    for _ in range(2000):
-        prob = rng.random(n)
-        error = ECE(rng.random(n) < prob, prob, bins=n_bins)
-        found.append((error.value, error.null_mean, error.null_sd))
-    values, means, sds = np.array(found).T
-    assert means.mean() == pytest.approx(values.mean(), rel=0.03)
-    # Predictions change from set to set, and so does the null level, a little.
-    assert sds.mean() == pytest.approx(values.std(), rel=0.06)
 
 
 @pytest.mark.parametrize(("n", "n_bins"), [(300, 15), (2000, 15), (2000, 30)])
@@ -372,12 +349,6 @@ class TestBandShape:
         assert band.describe().startswith(start)
         assert band.outside.sum() > 5
 
-    @pytest.mark.parametrize("view", ["top-label", 1])
-    def test_views(self, simultaneous: bool, view: Any) -> None:
-        band = ck.consistency_band(*CLASSES, view=view, simultaneous=simultaneous, rng=0, bins=5)
-        assert band.table.view == (view if view == "top-label" else "class 1")
-        assert (band.simultaneous, band.level) == (simultaneous, 0.9)
-
 
 def test_simultaneous_bands_are_wider_than_pointwise_ones() -> None:
     data = binary_data(1000)
@@ -396,7 +367,9 @@ class TestBootstrapFormulas:
         data = binary_data(200)
         reflected = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="reflected")
         percentile = ck.bootstrap_interval(ECE, *data, level=level, rng=0, method="percentile")
-        assert np.array_equal(reflected.draws, percentile.draws)
+        inverted = ck.bootstrap_interval(ECE, *data, rng=0)
+        for other in (percentile, inverted):
+            assert np.array_equal(reflected.draws, other.draws), other.method
         low, high = np.quantile(reflected.draws, [(1 - level) / 2, (1 + level) / 2])
         assert (percentile.low, percentile.high) == (low, high)
         value = float(ECE(*data))
@@ -431,10 +404,6 @@ class TestBootstrapFormulas:
             ).draws,
         ]
         assert np.abs(draws).max() < 1e-12
-
-    def test_a_constant_measure_has_an_interval_of_length_zero(self) -> None:
-        interval = ck.bootstrap_interval(lambda y, p: 0.25, [0, 1], [0.5, 0.5], rng=0)
-        assert (interval.low, interval.value, interval.high) == (0.25, 0.25, 0.25)
 
     def test_what_it_says(self) -> None:
         interval = ck.bootstrap_interval(ECE, *binary_data(200), level=0.95, n_resamples=50, rng=0)

@@ -175,10 +175,10 @@ def test_shares_by_bin() -> None:
     label, prob = binary(500, 7, 2.0)
     error = tce(label, prob, bins=bins.FixedEdges([0, 0.4, 0.401, 1]), null_draws=0)
     used = error.table.occupied
-    weighted = (error.share[used] * error.table.weight[used]).sum()
+    weighted = (error.verdicts[0].share[used] * error.table.weight[used]).sum()
     assert float(error) == pytest.approx(weighted, abs=1e-12)
     empty = tce([0, 1], [0.1, 0.9], bins=4, null_draws=0)
-    assert np.isnan(empty.share).tolist() == [False, True, True, False]
+    assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
 
 
 def test_the_reference_depends_on_the_order_of_tied_rows_and_ours_does_not() -> None:
@@ -234,15 +234,6 @@ def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
     assert error.null_values.tolist() == want
     assert error.null_mean == pytest.approx(np.mean(want))
     assert error.p_value == (1 + sum(v >= error.value - 1e-12 for v in want)) / 8
-
-
-@pytest.mark.slow
-def test_null_level_gives_the_same_distribution() -> None:
-    label, prob = binary(400, 11)
-    error = tce(label, prob, bins=10, null_draws=150, rng=0)
-    null = significance.null_level(tce, label, prob, n_draws=150, rng=5, bins=10, null_draws=0)
-    assert null.value == error.value
-    assert abs(null.mean - error.null_mean) < 4 * np.hypot(null.sd, error.null_sd) / np.sqrt(150)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calibkit.decisions import trust_regret
+from calibkit.decisions import regret_curve
 from calibkit.fakes import ClassKnobs, DirichletFake, KnobClassifier, LogitDistortion, Power
 from calibkit_course.lesson13 import (
     Capacity,
@@ -234,8 +234,8 @@ def test_ward_simulates_its_closed_form(model: Any, subtests: pytest.Subtests) -
     assert game.play("trust", deal).acted == pytest.approx(truth.acted, abs=0.01)
     assert -1e-12 <= truth.regret <= truth.bound
     assert deal.true is not None
-    known = trust_regret(deal.seen.ravel(), deal.true.ravel(), benefit=3, harm=7)
-    assert known.value == pytest.approx(truth.regret, abs=0.02)
+    known = regret_curve(deal.seen.ravel(), deal.true.ravel(), thresholds=0.7)
+    assert 10 * known.regret[0] == pytest.approx(truth.regret, abs=0.02)
     assert known.error == pytest.approx(truth.error, abs=0.005)
 
 
