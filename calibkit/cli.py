@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
@@ -16,6 +16,7 @@ from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
 from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
 from calibkit.auditing.pages import as_json, plain, write_whole
 from calibkit.auditing.readers import (
+    Files,
     Predictions,
     TooLarge,
     keep,
@@ -87,20 +88,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add = partial(commands.add_parser, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, help_, words in (
         ("audit", "audit predictions in files", _QUESTIONS),
         ("compare", "compare models on the same rows of files", _PAIRS),
     ):
-        command = commands.add_parser(
-            name,
-            help=help_,
-            description=words,
-            epilog=_EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        command = add(name, help=help_, description=words, epilog=_EPILOG, allow_abbrev=False)
         _add_options(command, name)
-    commands.add_parser(
+    add(
         "doctor",
         help="check the installation; exit code 0 if all is well, else 2",
         description="Check versions, optional parts, and known numbers. Exit code 0 or 2.",
@@ -203,11 +198,8 @@ def _audit(options: argparse.Namespace) -> AuditReport:
         raise ValueError("give --prob or --logits, not both.")
     columns = options.prob or options.logits
     files, shared = _files(options, columns, logits=bool(options.logits)), _shared(options)
-    read = partial(rows_of_files, files, progress=not options.quiet and sys.stderr.isatty())
-    rows = _kept(options, read)
-    if rows is None:
-        return audit_stream(read(), **shared)
-    return audit(**rows.arguments, **shared)
+    rows, stream = _rows_or_stream(options, files)
+    return audit_stream(stream, **shared) if rows is None else audit(**rows.arguments, **shared)
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
@@ -217,12 +209,9 @@ def _compare(options: argparse.Namespace) -> Comparison:
     if len(prob) < 2 or len(set(names)) < len(names):
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     files, shared = side_by_side([_files(options, [p]) for p in prob]), _shared(options)
-    read = partial(
-        rows_of_files, files, models=len(prob), progress=not options.quiet and sys.stderr.isatty()
-    )
-    rows = _kept(options, read)
+    rows, stream = _rows_or_stream(options, files, models=len(prob))
     if rows is None:
-        return compare_stream(read(), names, **shared)
+        return compare_stream(stream, names, **shared)
     return compare_rows(rows, names, **shared)
 
 
@@ -239,20 +228,22 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _kept(
-    options: argparse.Namespace, read: Callable[[], Iterator[Predictions]]
-) -> Predictions | None:
-    """Return all rows, or None where they are to be counted in a stream."""
+def _rows_or_stream(
+    options: argparse.Namespace, files: Files, models: int = 1
+) -> tuple[Predictions | None, Iterator[Predictions]]:
+    """Return all rows, or None where they are to be counted in the stream beside them."""
     if options.memory_limit < 0:
         raise ValueError("--memory-limit is a number of megabytes, at least 0.")
-    if options.large:
-        return None
-    try:
-        return keep(read(), options.memory_limit * _MEGABYTE)
-    except TooLarge:
-        note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
-        _say(f"{note}a stream (see --memory-limit)", error=True)
-        return None
+    progress = not options.quiet and sys.stderr.isatty()
+    rows, stream = None, rows_of_files(files, models=models, progress=progress)
+    if not options.large:
+        try:
+            rows = keep(stream, options.memory_limit * _MEGABYTE)
+        except TooLarge:
+            note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
+            _say(f"{note}a stream (see --memory-limit)", error=True)
+            stream = rows_of_files(files, models=models, progress=progress)
+    return rows, stream
 
 
 def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> None:

@@ -1,26 +1,27 @@
 """Compare models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from calibkit.auditing import comparison
-from calibkit.auditing.comparison import Change, Comparison, Listing, Rule
-from calibkit.auditing.pages import versions
-from calibkit.auditing.redraws import null_of_error
+from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
+from calibkit.auditing.redraws import null_of_error, resampled_intervals
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning, as_bins
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import read_only, spell
+from calibkit.results import spell
 from calibkit.significance import NullLevel
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
 
+Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
 Found = Mapping[tuple[str, str], Change]  # by model and measure
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
@@ -125,9 +126,10 @@ def compare(
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
     count = min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
-    each = _measured(rows, probs, view, bins, table)
-    nulls = _nulls(rows, probs, view, bins, of_null)
-    found = _differences(rows, each, nulls, level, table, n_resamples=count, seed=of_rows)
+    each, nulls = _measured(rows, probs, table, view, bins, of_null)
+    sums = Sums(table)
+    sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
+    found = _differences(sums, each, nulls, level, count, of_rows)
     tables, curves = _diagrams(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
@@ -140,36 +142,24 @@ def compare(
         curves=curves,
         costs=table,
         notes=_notes(count, level, bins),
-        versions=versions(),
         **worded(tuple(probs), found, level),
     )
 
 
 def _measured(
-    rows: Rows,
-    probs: Mapping[str, FloatVector],
-    view: View,
-    bins: Binning,
-    costs: FloatVector | None,
-) -> Measured:
-    return {
-        name: comparison.scores_of_rows(rows.label, prob, costs)
-        | comparison.parts_of_rows(rows.label, prob, view, bins)
-        for name, prob in probs.items()
-    }
-
-
-def _nulls(
-    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning, seed: int
-) -> list[NullLevel]:
-    return [
-        null_of_error(rows.label, prob, view, bins, n_draws=_DRAWS, seed=seed)
-        for prob in probs.values()
-    ]
+    rows: Rows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
+) -> tuple[Measured, list[NullLevel]]:
+    """Return what each row adds to the measures of each model, and the null levels of its error."""
+    each, nulls = {}, []
+    for name, prob in probs.items():
+        each[name] = comparison.measures_of_rows(rows.label, prob, costs, view, bins)
+        null = null_of_error(rows.label, prob, view=view, bins=bins, n_draws=_DRAWS, rng=seed)
+        nulls.append(null)
+    return each, nulls
 
 
 def _diagrams(
-    rows: Rows, probs: Mapping[str, FloatVector], view: View, bins: Binning
+    rows: Rows, probs: Models, view: View, bins: Binning
 ) -> tuple[dict[str, BinTable], dict[str, MurphyCurve]]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
     shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
@@ -210,28 +200,21 @@ def _rows_of(
 
 
 def _differences(
-    rows: Rows,
-    each: Measured,
-    nulls: Sequence[NullLevel],
-    level: float,
-    costs: FloatVector | None,
-    *,
-    n_resamples: int,
-    seed: int,
+    sums: Sums, each: Measured, nulls: Sequence[NullLevel], level: float, count: int, seed: int
 ) -> Found:
-    # Nothing is concluded from a handful of events.
-    rule = comparison.rule_of(np.bincount(rows.label, minlength=rows.n_classes), costs)
     (_, first), *others = each.items()
     found = {}
-    for (name, own), null in zip(others, nulls[1:], strict=True):
+    for place, (name, own) in enumerate(others, start=1):
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
             apart = np.array([own[key] - first[key] for key in first])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
-        ends = comparison.intervals(apart, level, n_resamples, np.random.default_rng(seed))
-        for key, row, low, high in zip(own, apart, *map(np.ndarray.tolist, ends), strict=True):
+        drawn = np.where(np.isfinite(apart).all(axis=1, keepdims=True), apart, 0.0)
+        ends = np.transpose(resampled_intervals(drawn, level, count, np.random.default_rng(seed)))
+        for key, row, (low, high) in zip(own, apart, ends.tolist(), strict=True):
             if key == "calibration error" and row.any():
-                low, high = low - null.mean, high + nulls[0].mean
-            if rule.refuses_rows(key, row):
+                low, high = low - nulls[place].mean, high + nulls[0].mean
+            # Nothing is concluded from a handful of rows, nor from an infinite difference.
+            if sums.refuses(key, place) or not np.isfinite(row).all():
                 low, high = comparison.NONE
             means = float(first[key].mean()), float(own[key].mean())
             found[name, key] = comparison.change(key, *means, (low, high))
@@ -242,7 +225,7 @@ def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]
     """Return what a `Comparison` holds of the differences: its columns, headline and light."""
     rows = [(*key, *change) for key, change in found.items()]
     heads = ("model", "measure", *Change._fields)
-    columns = dict(zip(heads, map(read_only, map(np.array, zip(*rows, strict=True))), strict=True))
+    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
     told = any(one.verdict in ("better", "worse") for one in found.values())
     headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
     light = "caution" if told else "unknown"
@@ -305,35 +288,26 @@ def _by_group(
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
         return None
+    names = list(each)
     content, found = 1 - (1 - level) / len(rows.groups), []
-    (name, first), *others = each.items()
     for place, group in enumerate(rows.groups):
         inside = rows.group == place
-        count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-        n, rule = int(count.sum()), comparison.rule_of(count, costs)
-        for other, own in others:
-            for key in [key for key in comparison.SCORES if key in first]:
-                row = _in_group(key, first[key][inside], own[key][inside], content, rule)
-                said = (*row[2:5], row.verdict)
-                if rule.few:
-                    said = (np.nan, np.nan, np.nan, "too few rows")
-                found.append((group, n, other, key, *said))
+        sums = Sums(costs)
+        sums.add(
+            np.bincount(rows.label[inside], minlength=rows.n_classes),
+            [{k: own[k][inside] for k in comparison.SCORES if k in own} for own in each.values()],
+        )
+        for other, key in product(range(1, len(names)), sums.sums):
+            row = sums.change(key, other, content)
+            said = (np.nan, np.nan, np.nan, "too few rows") if sums.few else row[2:]
+            found.append((group, sums.n, names[other], key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
     few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
-    text = f"{spell(len(rows.groups), 'group')}; worse than {name}: "
+    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
     text += f"{', '.join(worse) or 'none shown'}"
     text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
     return Listing.of(text, heads, found)
-
-
-def _in_group(key: str, first: FloatVector, other: FloatVector, level: float, rule: Rule) -> Change:
-    with np.errstate(invalid="ignore"):
-        apart = other - first
-    ends = comparison.NONE
-    if np.isfinite(apart).all() and not rule.refuses_rows(key, apart):
-        ends = comparison.around(float(apart.mean()), float(apart.std(ddof=1)), len(apart), level)
-    return comparison.change(key, float(first.mean()), float(other.mean()), ends)
 
 
 def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:

@@ -10,14 +10,13 @@ from scipy import special
 
 from calibkit.auditing import html
 from calibkit.auditing.pages import Report
-from calibkit.auditing.redraws import resampled_intervals
 from calibkit.auditing.rows import given_to, losses
 from calibkit.bins import Binning
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import MurphyCurve, best_actions
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import BinaryProblem, View, binary_problems
 
 # Each measure with its unit in words.
@@ -54,10 +53,10 @@ def scores_of_rows(
     return {"cost": costs[best_actions(prob, costs=costs), label]} | found
 
 
-def parts_of_rows(
-    label: IntVector, prob: FloatVector, view: View | None, bins: Binning
+def measures_of_rows(
+    label: IntVector, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
 ) -> dict[str, FloatVector]:
-    """Return what each row adds to the CORP parts of the Brier score, and to the ECE.
+    """Return what each row adds to the scores, the CORP parts of the Brier score, and the ECE.
 
     The curve and the frequency are minimisers of what they are subtracted from: to first order
     their own error does not matter, and sums over rows behave as those of fixed functions.
@@ -65,8 +64,9 @@ def parts_of_rows(
     problems = binary_problems(label, prob, view=view)
     parts = [_parts(problem, bins) for problem in problems]
     lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
-    found = (lost, won, error / len(problems))
-    return dict(zip(("miscalibration", "discrimination", "calibration error"), found, strict=True))
+    parts_of_brier = {"miscalibration": lost, "discrimination": won}
+    scores = scores_of_rows(label, prob, costs)
+    return scores | parts_of_brier | {"calibration error": error / len(problems)}
 
 
 def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVector, FloatVector]:
@@ -81,18 +81,6 @@ def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVec
         (happened.mean() - happened) ** 2 - best,
         side[place] * (prob - happened),
     )
-
-
-def intervals(
-    differences: FloatVector, level: float, count: int, rng: np.random.Generator
-) -> tuple[FloatVector, FloatVector]:
-    """Return percentile intervals of the mean of each row of (m, n) differences, paired.
-
-    Where a difference is infinite there is no interval: NaN.
-    """
-    finite = np.asarray(np.isfinite(differences).all(axis=1))
-    low, high = resampled_intervals(np.where(finite[:, None], differences, 0.0), level, count, rng)
-    return np.where(finite, low, np.nan), np.where(finite, high, np.nan)
 
 
 class Change(NamedTuple):
@@ -120,35 +108,56 @@ def change(measure: str, first: float, value: float, ends: tuple[float, float]) 
     return Change(first, value, apart, *ends, verdict)
 
 
-class Rule(NamedTuple):
-    """When rows are too few for an interval."""
+class Sums:
+    """Sums over rows of each measure, by model: what a difference can be judged by."""
 
-    few: bool  # events or other rows
-    worst: float  # largest difference in cost that a row can make
+    def __init__(self, costs: FloatVector | None = None) -> None:
+        self.costs = costs
+        self.count: Any = 0  # rows of each class
+        # Of values, differences to the first model, their squares, and how many go up and down.
+        self.sums: dict[str, FloatMatrix] = {}
 
-    def refuses(self, key: str, up: int, down: int, total: float) -> bool:
-        """Judge by the rows that differ upwards and downwards, and by the sum of differences."""
+    @property
+    def n(self) -> int:
+        """Rows so far."""
+        return int(np.sum(self.count))
+
+    @property
+    def few(self) -> bool:
+        """Whether events, or other rows, are too few for any interval."""
+        count = self.count
+        return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
+
+    def add(self, count: IntVector, each: Sequence[Mapping[str, FloatVector]]) -> None:
+        """Add what some rows add to the measures of each model; `count`: rows of each class."""
+        self.count = self.count + count
+        for key in each[0]:
+            values = np.array([one[key] for one in each])
+            with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
+                apart = values - values[0]
+                parts = (values, apart, apart**2, apart > 0, apart < 0)
+                sums = np.array([part.sum(axis=1) for part in parts])
+                self.sums[key] = self.sums.get(key, 0.0) + sums
+
+    def refuses(self, key: str, other: int) -> bool:
+        """Tell whether the rows that differ, or differ to one side, are too few to conclude."""
+        total, _, up, down = self.sums[key][1:, other].tolist()
         if up + down == 0:
             return False
-        one_sided = min(up, down) < _EACH_WAY and abs(total) <= _EACH_WAY * self.worst
+        worst = 0.0 if self.costs is None else float(np.ptp(self.costs, axis=0).max())
+        one_sided = min(up, down) < _EACH_WAY and abs(total) <= _EACH_WAY * worst
         return self.few or up + down < FEWEST or (key == "cost" and one_sided)
 
-    def refuses_rows(self, key: str, apart: FloatVector) -> bool:
-        """Judge by the differences of all rows."""
-        total = float(apart.sum()) if key == "cost" else 0.0  # losses may be infinite
-        return self.refuses(key, int((apart > 0).sum()), int((apart < 0).sum()), total)
-
-
-def rule_of(count: IntVector, costs: FloatVector | None) -> Rule:
-    """Return the rule for these rows of each class and these costs."""
-    few = int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
-    return Rule(few, 0.0 if costs is None else float(np.ptp(costs, axis=0).max()))
-
-
-def around(mean: float, sd: float, n: int, level: float) -> tuple[float, float]:
-    """Return Student's interval of a mean."""
-    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * sd / float(np.sqrt(n))
-    return mean - half, mean + half
+    def change(self, key: str, other: int, level: float, *, ddof: int = 1) -> Change:
+        """Judge the difference to the first model by Student's interval; `ddof` as in NumPy."""
+        n, (total, square, *_) = self.n, self.sums[key][1:, other].tolist()
+        mean, ends = total / n, NONE
+        if np.isfinite(mean) and not self.refuses(key, other):
+            variance = max(square - n * mean**2, 0.0) / max(n - ddof, 1)
+            half = float(special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt(variance / n))
+            ends = mean - half, mean + half
+        first, value = (self.sums[key][0, [0, other]] / n).tolist()
+        return change(key, first, value, ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

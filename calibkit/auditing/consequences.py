@@ -60,7 +60,19 @@ class Consequences:
     @property
     def prices(self) -> FloatVector | None:
         """The costs that were given, if there is one threshold to be drawn."""
-        return None if self.paid is None or np.isnan(self.paid.threshold) else self.paid.costs
+        return None if self.paid is None else prices_with_threshold(self.paid.costs)
+
+
+def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
+    """Return costs if there is one threshold to be drawn: two classes, and two sensible actions."""
+    return None if costs is None or np.isnan(_threshold(costs)) else costs
+
+
+def _threshold(costs: FloatVector) -> float:
+    try:
+        return decision_threshold(costs)
+    except ValueError:  # more actions or classes, or one action is always the better one
+        return float("nan")
 
 
 def consequences_of(
@@ -118,15 +130,11 @@ def _paid(
     differences = np.stack([own - fixed, own - ignoring])
     ends = resampled_intervals(differences, settings.level, settings.resamples(rows.n), rng)
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
-    try:
-        threshold = decision_threshold(costs)
-    except ValueError:  # more actions or classes, or one action is always the better one
-        threshold = float("nan")
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),
         repaired=float("nan") if repaired is None else float(fixed.mean()),
         regret=regret,
         over_ignoring=over_ignoring,
-        threshold=threshold,
+        threshold=_threshold(costs),
         costs=costs,
     )

@@ -86,6 +86,12 @@ class Evidence:
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
 
+    @property
+    def in_short(self) -> str:
+        """The calibration error beside its null level."""
+        error, null = self.error.value, self.null.mean
+        return f"Expected calibration error {error:.4f}; a calibrated model would show {null:.4f}."
+
     def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
 
@@ -231,7 +237,9 @@ def evidence_of(
             n_resamples=number,
             rng=of_error,
         ),
-        null=null_of_error(label, prob, asked, settings.bins, n_draws=number, seed=of_null),
+        null=null_of_error(
+            label, prob, view=asked, bins=settings.bins, n_draws=number, rng=of_null
+        ),
         band=_band(rows, shown, settings, of_band),
         problem=binary_problem(label, prob, view=shown),
     )
@@ -246,7 +254,7 @@ def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> Consist
         level=1 - settings.alpha,
         simultaneous=True,
         n_draws=settings.resamples(rows.n),
-        rng=np.random.default_rng(seed),
+        rng=seed,
     )
 
 

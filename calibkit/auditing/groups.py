@@ -98,15 +98,14 @@ def groups_of(
     # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
     others = np.where(count == rows.n, np.nan, rows.n - count)
     residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
-    outside = (residual.sum() - residual) / others, np.sqrt(spread) / others
+    means, sds = (residual.sum() - residual) / others, np.sqrt(spread) / others
+    outside = zip(means.tolist(), sds.tolist(), strict=True)
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
     # Rows that said 0 or 1 and were wrong are a finding of their own.
     tested = [inside[rows.possible[inside]] for inside in members]
     found = [
-        _p_values(_Group(prob[inside], label[inside], mean, sd), draws, rng)
-        if len(inside)
-        else (1.0, 1.0)
-        for inside, mean, sd in zip(tested, *outside, strict=True)
+        _p_values(prob[inside], label[inside], rest, draws, rng) if len(inside) else (1.0, 1.0)
+        for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
     return GroupTable(
@@ -122,46 +121,33 @@ def groups_of(
     )
 
 
-class _Group:
-    """What is tested in a group: Cox's statistic, and the distance to the mean of the others."""
-
-    def __init__(self, prob: FloatVector, label: FloatVector, mean: float, sd: float) -> None:
-        self.prob, self.rest_sd = prob, sd
-        self.residual = label - prob
-        self.rule = CoxRule(prob)
-        self.variance = float((prob * (1 - prob)).sum())
-        self.cox = float(self.rule.statistic(self.residual[np.newaxis])[0])
-        self.apart = abs(float(self.residual.mean()) - mean)
-
-    def by_law(self) -> tuple[float, float]:
-        """Return the p-values of the limit laws, which are right where many events are due."""
-        sd = np.hypot(np.sqrt(self.variance) / len(self.prob), self.rest_sd)
-        z = self.apart / sd if sd > 0 else 0.0
-        cox = float(self.rule.p_value(np.array([self.cox]))[0])
-        return cox, 1.0 if np.isnan(z) else float(special.erfc(z / np.sqrt(2)))
-
-    def as_large(self, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Redraw the labels; return how often each statistic is at least as large as here."""
-        residual = (rng.random((draws, len(self.prob))) < self.prob) - self.prob
-        apart = np.abs(residual.mean(axis=1) - self.rest_sd * rng.standard_normal(draws))
-        # Sums of whole numbers tie: rounding must not decide.
-        cox = self.rule.statistic(residual) >= self.cox * (1 - 1e-9)
-        far = np.ones(draws, bool) if np.isnan(self.apart) else apart >= self.apart * (1 - 1e-9)
-        return np.array([cox.sum(), far.sum()])
-
-
-def _p_values(group: _Group, most: int, rng: np.random.Generator) -> tuple[float, float]:
+def _p_values(
+    prob: FloatVector,
+    label: FloatVector,
+    others: tuple[float, float],
+    most: int,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
     """Return p-values by redraws, which stop early where both are clearly large.
 
-    The limit laws would reject calibrated groups of rare events far too often.
+    `others`: mean residual of the other rows, and its standard deviation; NaN without any, and
+    then nothing differs. The limit laws would reject calibrated groups of rare events too often.
     """
-    if group.variance >= _LAW_IS_RIGHT:
-        return group.by_law()
+    n, residual, (mean, sd) = len(prob), label - prob, others
+    rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())
+    cox, apart = rule.statistic(residual[np.newaxis]), abs(float(residual.mean()) - mean)
+    if variance >= _LAW_IS_RIGHT:
+        spread = np.hypot(np.sqrt(variance) / n, sd)
+        z = apart / spread if spread > 0 else 0.0
+        return float(rule.p_value(cox)[0]), float(special.erfc(z / np.sqrt(2)))
     done, beyond = 0, np.zeros(2)
     while done < most and beyond.min() < _ENOUGH:
-        draws = min(max(200, done), most - done, max(1, _BLOCK // len(group.prob)))
-        beyond = beyond + group.as_large(draws, rng)
-        done += draws
+        draws = min(max(200, done), most - done, max(1, _BLOCK // n))
+        redrawn = (rng.random((draws, n)) < prob) - prob
+        far = np.abs(redrawn.mean(axis=1) - sd * rng.standard_normal(draws))
+        # Sums of whole numbers tie: rounding must not decide. Nothing is less than NaN.
+        less = rule.statistic(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
+        beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
     p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
     return p_value, p_differs
 

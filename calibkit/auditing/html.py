@@ -11,14 +11,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from calibkit.auditing.consequences import Consequences
+from calibkit.auditing.consequences import Consequences, prices_with_threshold
 from calibkit.auditing.evidence import Evidence
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.pages import Report, as_rows, cell, plain, software
 from calibkit.auditing.repairs import RepairTable
 from calibkit.auditing.settings import LIGHTS
 from calibkit.decisions import MurphyCurve
-from calibkit.decisions.costs import stakes
 from calibkit.reliability import BinTable
 from calibkit.results import Result
 from calibkit.types import FloatVector
@@ -202,14 +201,9 @@ def draw_comparison(
     figures = {"models": _figure(_TALL - 1.5)}
     plot.overlay(dict(list(bins.items())[:_MOST_MODELS]), figures["models"].subplots())
     if curves:
-        figures["costs"], prices = _figure(_HIGH), costs
-        if prices is not None:
-            try:
-                stakes(prices)
-            except ValueError:  # no threshold: the curves keep their own unit
-                prices = None
+        figures["costs"] = _figure(_HIGH)
         some = dict(list(curves.items())[:_MOST_MODELS])
-        plot.murphy(some, figures["costs"].subplots(), costs=prices)
+        plot.murphy(some, figures["costs"].subplots(), costs=prices_with_threshold(costs))
     for figure in figures.values():
         plot.legend(figure)
     return figures

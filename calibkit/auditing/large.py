@@ -1,6 +1,6 @@
 """Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import comparison, words
+from calibkit.auditing import words
 from calibkit.auditing.comparing import compare, worded
-from calibkit.auditing.comparison import Change, Comparison
+from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, scores_of_rows
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.questions import audit
 from calibkit.auditing.readers import Predictions, join
@@ -22,7 +22,7 @@ from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
 from calibkit.significance.cox import cox_z
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.types import FloatVector
 from calibkit.views import BinaryProblem, View, binary_problems
 
 SAMPLE = 100_000
@@ -113,9 +113,7 @@ def _count(
             position = np.arange(start, keeper.seen)
             gone = gone + count_impossible(label, both, position, binary=gone.binary)
             left = given_to(label, both) > 0
-            if left.all():
-                yield binary_problems(label, prob, view=view)
-            elif left.any():
+            if left.any():
                 yield binary_problems(label[left], prob[left], view=view)
 
     table = CountTable(view=view).of(problems())
@@ -235,59 +233,28 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums, table = Sample(sample, rng), _Sums(), None
+    keeper, sums = Sample(sample, rng), Sums()
     for block in blocks:
         k = max(block.scores.shape[1] // len(names), 2)
-        table = None if costs is None else as_costs(costs, k)
-        probs = _by_model(block.scores, names).values()
-        sums.count += np.bincount(block.y_true, minlength=k)
-        sums.add([comparison.scores_of_rows(block.y_true, prob, table) for prob in probs])
+        sums.costs = None if costs is None else as_costs(costs, k)
+        scores = [
+            scores_of_rows(block.y_true, prob, sums.costs)
+            for prob in _by_model(block.scores, names).values()
+        ]
+        sums.add(np.bincount(block.y_true, minlength=k), scores)
         keeper.add(block)
-    found = compare_rows(keeper.rows(), names, costs=table, level=level, rng=rng, **options)
+    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     return found if sums.n == found.n else _with_all_scores(found, sums, level)
 
 
-class _Sums:
-    """Sums over all rows for each score: values, squared differences to the first, their signs."""
-
-    def __init__(self) -> None:
-        self.count: Any = 0  # rows of each class
-        self.sums: dict[str, FloatMatrix] = {}  # 4 sums of each model
-
-    @property
-    def n(self) -> int:
-        """Rows so far."""
-        return int(np.sum(self.count))
-
-    def add(self, each: Sequence[Mapping[str, FloatVector]]) -> None:
-        """Add the scores of a block, of each model."""
-        for key in each[0]:
-            values = np.array([one[key] for one in each])
-            with np.errstate(invalid="ignore"):
-                apart = values - values[0]
-            sums = [part.sum(axis=1) for part in (values, apart**2, apart > 0, apart < 0)]
-            self.sums[key] = self.sums.get(key, 0.0) + np.array(sums)
-
-    def change(self, key: str, other: int, level: float, costs: FloatVector | None) -> Change:
-        """Judge the difference between another model and the first."""
-        values, squares, up, down = self.sums[key]
-        first, value = float(values[0]) / self.n, float(values[other]) / self.n
-        mean, ends = value - first, comparison.NONE
-        total, rule = mean * self.n, comparison.rule_of(self.count, costs)
-        if np.isfinite(total) and not rule.refuses(key, int(up[other]), int(down[other]), total):
-            spread = max(float(squares[other]) / self.n - mean**2, 0.0)
-            ends = comparison.around(mean, float(np.sqrt(spread)), self.n, level)
-        return comparison.change(key, first, value, ends)
-
-
-def _with_all_scores(found: Comparison, sums: _Sums, level: float) -> Comparison:
+def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
     columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
     rows = dict(zip(keys, map(Change, *columns), strict=True))
     for model, key in rows:
-        if key in comparison.SCORES:
-            rows[model, key] = sums.change(key, found.models.index(model), level, found.costs)
+        if key in SCORES:
+            rows[model, key] = sums.change(key, found.models.index(model), level, ddof=0)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"Calibration, groups and figures: a random sample of {found.n:,} rows."

@@ -8,7 +8,7 @@ import math
 import platform
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,17 @@ class Answer:
         return {name: getattr(self, name) for name in texts} | {"numbers": numbers}
 
 
+def _versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "calibkit": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Python": platform.python_version(),
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Result):
     """What an audit and a comparison have in common: enough for every page.
@@ -80,6 +91,10 @@ class Report(Result):
     notes : tuple of str
         Methods, and what went wrong on the way.
     versions : mapping from str to str
+    answers, findings : tuple of Answer
+        Of an audit the six answers, in order, and what was found beside them.
+    promise, small_print : str
+        What the level of the test means, and what stands under the headline of a page.
     """
 
     title: str
@@ -89,7 +104,11 @@ class Report(Result):
     n_classes: int
     view: str
     notes: tuple[str, ...]
-    versions: Mapping[str, str]
+    versions: Mapping[str, str] = field(default_factory=_versions)
+    answers: tuple[Answer, ...] = ()
+    findings: tuple[Answer, ...] = ()
+    promise: str = ""
+    small_print: str = ""
 
     @property
     def symbol(self) -> str:
@@ -108,18 +127,9 @@ class Report(Result):
 
     @property
     def numbered(self) -> list[tuple[str, Answer]]:
-        """Answers behind their numbers; findings beside them have none. A comparison has none."""
-        return []
-
-    @property
-    def promise(self) -> str:
-        """What the level of the test means, in words."""
-        return ""
-
-    @property
-    def small_print(self) -> str:
-        """What stands under the headline of a page."""
-        return ""
+        """Findings, which have no number, and the answers behind theirs."""
+        answers = [(f"{number}. ", one) for number, one in enumerate(self.answers, start=1)]
+        return [("", one) for one in self.findings] + answers
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view, and the bins."""
@@ -144,7 +154,20 @@ class Report(Result):
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""
-        return as_markdown(self)
+        lines = [f"# {_mark(self.title)}", "", f"**{_mark(self.headline)}**", ""]
+        lines += [_mark(self.promise), ""] if self.promise else []
+        lines += [_mark(self.size), ""]
+        for number, answer in self.numbered:
+            lines += [f"## {number}{_mark(answer.question)}", ""]
+            lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
+        for name, table in self.tables.items():
+            names, rows = as_rows(table)
+            lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
+            lines += [f"|{' --- |' * len(names)}"]
+            lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+            lines += [""]
+        lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
+        return "\n".join([*lines, f"- {_mark(software(self))}"]) + "\n"
 
     def save(self, path: str | Path) -> Path:
         """Write the report to a file: .html, .md or .json, whole or not at all.
@@ -196,35 +219,6 @@ def plain(text: str) -> str:
 
 def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
-
-
-def as_markdown(report: Report) -> str:
-    """Return an audit or a comparison as Markdown; names from outside are escaped."""
-    lines = [f"# {_mark(report.title)}", "", f"**{_mark(report.headline)}**", ""]
-    lines += [_mark(report.promise), ""] if report.promise else []
-    lines += [_mark(report.size), ""]
-    for number, answer in report.numbered:
-        lines += [f"## {number}{_mark(answer.question)}", ""]
-        lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
-    for name, table in report.tables.items():
-        names, rows = as_rows(table)
-        lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
-        lines += [f"|{' --- |' * len(names)}"]
-        lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
-        lines += [""]
-    lines += ["## Methods", "", *(f"- {_mark(note)}" for note in report.notes)]
-    return "\n".join([*lines, f"- {_mark(software(report))}"]) + "\n"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what computes."""
-    return {
-        "calibkit": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "Python": platform.python_version(),
-    }
 
 
 def software(report: Report) -> str:

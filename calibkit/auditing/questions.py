@@ -11,7 +11,6 @@ from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
-from calibkit.auditing.pages import versions
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
@@ -152,15 +151,14 @@ def _report(
     aligned, evidence, repairs, consequences, by_group = found
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
-    enough, may_repair = seen.power.enough, aligned.verdict != "not aligned"
-    after = _error_after(rows, views[0], repairs, settings)
+    may_repair = aligned.verdict != "not aligned"
     answers = (
         words.alignment(aligned, rows),
         words.data(seen),
         words.calibration(seen),
         words.direction(seen),
-        words.costs(consequences, seen.words, settings.level, enough),
-        words.repair(repairs, may_repair, seen.words, after, enough=enough),
+        words.costs(consequences, seen),
+        words.repair(repairs, may_repair, seen, _error_after(rows, views[0], repairs, settings)),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
     headline, light = words.headline(verdicts, seen.focus_words, seen.impossible)
@@ -170,6 +168,8 @@ def _report(
         headline=headline,
         light=light,
         answers=answers,
+        promise=settings.promise,
+        small_print=f"{evidence.in_short} {settings.promise}",
         findings=findings_of(seen.impossible, repairs.table.before_left),
         n=rows.n,
         n_classes=rows.n_classes,
@@ -183,7 +183,6 @@ def _report(
         candidate=repairs.calibrator if may_repair else NoRepair(answers[-1].sentence),
         groups=by_group,
         notes=_notes(evidence, repairs, names, settings),
-        versions=versions(),
         settings=settings,
     )
 

@@ -8,17 +8,17 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning
 from calibkit.errors import expected_calibration_error
-from calibkit.significance import NullLevel, null_level
+from calibkit.significance import null_level
 from calibkit.significance.cox import InterceptRule, SlopeRule
+from calibkit.significance.results import ratio
 from calibkit.types import FloatVector, IntVector
-from calibkit.views import View
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -29,6 +29,8 @@ _TIE = 1e-9
 _NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
 _BLOCK = 4_000_000  # numbers drawn at a time
+# The expected calibration error beside what a calibrated model would show.
+null_of_error = partial(null_level, expected_calibration_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,11 +77,7 @@ class _View:
     def z(self, count: FloatVector, lever: FloatVector) -> tuple[FloatVector, FloatVector]:
         level = count - self.expected.sum()
         tilt = lever - self.expected_lever
-        sds = (self.intercept.sd, self.slope.sd)
-        first, second = (
-            x / sd if sd > 0 else np.zeros_like(x) for x, sd in zip((level, tilt), sds, strict=True)
-        )
-        return first, second
+        return ratio(level, self.intercept.sd), ratio(tilt, self.slope.sd)
 
     def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
         """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
@@ -189,22 +187,10 @@ class Drawer:
         return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
 
 
-def null_of_error(
-    label: IntVector,
-    prob: FloatVector,
-    view: View,
-    bins: Binning | int,
-    *,
-    n_draws: int,
-    seed: Any,
-) -> NullLevel:
-    """Return the expected calibration error beside what a calibrated model would show."""
-    ece = expected_calibration_error
-    return null_level(ece, label, prob, view=view, bins=bins, n_draws=n_draws, rng=seed)
-
-
-def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatVector:
-    """Return bootstrap means of (m, n) values that belong to the same rows: shape (R, m)."""
+def resampled_intervals(
+    values: FloatVector, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[FloatVector, FloatVector]:
+    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs."""
     n = values.shape[1]
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):
@@ -213,14 +199,6 @@ def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Genera
         drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
         times = np.stack([np.bincount(one, minlength=n) for one in drawn])
         means[rows] = times @ values.T / n
-    return means
-
-
-def resampled_intervals(
-    values: FloatVector, level: float, n_resamples: int, rng: np.random.Generator
-) -> tuple[FloatVector, FloatVector]:
-    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs."""
-    means = resampled_means(values, n_resamples, rng)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low, high
 

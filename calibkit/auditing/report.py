@@ -103,8 +103,6 @@ class AuditReport(Report):
     versions, settings : mapping from str to str, AuditSettings
     """
 
-    answers: tuple[Answer, ...]
-    findings: tuple[Answer, ...]
     class_names: tuple[str, ...]
     views: ViewTable
     evidence: Evidence
@@ -131,12 +129,6 @@ class AuditReport(Report):
         return frozenset(answer.verdict for _, answer in self.numbered)
 
     @property
-    def numbered(self) -> list[tuple[str, Answer]]:
-        """Findings, which have no number, and the answers behind theirs."""
-        answers = [(f"{number}. ", one) for number, one in enumerate(self.answers, start=1)]
-        return [("", one) for one in self.findings] + answers
-
-    @property
     def repair(self) -> str | None:
         """Name of the recommended repair, or None."""
         chosen = self.repairs.chosen
@@ -161,18 +153,6 @@ class AuditReport(Report):
         """How much was looked at, in two sentences."""
         return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}."
 
-    @property
-    def promise(self) -> str:
-        """What the level of the test means, in words."""
-        return self.settings.promise
-
-    @property
-    def small_print(self) -> str:
-        """The calibration error beside its null level, and the promise."""
-        error, null = self.evidence.error.value, self.evidence.null.mean
-        would = f"a calibrated model would show {null:.4f}"
-        return f"Expected calibration error {error:.4f}; {would}. {self.promise}"
-
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
         if topic not in found:
@@ -195,8 +175,8 @@ class AuditReport(Report):
         lines += [f"  {self.title}: {size}", ""]
         for one in self.findings:
             lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
-        for number, answer in enumerate(self.answers, start=1):
-            lines += [f"{number}. {answer.question}", f"   {answer.symbol} {answer.verdict}"]
+        for number, answer in self.numbered[len(self.findings) :]:
+            lines += [f"{number}{answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, "   ")
         if self.groups is not None:
             lines += ["", *_wrapped(f"Groups: {self.groups.describe()}")]
@@ -235,11 +215,9 @@ class AuditReport(Report):
         return f"View: {self.view}.{line}" if figure in ("costs", "groups") else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        fields = {name: name for name in ("topic", "question", "verdict")} | {"answer": "sentence"}
-        columns = {
-            name: [getattr(answer, f) for answer in self.answers] for name, f in fields.items()
-        }
-        return {name: np.array(column) for name, column in columns.items()}
+        rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]
+        columns = map(np.array, zip(*rows, strict=True))
+        return dict(zip(("topic", "question", "verdict", "answer"), columns, strict=True))
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

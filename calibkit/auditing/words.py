@@ -44,7 +44,6 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
     majority = f"always naming the commonest class gives {found.majority:.3f}."
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"
-    light = "unknown"
     if found.verdict == "aligned":
         light = "good"
         text = (
@@ -55,6 +54,7 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
         light = "bad"
         text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{measured}"
     else:
+        light = "unknown"
         text = (
             f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
             f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
@@ -185,15 +185,17 @@ def direction(seen: Seen) -> Answer:
     return Answer("direction", way, "caution", (text + seen.spread).strip(), numbers)
 
 
-def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
-    """Answer question 5: whether it matters for the costs; `view` says which event is meant."""
+def costs(found: Consequences, seen: Seen) -> Answer:
+    """Answer question 5: whether it matters for the costs."""
+    level = seen.settings.level
     numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}
     numbers |= found.average.numbers("average")
     paid = found.paid
     if paid is None:
         text = "No costs were given, so this is open."
         if found.repaired is not None:
-            text += f" Say a false alarm costs t and a miss 1 - t ({view}). {_over_t(found, level)}"
+            text += f" Say a false alarm costs t and a miss 1 - t ({seen.words})."
+            text += f" {_over_t(found, level)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
     trust = paid.trust
     numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
@@ -205,7 +207,7 @@ def costs(found: Consequences, view: str, level: float, enough: bool) -> Answer:
         text = f"Yes, trust is worse than no model. {text}"
     elif paid.regret.low > 0:
         verdict, light, text = "costly", "caution", f"Yes. {text}"
-    elif not enough:
+    elif not seen.power.enough:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
@@ -251,9 +253,7 @@ def _paid(paid: Paid, level: float) -> str:
     )
 
 
-def repair(
-    found: Repairs, aligned: bool, view: str, after: float | None, *, enough: bool
-) -> Answer:
+def repair(found: Repairs, aligned: bool, seen: Seen, after: float | None) -> Answer:
     """Answer question 6: which repair; `after` is the calibration error of the repaired rows."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
@@ -269,10 +269,10 @@ def repair(
         verdict, light = "no repair", "unknown"
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        verdict, light = "no repair", "good" if enough else "unknown"
+        verdict, light = "no repair", "good" if seen.power.enough else "unknown"
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-        text = _gain(found, place, view, after) + _warnings(found, place)
+        text = _gain(found, place, seen.words, after) + _warnings(found, place)
     return Answer("repair", verdict, light, text.strip(), numbers)
 
 
@@ -286,12 +286,12 @@ def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
     if gain < 0:
         low, high = -high, -low
     interval = f"({_interval(table.level, low, high)}, {table.folds} folds)"
+    if table.chosen < 0 and gain < 0:
+        return (
+            f"None. Even the best candidate, {words}, would worsen the log loss by "
+            f"{four_digits(-gain)} {interval}."
+        )
     if table.chosen < 0:
-        if gain < 0:
-            return (
-                f"None. Even the best candidate, {words}, would worsen the log loss by "
-                f"{four_digits(-gain)} {interval}."
-            )
         why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
         return (
             f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
@@ -332,15 +332,11 @@ def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple
     """Return the verdict in one line, and its light."""
     if verdicts["alignment"] == "not aligned":
         return "Labels and predictions do not belong together: check the data first.", "bad"
-    text, light = _of_the_test(verdicts, focus)
+    text, light = "No evidence of miscalibration.", "good"
+    if verdicts["calibration"] == "miscalibrated":
+        text, light = f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
+    elif verdicts["calibration"] == "cannot say":
+        text, light = "Too little data to say.", "unknown"
     if not gone.count:
         return text, light
     return f"{gone}. The other {gone.left:,}: {text[0].lower()}{text[1:]}", "bad"
-
-
-def _of_the_test(verdicts: Mapping[str, str], focus: str) -> tuple[str, str]:
-    if verdicts["calibration"] == "miscalibrated":
-        return f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
-    if verdicts["calibration"] == "cannot say":
-        return "Too little data to say.", "unknown"
-    return "No evidence of miscalibration.", "good"

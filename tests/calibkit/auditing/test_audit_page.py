@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.auditing.pages import write_whole
 from calibkit.auditing.settings import LIGHTS
@@ -141,16 +139,10 @@ def test_markdown_is_escaped(hostile: AuditReport) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_audit_gives_the_same_bytes() -> None:
+def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None:
+    before = plt.get_fignums()
     assert report_of().to_html() == report_of().to_html()
-
-
-@pytest.mark.slow
-def test_figures_leave_matplotlib_as_it_was(hostile: AuditReport) -> None:
-    before, open_before = dict(mpl.rcParams), plt.get_fignums()
-    hostile.to_html()
-    assert dict(mpl.rcParams) == before
-    assert plt.get_fignums() == open_before
+    assert plt.get_fignums() == before
 
 
 @pytest.mark.slow
@@ -182,25 +174,18 @@ def test_a_map_that_would_say_nothing_is_not_drawn(n: int, digits: int, events: 
 
 
 @pytest.mark.slow
-def test_plots_draw_on_axes_that_are_given(hostile: AuditReport) -> None:
-    figure, axes = plt.subplots(1, 3)
-    plot.audit_gaps(hostile.evidence.band, axes[0], title="Gaps")
-    plot.audit_repairs(hostile.repairs, axes[1])
-    assert hostile.groups is not None
-    plot.audit_groups(hostile.groups, axes[2], legend=False)
-    band = hostile.evidence.band
-    seen = band.table.occupied
-    drawn = [line for line in axes[0].get_lines() if line.get_gid()]
+def test_figures_show_which_bins_are_outside_and_which_repair_is_chosen(
+    hostile: AuditReport,
+) -> None:
+    figures, band, repairs = hostile.figures(), hostile.evidence.band, hostile.repairs
+    drawn = [line for line in figures["gaps"].axes[0].get_lines() if line.get_gid()]
     inside = [line for line in drawn if line.get_gid() == "within chance"]
+    seen = band.table.occupied
     assert sum(len(line.get_xdata()) for line in drawn) == seen.sum()
     assert sum(len(line.get_xdata()) for line in inside) == (seen & ~band.outside).sum()
-    chosen = [line for line in axes[1].get_lines() if line.get_gid() == "chosen"]
-    assert [line.get_xdata()[0] for line in chosen] == [
-        hostile.repairs.gain[hostile.repairs.chosen]
-    ]
-    assert len(plot.alt_text(figure)) > 100
-    figure.savefig(os.devnull, format="svg")
-    plt.close(figure)
+    lines = figures["repairs"].axes[0].get_lines()
+    (chosen,) = [line.get_xdata()[0] for line in lines if line.get_gid() == "chosen"]
+    assert chosen == repairs.gain[repairs.chosen]
 
 
 @pytest.mark.slow
@@ -231,24 +216,6 @@ def test_many_groups_still_fit() -> None:
     labels = report.figures()["groups"].axes[0].get_yticklabels()
     assert len(labels) == 30
     assert max(len(label.get_text()) for label in labels) <= 28
-
-
-@pytest.mark.slow
-def test_saving_is_whole_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "report.html"
-    report = report_of()
-    assert report.save(path) == path
-    text = path.read_text(encoding="utf-8")
-    assert text == report.to_html()
-
-    def fail(*_: Any) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(path, "new")
-    assert path.read_text(encoding="utf-8") == text
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
@@ -312,10 +279,9 @@ def test_the_page_opens_and_prints(
 
 
 @pytest.mark.slow
-def test_tables_fit_on_paper_and_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
+def test_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
     text = hostile.to_html()
     assert not re.search(r"\d %", text.partition("<body>")[2])
     assert "90&nbsp;%" in text
     assert not any(line.lstrip().startswith("%") for line in hostile.text().splitlines())
     assert "\xa0" not in hostile.text()
-    assert "table{font-size:7.5pt}" in text

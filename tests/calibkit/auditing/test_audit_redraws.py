@@ -17,7 +17,7 @@ from calibkit.auditing.redraws import (
     _Tables,
     _View,
     joint_test,
-    resampled_means,
+    resampled_intervals,
 )
 from calibkit.auditing.settings import AuditSettings
 from tests.audit_cases import make
@@ -125,12 +125,6 @@ def test_nothing_can_be_said_about_certain_predictions() -> None:
     assert test.p_value == 1.0
 
 
-def test_very_large_data_get_fewer_redraws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibkit.auditing.redraws._NUMBERS", 1000)
-    case = make("calibrated", 3, 100, 2)
-    assert run(case.y_prob, case.y_true, (TOP,), n_draws=999).n_draws == 199
-
-
 def test_random_order_has_the_moments_of_all_orders() -> None:
     rng = np.random.default_rng(0)
     table = rng.dirichlet(np.ones(3), 60)
@@ -153,11 +147,11 @@ def test_the_size_needed_follows_the_formula() -> None:
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
 
 
-def test_bootstrap_means_have_the_right_spread() -> None:
+def test_bootstrap_intervals_have_the_right_width() -> None:
     values = np.random.default_rng(0).normal(size=(2, 400))
-    means = resampled_means(values, 4000, np.random.default_rng(1))
-    assert means.mean(axis=0) == pytest.approx(values.mean(axis=1), abs=0.005)
-    assert means.std(axis=0) == pytest.approx(values.std(axis=1) / 20, rel=0.05)
+    low, high = resampled_intervals(values, 0.9, 4000, np.random.default_rng(1))
+    assert (low + high) / 2 == pytest.approx(values.mean(axis=1), abs=0.005)
+    assert high - low == pytest.approx(2 * 1.645 * values.std(axis=1) / 20, rel=0.05)
 
 
 @pytest.mark.parametrize(
