@@ -151,7 +151,7 @@ def reliability_table(
     >>> table.count.tolist(), table.mean_prob.round(3).tolist(), table.frequency.tolist()
     ([2, 2], [0.25, 0.85], [0.5, 1.0])
     """
-    return _table(one_problem(y_true, y_prob, view=view, **rows), as_bins(bins))
+    return table_of(one_problem(y_true, y_prob, view=view, **rows), as_bins(bins))
 
 
 def reliability_tables(
@@ -194,10 +194,11 @@ def reliability_tables(
     """
     binning = as_bins(bins)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    return tuple(_table(problem, binning) for problem in problems)
+    return tuple(table_of(problem, binning) for problem in problems)
 
 
-def _table(problem: BinaryProblem, binning: Binning) -> BinTable:
+def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
+    """Return the table of bins of a problem that has been checked."""
     edges = edges_of(problem, binning)
     count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
     return table_of_sums(edges, (count, sum_prob, hits), binning, view=problem.view, mass=mass)

@@ -5,8 +5,11 @@ The page in HTML, with its figures, is made in `calibkit.auditing.html`.
 
 import json
 import math
+import os
 import platform
 import re
+import stat
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +21,6 @@ import sklearn
 
 from calibkit._version import __version__
 from calibkit.auditing.settings import LIGHTS, QUESTIONS
-from calibkit.auditing.whole_file import whole_file
 from calibkit.results import Result, spell
 
 # Everything that Markdown or the HTML inside it could read as more than text.
@@ -257,6 +259,16 @@ def write_whole(path: str | Path, text: str) -> Path:
         raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
     if not target.parent.is_dir():
         raise ValueError(f"the folder {target.parent} does not exist; make it first.")
-    with whole_file(target) as file:
-        file.write(text.encode("utf-8"))
+    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():  # who may read the old file may read the new one, and nobody else
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     return target

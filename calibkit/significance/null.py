@@ -7,15 +7,15 @@ from typing import Any, SupportsFloat, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Bins
+from calibkit.bins import Bins, as_bins
 from calibkit.progress import watched
-from calibkit.reliability import BinTable, reliability_table
+from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level, as_predictions
-from calibkit.views import BinaryProblem, Rows, View, binary_problem, refuse_weights
+from calibkit.views import BinaryProblem, Rows, View, one_problem, refuse_weights
 
 Measure = Callable[..., SupportsFloat]
 
@@ -264,10 +264,10 @@ def consistency_band(
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     refuse_weights(rows)
-    table = reliability_table(y_true, y_prob, view=view, bins=bins, **rows)
+    problem, generator = one_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
+    table = table_of(problem, as_bins(bins))
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
-    problem, generator = binary_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
     if resample_forecasts:
         frequency = _resampled_frequencies(problem, table, n_draws, generator)
     else:
@@ -278,11 +278,7 @@ def consistency_band(
     else:
         lower, upper = _pointwise_limits(frequency, level)
     return ConsistencyBand(
-        table=table,
-        lower=lower,
-        upper=upper,
-        level=level,
-        simultaneous=simultaneous,
+        table=table, lower=lower, upper=upper, level=level, simultaneous=simultaneous
     )
 
 
