@@ -76,10 +76,7 @@ LIBRARIES = (
         "netcal",
         {"confidence": "netcal.metrics"},
         (
-            Row(
-                "confidence.ECE(15).measure(p, y)",
-                "ck.expected_calibration_error(y, p, bins=15)",
-            ),
+            Row("confidence.ECE(15).measure(p, y)", "ck.expected_calibration_error(y, p, bins=15)"),
             Row(
                 "confidence.ECE(10).measure(p, y)",
                 "ck.expected_calibration_error(y, p, bins=10)",

@@ -12,12 +12,7 @@ from calibkit.containers import events, is_missing, unwrapped
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import (
-    as_labels,
-    as_predictions,
-    as_probability_array,
-    row_sum_tolerance,
-)
+from calibkit.validation import as_labels, as_predictions, as_probability_array, row_sum_tolerance
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.

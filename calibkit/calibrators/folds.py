@@ -10,10 +10,7 @@ from calibkit.validation import as_count, as_generator, as_number
 
 
 def assign_folds(
-    x: NDArray[np.float64],
-    label: NDArray[np.float64],
-    cv: Any,
-    rng: Rng,
+    x: NDArray[np.float64], label: NDArray[np.float64], cv: Any, rng: Rng
 ) -> tuple[IntVector, int]:
     """Divide rows into folds.
 

@@ -214,10 +214,7 @@ class BetaCalibrator(Calibrator):
         return {"a=b": ln_p - ln_q, "c": constant} if n_distinct >= 2 else {"c": constant}
 
     def _trial(
-        self,
-        names: list[str],
-        rows: dict[str, FloatVector],
-        target: tuple[FloatVector, Weights],
+        self, names: list[str], rows: dict[str, FloatVector], target: tuple[FloatVector, Weights]
     ) -> tuple[LogisticFit, dict[str, float]]:
         if not names:
             loss = len(target[0]) * float(np.log(2))

@@ -17,9 +17,4 @@ from calibkit.corp.decomposition import (
     miscalibration,
 )
 
-__all__ = [
-    "CorpDecomposition",
-    "Miscalibration",
-    "corp_decomposition",
-    "miscalibration",
-]
+__all__ = ["CorpDecomposition", "Miscalibration", "corp_decomposition", "miscalibration"]

@@ -12,11 +12,7 @@ from calibkit.decisions.costs import (
     policy_cost,
 )
 from calibkit.decisions.murphy import MurphyCurve, murphy_curve
-from calibkit.decisions.regret import (
-    RegretCurve,
-    regret_bound,
-    regret_curve,
-)
+from calibkit.decisions.regret import RegretCurve, regret_bound, regret_curve
 
 __all__ = [
     "Abstention",

@@ -12,13 +12,7 @@ from calibkit.fakes.logit import LogitDistortion
 from calibkit.fakes.lookalike import vgg16_lookalike
 from calibkit.fakes.mixtures import DirichletMixture, expected_maximum
 from calibkit.fakes.shapes import SyntheticShape
-from calibkit.fakes.simplex import (
-    Distortion,
-    Identity,
-    LogLinear,
-    Power,
-    Temperature,
-)
+from calibkit.fakes.simplex import Distortion, Identity, LogLinear, Power, Temperature
 
 __all__ = [
     "ClassKnobs",

@@ -10,10 +10,4 @@ from calibkit.finite.classifier import FiniteClassifier
 from calibkit.finite.examples import example, examples
 from calibkit.finite.lenses import every_class, top_classes
 
-__all__ = [
-    "FiniteClassifier",
-    "every_class",
-    "example",
-    "examples",
-    "top_classes",
-]
+__all__ = ["FiniteClassifier", "every_class", "example", "examples", "top_classes"]

@@ -45,9 +45,7 @@ def as_vector(values: Any, where: str) -> Vector:
 
 
 def check_shapes(
-    mass: Sequence[Fraction],
-    confidence: Sequence[Vector],
-    truth: Sequence[Vector],
+    mass: Sequence[Fraction], confidence: Sequence[Vector], truth: Sequence[Vector]
 ) -> None:
     """Check that masses and vectors fit together and that the masses sum to 1."""
     lengths = len(mass), len(confidence), len(truth)
@@ -110,8 +108,7 @@ def conditional_gaps(
 
 
 def lens_gaps(
-    atoms: Iterable[tuple[Fraction, Vector, Vector]],
-    lens: Callable[[Vector], Sequence[Hashable]],
+    atoms: Iterable[tuple[Fraction, Vector, Vector]], lens: Callable[[Vector], Sequence[Hashable]]
 ) -> list[Weighted]:
     """Return mass and gap of each group of classes, for each vector seen through the lens."""
     seen: list[tuple[Fraction, dict[Hashable, Fraction], dict[Hashable, Fraction]]] = []

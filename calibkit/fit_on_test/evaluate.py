@@ -176,11 +176,7 @@ def fit_on_test(
 
 
 def _null(
-    calibrator: Calibrator,
-    prob: FloatVector,
-    label: NDArray[np.int64],
-    n_draws: int,
-    rng: Rng,
+    calibrator: Calibrator, prob: FloatVector, label: NDArray[np.int64], n_draws: int, rng: Rng
 ) -> tuple[float, float, float]:
     """Fit the same kind of map to labels drawn from the predictions; mean, sd and p-value."""
     if as_count(n_draws, "null_draws", minimum=0) == 0:

@@ -122,11 +122,7 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
 
 
 def audit_groups(
-    groups: Any,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
+    groups: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
     """Draw by how much the predictions of each group are off. Lesson 14.
 

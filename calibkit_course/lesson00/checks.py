@@ -45,7 +45,7 @@ PREDICTIONS = {
         options=("6", "7", "8"),
         outcome="7",
         why="The sum 7 can come about in 6 of 36 ways, but the sums 6 and 8 in only 5 ways each.",
-    ),
+    )
 }
 
 CHECKS = {
@@ -60,5 +60,5 @@ CHECKS = {
             "Divide the number of throws with the sum 7 by the number of all throws.",
             "It is 6 / 36. Type `share = 6 / 36`.",
         ),
-    ),
+    )
 }

@@ -39,11 +39,7 @@ _CONTROLS = (
         form="{:+g}",
     ),
     Choice(
-        name="start",
-        label="Start",
-        values=tuple(STARTS),
-        default="calibrated",
-        book=tuple(STARTS),
+        name="start", label="Start", values=tuple(STARTS), default="calibrated", book=tuple(STARTS)
     ),
 )
 

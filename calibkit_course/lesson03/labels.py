@@ -25,10 +25,7 @@ SAY = {
 
 # With 16,000 rows of a kind, chance moves a share by 0.004 at most; a bias of 0.03 shows.
 _PER_KIND, _SLACK, _SEEDS, _FEW = 8000, 0.018, (3, 4), 40
-_KINDS = (
-    ((0.7, 0.2, 0.1), (0.1, 0.3, 0.6), (0.0, 1.0, 0.0)),
-    ((0.2, 0.8), (0.9, 0.1)),
-)
+_KINDS = (((0.7, 0.2, 0.1), (0.1, 0.3, 0.6), (0.0, 1.0, 0.0)), ((0.2, 0.8), (0.9, 0.1)))
 
 
 def judge_labels(answer: Any) -> str | None:

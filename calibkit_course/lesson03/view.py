@@ -60,11 +60,7 @@ def fake_factory_view(
 ) -> FactoryView:
     """Make a fake classifier to order, and measure a sample of it."""
     fake = KnobClassifier(
-        n_classes,
-        accuracy,
-        budget_share=share,
-        direction=direction,
-        concentration=concentration,
+        n_classes, accuracy, budget_share=share, direction=direction, concentration=concentration
     )
     sample = fake.sample(n, seed)
     error = expected_calibration_error(sample.y_true, sample.y_prob, view="top-label", bins=_BINS)

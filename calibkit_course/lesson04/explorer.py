@@ -50,11 +50,7 @@ _CONTROLS = (
         texts={"width": "equal width", "mass": "equal mass"},
     ),
     Choice(
-        name="model",
-        label="Model",
-        values=tuple(MODELS),
-        default="calibrated",
-        book=tuple(MODELS),
+        name="model", label="Model", values=tuple(MODELS), default="calibrated", book=tuple(MODELS)
     ),
     Choice(
         name="show",

@@ -70,10 +70,4 @@ def diagram_lab_view(
     sample = fake.sample(n, seed)
     error = expected_calibration_error(sample.y_true, sample.y_prob, bins=bins)
     band = consistency_band(sample.y_true, sample.y_prob, bins=bins, rng=seed)
-    return DiagramView(
-        table=error.tables[0],
-        error=error,
-        band=band,
-        model=fake,
-        elements=elements,
-    )
+    return DiagramView(table=error.tables[0], error=error, band=band, model=fake, elements=elements)

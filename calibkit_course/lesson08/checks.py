@@ -10,11 +10,7 @@ from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.results import spell
-from calibkit.significance import (
-    binomial_p_values,
-    null_level,
-    test_based_calibration_error,
-)
+from calibkit.significance import binomial_p_values, null_level, test_based_calibration_error
 from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
@@ -119,11 +115,7 @@ def judge_p_value(answer: Any) -> str | None:
 
 _FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 # The last case has ties: at 1/2, k and N - k events are equally likely.
-_TRIALS = (
-    (3, 15, (0.02, 0.1, 0.3, 0.6)),
-    (18, 20, (0.4, 0.75, 0.9, 0.99)),
-    (3, 10, (0.2, 0.5)),
-)
+_TRIALS = ((3, 15, (0.02, 0.1, 0.3, 0.6)), (18, 20, (0.4, 0.75, 0.9, 0.99)), (3, 10, (0.2, 0.5)))
 
 
 def judge_p_values(answer: Any) -> str | None:

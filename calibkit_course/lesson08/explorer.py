@@ -59,11 +59,7 @@ _CONTROLS = (
         unit="predictions",
     ),
     Choice(
-        name="model",
-        label="Model",
-        values=tuple(MODELS),
-        default="calibrated",
-        book=tuple(MODELS),
+        name="model", label="Model", values=tuple(MODELS), default="calibrated", book=tuple(MODELS)
     ),
     Choice(
         name="rule",

@@ -9,13 +9,7 @@ from scipy import integrate, special
 
 from calibkit.fakes import FakeSample
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import (
-    as_count,
-    as_generator,
-    as_number,
-    as_positive,
-    legacy_generator,
-)
+from calibkit.validation import as_count, as_generator, as_number, as_positive, legacy_generator
 
 # Standard normal tails beyond this hold no digit of double precision.
 LARGEST_NORMAL = 12.0
@@ -123,10 +117,7 @@ class GaussianDiscriminant:
         feature = generator.normal(np.asarray(self.means)[y_true], self.scale)
         y_prob = self.predict(feature)
         return GaussianSample(
-            y_true=y_true,
-            y_prob=y_prob,
-            true_prob=self.true_map(y_prob),
-            feature=feature,
+            y_true=y_true, y_prob=y_prob, true_prob=self.true_map(y_prob), feature=feature
         )
 
     def source_data(

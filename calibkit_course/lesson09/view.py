@@ -17,11 +17,7 @@ from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit.errors import expected_calibration_error
 from calibkit.reliability import BinTable
 from calibkit.results import Result, read_only, spell
-from calibkit.significance import (
-    ConsistencyBand,
-    consistency_band,
-    test_based_calibration_error,
-)
+from calibkit.significance import ConsistencyBand, consistency_band, test_based_calibration_error
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice, as_count, as_level, as_number
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant

@@ -23,11 +23,7 @@ CODES: dict[str, dict[str, Any]] = {
 
 
 def learning_curves(
-    race: RaceView,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
+    race: RaceView, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
     """Draw what calibrators achieve against the rows that they are fitted to."""
     words = ("rows of the calibration set (log scale)", race.measure)
@@ -94,11 +90,7 @@ def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> None:
 
 
 def race_maps(
-    race: RaceView,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
+    race: RaceView, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
     """Draw the maps that were fitted to one calibration set, and the true map."""
     words = ("prediction", "")

@@ -69,11 +69,7 @@ def requirement_sweep(
         as_finite(error, f"errors[{j}]", 0, 1)
     value = [[_value(ward, a, e, concentration) for e in columns] for a in rows.tolist()]
     return RequirementSweep(
-        accuracy=rows,
-        error=columns,
-        value=np.array(value),
-        ward=ward,
-        concentration=concentration,
+        accuracy=rows, error=columns, value=np.array(value), ward=ward, concentration=concentration
     )
 
 

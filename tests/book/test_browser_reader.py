@@ -7,15 +7,7 @@ import pytest
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Prediction
-from tests.browser_pages import (
-    DESK,
-    HIDDEN,
-    LESSON,
-    OPEN_ALL,
-    Visit,
-    lesson_pages,
-    number_of,
-)
+from tests.browser_pages import DESK, HIDDEN, LESSON, OPEN_ALL, Visit, lesson_pages, number_of
 
 pytestmark = pytest.mark.browser
 

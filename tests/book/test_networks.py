@@ -13,9 +13,7 @@ from calibkit_course import lesson10
 from calibkit_course.lesson10 import nets, runs
 
 
-def test_a_verdict_is_given_only_where_the_interval_leaves_out_0(
-    subtests: pytest.Subtests,
-) -> None:
+def test_a_verdict_is_given_only_where_the_interval_leaves_out_0(subtests: pytest.Subtests) -> None:
     for data, rows in lesson10.five_seeds().items():
         plain = rows[networks.PLAIN]
         assert plain["verdict"] == "yardstick" and plain["half"] == 0

@@ -158,8 +158,7 @@ probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
 
 @pytest.mark.slow
 @given(
-    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40),
-    st.integers(1, 40),
+    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40), st.integers(1, 40)
 )
 @settings(max_examples=80)
 def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bins: int) -> None:

@@ -303,9 +303,7 @@ def beyond(explorer: Any) -> list[int]:
 
 @needs_site
 @pytest.mark.slow
-def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(
-    folder: Path,
-) -> None:
+def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(folder: Path) -> None:
     questions = []
     for lesson, name in shown_in_lessons():
         one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()

@@ -34,8 +34,7 @@ CLAIMS: Mapping[str, Claim] = {
         lambda s: first(s.maps.where(everything), "PL^CE 10"),
     ),
     "raw": Claim(
-        "Far from calibration, PL3 has.",
-        lambda s: first(s.raw_maps.where(everything), "PL3^CE 10"),
+        "Far from calibration, PL3 has.", lambda s: first(s.raw_maps.where(everything), "PL3^CE 10")
     ),
     "bins": Claim(
         "Of the bins, those by cross-validation have a closer map than fifteen.",
@@ -50,8 +49,7 @@ CLAIMS: Mapping[str, Claim] = {
         lambda s: versus(s.maps.where(everything), "PL^CE 10", "PL^MSE"),
     ),
     "loss3": Claim(
-        "So should PL3.",
-        lambda s: versus(s.maps.where(everything), "PL3^CE 10", "PL3^MSE"),
+        "So should PL3.", lambda s: versus(s.maps.where(everything), "PL3^CE 10", "PL3^MSE")
     ),
     "kde": Claim(
         "The map by kernel densities is far off.",
@@ -70,8 +68,7 @@ CLAIMS: Mapping[str, Claim] = {
         lambda s: first(_kind(s.ranks, "one-vs-rest"), "isotonic", 1, 3),
     ),
     "rank-top": Claim(
-        "And for the confidence.",
-        lambda s: first(_kind(s.ranks, "confidence"), "isotonic", 1, 3),
+        "And for the confidence.", lambda s: first(_kind(s.ranks, "confidence"), "isotonic", 1, 3)
     ),
     "platt": Claim(
         "Platt's map ranks calibrators worse than fifteen bins.",

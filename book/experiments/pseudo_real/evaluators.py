@@ -15,11 +15,7 @@ from book.experiments.synthetic import (
     kernel_error,
     smooth_evaluators,
 )
-from calibkit.calibrators import (
-    KernelDensityCalibrator,
-    SlopeOneBinning,
-    SplineCalibrator,
-)
+from calibkit.calibrators import KernelDensityCalibrator, SlopeOneBinning, SplineCalibrator
 from calibkit.calibrators.base import Calibrator
 from calibkit.types import FloatVector
 

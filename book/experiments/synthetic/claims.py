@@ -74,16 +74,14 @@ CLAIMS: Mapping[str, Claim] = {
         lambda t: versus(t.map_of.of("stairs"), "ES15", "Platt"),
     ),
     "stairs-beta": Claim(
-        "So is that of beta calibration.",
-        lambda t: versus(t.map_of.of("stairs"), "ES15", "beta"),
+        "So is that of beta calibration.", lambda t: versus(t.map_of.of("stairs"), "ES15", "beta")
     ),
     "pieces": Claim(
         "For a good map on all shapes, take pieces: PL is ahead of the best bins.",
         lambda t: versus(t.maps, "PL^CE", "ES_CV"),
     ),
     "width": Claim(
-        "Equal mass gives a closer map than equal width.",
-        lambda t: versus(t.maps, "ES15", "EW15"),
+        "Equal mass gives a closer map than equal width.", lambda t: versus(t.maps, "ES15", "EW15")
     ),
     "width-cv": Claim(
         "Also where cross-validation chooses the number.",
@@ -94,21 +92,14 @@ CLAIMS: Mapping[str, Claim] = {
         lambda t: versus(t.maps, "ES_CV", "ES_sweep"),
     ),
     "rule": Claim(
-        "The 0.1 % rule improves the map of bins.",
-        lambda t: versus(t.maps, "ES_CV", "ES_CV best"),
+        "The 0.1 % rule improves the map of bins.", lambda t: versus(t.maps, "ES_CV", "ES_CV best")
     ),
-    "rule-pl": Claim(
-        "And that of PL.",
-        lambda t: versus(t.maps, "PL^CE rule", "PL^CE"),
-    ),
+    "rule-pl": Claim("And that of PL.", lambda t: versus(t.maps, "PL^CE rule", "PL^CE")),
     "loss": Claim(
         "Log loss gives PL a closer map than the Brier score.",
         lambda t: versus(t.on("PL^MSE").maps, "PL^CE", "PL^MSE"),
     ),
-    "loss3": Claim(
-        "And PL3.",
-        lambda t: versus(t.on("PL3^MSE").maps, "PL3^CE", "PL3^MSE"),
-    ),
+    "loss3": Claim("And PL3.", lambda t: versus(t.on("PL3^MSE").maps, "PL3^CE", "PL3^MSE")),
     "evolved": Claim(
         "By differential evolution PL is mostly behind PL by log loss.",
         lambda t: versus(t.on("PL_DE").maps, "PL^CE", "PL_DE"),

@@ -149,11 +149,7 @@ def piecewise_evaluators() -> dict[str, Calibrator | Derived]:
 
 def smooth_evaluators() -> dict[str, Calibrator]:
     """Return the three calibrators of the source's tables that have no bins and no pieces."""
-    return {
-        "Platt": PlattCalibrator(),
-        "beta": BetaCalibrator(),
-        "isotonic": IsotonicCalibrator(),
-    }
+    return {"Platt": PlattCalibrator(), "beta": BetaCalibrator(), "isotonic": IsotonicCalibrator()}
 
 
 def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:

@@ -190,8 +190,4 @@ def mixed(network: Any, images: Any, labels: Any, alpha: float, rng: Any) -> Any
     return share * entropy(logits, labels) + (1 - share) * entropy(logits, labels[order])
 
 
-_LOSS: dict[str, Callable[..., Any]] = {
-    "label-smoothing": smoothed,
-    "focal": focal,
-    "mixup": mixed,
-}
+_LOSS: dict[str, Callable[..., Any]] = {"label-smoothing": smoothed, "focal": focal, "mixup": mixed}

@@ -88,8 +88,7 @@ def test_the_smallest_error_is_found_as_often_as_promised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "cause"),
-    [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")],
+    ("order", "cause"), [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")]
 )
 def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> None:
     case = make("calibrated", len(order), 900, 3)
@@ -484,10 +483,7 @@ def test_the_view_is_said_in_the_answers(view: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
-    n=st.integers(12, 60),
-    k=st.integers(2, 5),
-    grid=st.integers(1, 6),
-    seed=st.integers(0, 10**6),
+    n=st.integers(12, 60), k=st.integers(2, 5), grid=st.integers(1, 6), seed=st.integers(0, 10**6)
 )
 def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) -> None:
     """Ties, zeros and ones, absent classes: verdicts come from the lists, numbers are numbers."""

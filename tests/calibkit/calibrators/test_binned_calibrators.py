@@ -9,12 +9,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, Stratif
 
 import calibkit as ck
 from calibkit.bins import Pava
-from calibkit.calibrators import (
-    CrossValidatedBinning,
-    FlatBinning,
-    SlopeOneBinning,
-    SweepBinning,
-)
+from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
 from calibkit.calibrators.folds import assign_folds
 
 KINDS = ("equal-mass", "equal-width")

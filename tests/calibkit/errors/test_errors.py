@@ -267,9 +267,7 @@ NAMES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_the_warning_about_an_absent_class_points_at_the_caller(
-    subtests: pytest.Subtests,
-) -> None:
+def test_the_warning_about_an_absent_class_points_at_the_caller(subtests: pytest.Subtests) -> None:
     data: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
     calls: dict[str, Callable[[], Any]] = {
         "direct": lambda: ck.calibration_error(*data, view="class-wise"),

@@ -6,12 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibkit as ck
-from calibkit.fakes import (
-    InfeasibleTarget,
-    KnobClassifier,
-    SyntheticShape,
-    vgg16_lookalike,
-)
+from calibkit.fakes import InfeasibleTarget, KnobClassifier, SyntheticShape, vgg16_lookalike
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES
 from tests.helpers import GOLDEN, golden
 

@@ -166,12 +166,7 @@ class TestTheorems:
 
     @pytest.mark.parametrize(
         ("link", "name"),
-        [
-            (0, "pivot"),
-            (1, "confidence only"),
-            (2, "six atoms, top label off"),
-            (3, "six atoms"),
-        ],
+        [(0, "pivot"), (1, "confidence only"), (2, "six atoms, top label off"), (3, "six atoms")],
     )
     def test_each_link_of_the_chain_can_be_strict(self, link, name):
         if name == "pivot":  # over-confident at .9, under-confident at .6: the mean hides it

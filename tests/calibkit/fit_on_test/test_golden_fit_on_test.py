@@ -240,8 +240,7 @@ def test_the_scores_of_the_program_are_understood(name, choice):
 
 
 @pytest.mark.parametrize(
-    ("name", "choice"),
-    [case for case in CHOICES if case[0] in NO_TIES and case[1].endswith("ES")],
+    ("name", "choice"), [case for case in CHOICES if case[0] in NO_TIES and case[1].endswith("ES")]
 )
 def test_without_ties_equal_mass_scores_and_choices_are_the_same(name, choice):
     model, stored = chosen(name, choice), STORED["data"][name]["cv"][choice]

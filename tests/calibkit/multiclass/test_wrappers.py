@@ -14,13 +14,7 @@ from calibkit.calibrators import (
     PlattCalibrator,
     SplineCalibrator,
 )
-from calibkit.multiclass import (
-    ClassWise,
-    OneVsRest,
-    Reduced,
-    undo_focal_loss,
-    undo_label_smoothing,
-)
+from calibkit.multiclass import ClassWise, OneVsRest, Reduced, undo_focal_loss, undo_label_smoothing
 from tests.helpers import class_data
 
 Y, P = class_data(600, 4)

@@ -229,8 +229,7 @@ class TestManners:
             assert mpl.is_interactive()
 
     @pytest.mark.parametrize(
-        ("module", "heavy"),
-        [("calibkit", "matplotlib"), ("calibkit.plot", "calibkit.fit_on_test")],
+        ("module", "heavy"), [("calibkit", "matplotlib"), ("calibkit.plot", "calibkit.fit_on_test")]
     )
     def test_an_import_stays_light(self, module, heavy):
         code = f"import sys, {module}; sys.exit('{heavy}' in sys.modules)"

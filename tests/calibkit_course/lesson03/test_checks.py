@@ -95,9 +95,7 @@ def two_atoms(mass: Any, confidence: Any, truth: Any) -> finite.FiniteClassifier
 
 # The review's counterexample: class 0 errs both ways, class 1 is right, and the bound is broken.
 WITHIN_A_CLASS = finite.FiniteClassifier(
-    ["3/10", "1/5", "1/2"],
-    [["3/5", "2/5"], [1, 0], [0, 1]],
-    [[1, 0], [0, 1], [0, 1]],
+    ["3/10", "1/5", "1/2"], [["3/5", "2/5"], [1, 0], [0, 1]], [[1, 0], [0, 1], [0, 1]]
 )
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
@@ -141,10 +139,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (fakes.KnobClassifier(5, 0.81001, budget_share=1 / 6, direction="under"), "is 0.810,"),
         (fakes.KnobClassifier(5, 0.8, budget_share=0.5, direction="under"), "share of the room"),
         (fakes.KnobClassifier(5, 0.8), "share of the room"),
-        (
-            fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"),
-            "0.900, but 0.800",
-        ),
+        (fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"), "0.900, but 0.800"),
         (fakes.KnobClassifier(10, 0.8, budget_share=1 / 7, direction="under"), "10 classes"),
         (
             fakes.KnobClassifier(5, 0.8, budget_share=0.83, direction="pivot", concentration=4),

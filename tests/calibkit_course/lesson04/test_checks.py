@@ -192,10 +192,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p: min(int(p * 10), 9), "your function raised"),
         ([0, 3, 9], "a function"),
     ],
-    "4.5": [
-        ("A reliability diagram.", "words"),
-        (899, "text"),
-    ],
+    "4.5": [("A reliability diagram.", "words"), (899, "text")],
 }
 
 RIGHT: dict[str, list[Any]] = {

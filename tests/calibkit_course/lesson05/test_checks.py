@@ -8,12 +8,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from calibkit.calibrators import (
-    FlatBinning,
-    IsotonicCalibrator,
-    PlattCalibrator,
-    SlopeOneBinning,
-)
+from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from calibkit_course import lesson05
@@ -171,15 +166,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "5.1": [
-        shifts,
-        from_table,
-        lambda y, p, n: np.array(shifts(y, p, n))[:, None],
-    ],
-    "5.2": [
-        slanted,
-        lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist(),
-    ],
+    "5.1": [shifts, from_table, lambda y, p, n: np.array(shifts(y, p, n))[:, None]],
+    "5.2": [slanted, lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist()],
     "5.3": [
         from_scikit_learn(),
         fit_on_test(Y, P, evaluator=IsotonicCalibrator()),

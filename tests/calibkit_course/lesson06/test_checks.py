@@ -206,11 +206,7 @@ RIGHT: dict[str, list[Any]] = {
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
-    "6.5": [
-        by_loops,
-        from_labels,
-        changed(lambda share, gap, v, n: share @ (gap - v / (n - 1))),
-    ],
+    "6.5": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
     "6.6": [REVIEW],
 }
 

@@ -136,13 +136,7 @@ RIGHT: dict[str, list[Any]] = {
         by_hand,
         lambda p, knots, heights: np.interp(p, knots, heights).round(4),
     ],
-    "7.2": [
-        temperature(),
-        from_pl3(intercept=False),
-        from_pl3(),
-        2.38,
-        round(temperature(), 3),
-    ],
+    "7.2": [temperature(), from_pl3(intercept=False), from_pl3(), 2.38, round(temperature(), 3)],
     "7.3": [2, np.int64(2), 2.0, np.array(2)],
     "7.4": [
         ("pl3", "pl", "platt", "15 Bins"),

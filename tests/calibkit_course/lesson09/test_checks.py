@@ -118,12 +118,7 @@ RIGHT: dict[str, list[Any]] = {
         in_odds,
         lambda p, train, test: shift_prior(p, train_prevalence=train, test_prevalence=test),
     ],
-    "9.3": [
-        REPAIRED,
-        in_logits(BALANCED, 0.5, 0.05),
-        list(REPAIRED),
-        REPAIRED.round(3),
-    ],
+    "9.3": [REPAIRED, in_logits(BALANCED, 0.5, 0.05), list(REPAIRED), REPAIRED.round(3)],
     "9.4": [
         lambda p, train, now: in_logits(p, train, now).mean(),
         lambda p, train, now: sum(in_odds(p, train, now)) / len(p),

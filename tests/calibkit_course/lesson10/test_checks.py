@@ -231,18 +231,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
-    "10.1": [
-        bounded,
-        in_the_inverse,
-        packaged,
-        lambda z, y: float(f"{packaged(z, y):.3g}"),
-    ],
+    "10.1": [bounded, in_the_inverse, packaged, lambda z, y: float(f"{packaged(z, y):.3g}")],
     "10.2": [packaged, bounded],
     "10.3": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
-    "10.4": [
-        (T, SCALED, UNDONE),
-        [0.847, 1.320, 1.3104],
-    ],
+    "10.4": [(T, SCALED, UNDONE), [0.847, 1.320, 1.3104]],
     "10.5": [reporting([VALIDATION], TEST), by_hand],
 }
 # Without torch there is no training step, and no row of it.

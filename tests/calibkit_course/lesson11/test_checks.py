@@ -168,10 +168,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda p, y, new: round(by_blocks(p, y, new), 3),
         by_clipped_isotonic,
     ],
-    "11.4": [
-        by_split,
-        by_edges,
-    ],
+    "11.4": [by_split, by_edges],
 }
 
 # --- what the lesson says ----------------------------------------------------------------------

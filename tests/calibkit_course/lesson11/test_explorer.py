@@ -153,10 +153,7 @@ class TestView:
 class TestExplorer:
     @pytest.mark.parametrize(
         ("measure", "wanted"),
-        [
-            ("map", PLAIN),
-            ("loss", ["0.00003", "0.0001", "0.0003", "0.001", *PLAIN]),
-        ],
+        [("map", PLAIN), ("loss", ["0.00003", "0.0001", "0.0003", "0.001", *PLAIN])],
     )
     def test_the_logarithmic_scale_has_plain_numbers(self, measure, wanted):
         race = lesson11.calibrator_race()

@@ -157,11 +157,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda benefit, harm: 1 / (1 + benefit / harm),
         lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
     ],
-    "13.2": [
-        by_loop,
-        bill(lambda p, c: p >= c),
-        lambda *given: round(by_loop(*given), 4),
-    ],
+    "13.2": [by_loop, bill(lambda p, c: p >= c), lambda *given: round(by_loop(*given), 4)],
     "13.3": [BUDGET, 0.0267, 0.027],
     "13.4": [
         (knob(0.1), knob(0.1, "under")),

@@ -39,11 +39,7 @@ def knob(key: str, n_classes: int = 5) -> KnobClassifier:
     assert found is not None
     accuracy, direction, share = found.groups()
     return KnobClassifier(
-        n_classes,
-        float(accuracy),
-        budget_share=float(share),
-        direction=direction,
-        concentration=3,
+        n_classes, float(accuracy), budget_share=float(share), direction=direction, concentration=3
     )
 
 

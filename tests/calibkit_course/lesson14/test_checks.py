@@ -17,11 +17,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit_course import data
 from calibkit_course.learn import State
 from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
-from calibkit_course.lesson14.checks import (
-    CHECKS,
-    PREDICTIONS,
-    _gains,
-)
+from calibkit_course.lesson14.checks import CHECKS, PREDICTIONS, _gains
 from calibkit_course.lesson14.report import MODEL
 
 # --- 14.1 --------------------------------------------------------------------------------------
