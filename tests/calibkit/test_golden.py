@@ -38,13 +38,14 @@ def test_plug_in_errors(case: dict[str, Any]) -> None:
         assert float(named(labels, prob, bins=bins, norm=case["norm"])) == float(error)
 
 
-def test_all_plug_in_cases_are_there() -> None:
+def test_all_plug_in_cases_are_there(subtests: pytest.Subtests) -> None:
     assert len(PLUGIN) == 48
     assert {case["data"] for case in PLUGIN} == {"calibrated", "binary", "three_classes"}
     # The other side's convention, (a, b], only shows on predictions that lie on an edge.
     for name in ("calibrated", "binary", "three_classes"):
-        _, prob = golden_data(name)
-        assert not np.isin(prob, [k / b for b in (5, 10, 15) for k in range(1, b)]).any()
+        with subtests.test(name=name):
+            _, prob = golden_data(name)
+            assert not np.isin(prob, [k / b for b in (5, 10, 15) for k in range(1, b)]).any()
 
 
 # Upper ends of equal-mass bins by the same library. It closes bins on the right, calibkit on the
@@ -115,12 +116,13 @@ def rows_of(bins: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
 
 @pytest.mark.parametrize("table", SLIDES["tables"], ids=lambda table: table["name"])
 class TestTablesOfTheTutorial:
-    def test_rows(self, table: dict[str, Any]) -> None:
+    def test_rows(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
         found = ck.reliability_table(*rows_of(table["bins"]), bins=ck.Distinct())
         assert found.count.tolist() == [row["n"] for row in table["bins"]]
         for column, key in ((found.mean_prob, "p"), (found.frequency, "freq")):
-            expected = [float(Fraction(row[key])) for row in table["bins"]]
-            assert column == pytest.approx(expected, abs=1e-15)
+            with subtests.test(column=column, key=key):
+                expected = [float(Fraction(row[key])) for row in table["bins"]]
+                assert column == pytest.approx(expected, abs=1e-15)
         gaps = [float(Fraction(row["gap"])) for row in table["bins"]]
         assert np.abs(found.gap) == pytest.approx(gaps, abs=1e-15)
 
@@ -133,13 +135,14 @@ class TestTablesOfTheTutorial:
         error = ck.calibration_error(*data, bins=ck.Distinct(), norm=norm, weights=weights)
         assert float(error) == pytest.approx(float(Fraction(table[key])), abs=1e-15)
 
-    def test_the_predicted_label(self, table: dict[str, Any]) -> None:
+    def test_the_predicted_label(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
         for row, seen in zip(table["bins"], table["top_label"], strict=True):
-            problem = ck.binary_problem(*rows_of([row]), view="top-label")
-            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
-            assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
-            # A prediction of exactly 1/2 is class 0 here and class 1 there, right equally often.
-            assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
+            with subtests.test(seen=seen):
+                problem = ck.binary_problem(*rows_of([row]), view="top-label")
+                confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+                assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
+                # Exactly 1/2 is class 0 here and class 1 there, right equally often.
+                assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
 
 
 class TestScoresOfTheTutorial:
@@ -174,14 +177,15 @@ class TestScoresOfTheTutorial:
     def test_certain_and_right(self) -> None:
         self.check("PSR table 3", np.eye(3)[self.truth])
 
-    def test_two_predictions_for_one_event(self) -> None:
+    def test_two_predictions_for_one_event(self, subtests: pytest.Subtests) -> None:
         expected = self.scores["Brier/NLL example"]
         for name, row in (("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])):
-            assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
-            nats = float(ck.log_loss([0], [row]))
-            assert nats == pytest.approx(expected[f"nll_ln_{name}"])
-            # The tutorial prints base 10, which is another unit.
-            assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
+            with subtests.test(name=name):
+                assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
+                nats = float(ck.log_loss([0], [row]))
+                assert nats == pytest.approx(expected[f"nll_ln_{name}"])
+                # The tutorial prints base 10, which is another unit.
+                assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
 
 
 # --- finite classifiers, exactly ----------------------------------------------------------------
@@ -263,24 +267,26 @@ class TestConsistencyBands:
             rng=0,
         )
 
-    def test_the_table(self, kind: str) -> None:
+    def test_the_table(self, kind: str, subtests: pytest.Subtests) -> None:
         table, exact = self.band(kind).table, BANDS[kind]
         assert table.count.tolist() == exact["count"]
         used = table.occupied
         for name in ("mean_prob", "frequency"):
-            expected = [value for value in exact[name] if value is not None]
-            assert getattr(table, name)[used] == pytest.approx(expected, abs=1e-12)
+            with subtests.test(name=name):
+                expected = [value for value in exact[name] if value is not None]
+                assert getattr(table, name)[used] == pytest.approx(expected, abs=1e-12)
 
-    def test_the_ends(self, kind: str) -> None:
+    def test_the_ends(self, kind: str, subtests: pytest.Subtests) -> None:
         """Frequencies are multiples of 1/count: equal up to one such step, mostly exactly."""
         band, exact = self.band(kind), BANDS[kind]
         used = band.table.occupied
         steps = 1 / band.table.count[used]
         close = 0
         for ours, theirs in ((band.lower, exact["lower"]), (band.upper, exact["upper"])):
-            off = np.abs(ours[used] - [value for value in theirs if value is not None])
-            assert (off <= 1.01 * steps).all()
-            close += int((off <= 0.26 * steps).sum())
+            with subtests.test(ours=ours):
+                off = np.abs(ours[used] - [value for value in theirs if value is not None])
+                assert (off <= 1.01 * steps).all()
+                close += int((off <= 0.26 * steps).sum())
         assert close >= 20  # of 26
         assert np.isnan(band.lower[~used]).all()
 

@@ -148,12 +148,13 @@ def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> No
 
 
 @lessons(LESSONS)
-def test_the_stated_times_are_honest(path: Path) -> None:
+def test_the_stated_times_are_honest(path: Path, subtests: pytest.Subtests) -> None:
     """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
     minutes, said = counted(source(path)), stated(path)
     assert said is not None
     for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
-        assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
+        with subtests.test(counted_minutes=counted_minutes, stated_minutes=stated_minutes):
+            assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
     assert said[0] <= 50
 
 
@@ -293,14 +294,15 @@ def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
 
 
 @lessons(LESSONS)
-def test_what_can_be_seen_can_be_read(path: Path) -> None:
+def test_what_can_be_seen_can_be_read(path: Path, subtests: pytest.Subtests) -> None:
     stored = stored_pair(path)
     for cell in stored.cells:
         if cell.cell_type == "code" and shows_figure(cell):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert len(alt.split()) >= 5, f"no alternative text: {cell.source}"
     for alt in MARKDOWN_IMAGE.findall(prose(path)):
-        assert alt.strip()
+        with subtests.test(alt=alt):
+            assert alt.strip()
     for tag in HTML_IMAGE.findall(prose(path)):
         assert re.search(r'\balt="[^"]+"', tag), tag
 

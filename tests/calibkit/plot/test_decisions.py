@@ -16,13 +16,14 @@ REGRET = regret_curve(SAMPLE.y_prob, SAMPLE.true_prob)
 
 class TestMurphy:
     @pytest.mark.slow
-    def test_lines_are_the_pieces_and_the_tent_is_ignoring(self):
+    def test_lines_are_the_pieces_and_the_tent_is_ignoring(self, subtests):
         ax = plot.murphy({"model": CURVE, "truth": TRUTH}, marks=[0.2])
         for line, curve in zip(find(ax, "curve"), (CURVE, TRUTH), strict=True):
-            x, y = line.get_data()
-            assert np.allclose(np.interp(0.333, x, y), curve.cost(0.333), atol=1e-12)
-            wanted = curve.line()
-            assert np.array_equal(x, wanted[0]) and np.array_equal(y, wanted[1])
+            with subtests.test(line=line, curve=curve):
+                x, y = line.get_data()
+                assert np.allclose(np.interp(0.333, x, y), curve.cost(0.333), atol=1e-12)
+                wanted = curve.line()
+                assert np.array_equal(x, wanted[0]) and np.array_equal(y, wanted[1])
         x, y = one(ax, "ignoring").get_data()
         assert np.array_equal(y, CURVE.ignoring(x))
         assert one(ax, "mark").get_xdata()[0] == 0.2

@@ -194,10 +194,11 @@ class TestCounts:
 
 class TestPageFit:
     @pytest.mark.slow
-    def test_small_multiples_share_a_style_and_one_legend(self, table, gappy):
+    def test_small_multiples_share_a_style_and_one_legend(self, table, gappy, subtests):
         figure, axes = plt.subplots(1, 3, layout="constrained", figsize=(7.5, 3.4))
         for ax, one_table in zip(axes, (table, gappy, table), strict=True):
-            assert plot.reliability(one_table, ax=ax, title="t") is ax
+            with subtests.test(one_table=one_table):
+                assert plot.reliability(one_table, ax=ax, title="t") is ax
         assert all(ax.get_legend() is None for ax in axes)
         assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False]
         plot.legend(figure)
@@ -206,8 +207,9 @@ class TestPageFit:
         figure.canvas.draw()
         legend = figure.legends[0].get_window_extent()
         for ax in axes:
-            assert ax.get_tightbbox().y0 >= legend.y1
-            assert ax.get_tightbbox().y1 <= figure.bbox.height
+            with subtests.test(ax=ax):
+                assert ax.get_tightbbox().y0 >= legend.y1
+                assert ax.get_tightbbox().y1 <= figure.bbox.height
         assert legend.x0 >= 0 and legend.x1 <= figure.bbox.width
         boxes = [ax.get_tightbbox() for ax in axes]
         assert boxes[0].x1 <= boxes[1].x0 and boxes[1].x1 <= boxes[2].x0

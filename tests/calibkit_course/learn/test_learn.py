@@ -872,7 +872,7 @@ def test_public_methods_never_ask_for_more_than_a_name(subtests: pytest.Subtests
 def test_text_and_html_say_the_state_in_words_and_a_symbol(subtests: pytest.Subtests) -> None:
     answers_by_state = {State.WRONG_KIND: "x", State.ALMOST: 0.4, State.CORRECT: 0.5}
     for state, answer in answers_by_state.items():
-        with subtests.test(state):
+        with subtests.test(state.name):
             said = toy().check("9.1", answer)
             html = said._repr_html_()
             assert repr(said).startswith(f"{state}: ")

@@ -150,7 +150,7 @@ def test_absurd_temperatures_are_refused_without_a_warning(subtests: pytest.Subt
             assert "with T = " in str(lesson02.judge_temperature(value))
 
 
-def test_the_orders_of_the_three_classifiers() -> None:
+def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(23)
     dials: list[dict[str, Any]] = [
         {"scores": (2, 2)},
@@ -169,7 +169,8 @@ def test_the_orders_of_the_three_classifiers() -> None:
     ]
     assert "".join("ABC"[i] for i in np.argsort(won)[::-1]) == lesson02.BY_DISCRIMINATION
     for fine in fines:
-        assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
+        with subtests.test(fine=fine):
+            assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
 
 
 @pytest.mark.slow

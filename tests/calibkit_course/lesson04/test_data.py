@@ -52,11 +52,12 @@ def test_nba_forecasts_are_too_high_on_average() -> None:
     assert f"{game.y_prob.mean():.3f} {game.y_true.mean():.3f}" == "0.619 0.572"
 
 
-def test_the_lesson_looks_at_these_files() -> None:
+def test_the_lesson_looks_at_these_files(subtests: pytest.Subtests) -> None:
     games = lesson04.published_games()
     assert [name.split(",")[0] for name in games] == list(FILES)
     for (key, view), (y_true, _, seen) in zip(FILES.values(), games.values(), strict=True):
-        assert np.array_equal(y_true, data.load(key).y_true) and seen == view
+        with subtests.test(key=key, view=view, seen=seen):
+            assert np.array_equal(y_true, data.load(key).y_true) and seen == view
 
 
 def test_what_the_alt_text_of_the_figure_says() -> None:

@@ -72,7 +72,9 @@ class TestTables:
     @pytest.mark.parametrize(
         ("scale", "bottom", "label"), [("log", 0.5, "count\n(log)"), ("linear", 0, "count")]
     )
-    def test_counts_of_several_diagrams_get_the_same_kind_of_scale(self, scale, bottom, label):
+    def test_counts_of_several_diagrams_get_the_same_kind_of_scale(
+        self, scale, bottom, label, subtests
+    ):
         view = lesson04.diagram_lab_view(n=500, n_bins=5)
         axes = plt.subplots(1, 2)[1]
         for ax in axes:
@@ -80,9 +82,10 @@ class TestTables:
         lesson04.count_scale(axes, scale)
         top = view.table.count.max()
         for ax in axes:
-            (strip,) = (child for child in ax.child_axes if child.get_label() == "counts")
-            assert strip.get_yscale() == scale
-            assert strip.get_ylim() == pytest.approx((bottom, 1.3 * top))
-            assert strip.get_yticks().tolist() == [1, top]
-            assert strip.get_ylabel() == label
-            assert len(strip.texts) == 0
+            with subtests.test(ax=ax):
+                (strip,) = (child for child in ax.child_axes if child.get_label() == "counts")
+                assert strip.get_yscale() == scale
+                assert strip.get_ylim() == pytest.approx((bottom, 1.3 * top))
+                assert strip.get_yticks().tolist() == [1, top]
+                assert strip.get_ylabel() == label
+                assert len(strip.texts) == 0

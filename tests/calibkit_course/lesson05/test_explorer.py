@@ -45,15 +45,17 @@ class TestView:
             assert (surplus > 1e-12) == (view.crossed > 0), state
             assert surplus > -1e-12, state
 
-    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views):
+    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views, subtests):
         for _, view in views:
-            prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
-            index = np.searchsorted(edges[1:-1], prob, side="right")
-            inside = sum(
-                np.sum((prob[index == b] - prob[index == b].mean()) ** 2) for b in np.unique(index)
-            )
-            wanted = inside / len(prob)
-            assert view.flat.squared - view.slanted.squared == pytest.approx(wanted, abs=1e-12)
+            with subtests.test(view=view):
+                prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
+                index = np.searchsorted(edges[1:-1], prob, side="right")
+                inside = sum(
+                    np.sum((prob[index == b] - prob[index == b].mean()) ** 2)
+                    for b in np.unique(index)
+                )
+                wanted = inside / len(prob)
+                assert view.flat.squared - view.slanted.squared == pytest.approx(wanted, abs=1e-12)
 
     def test_one_value_per_bin_makes_them_agree_also_squared(self):
         view = lesson05.two_families_view(data="clumped", n_bins=5)

@@ -211,15 +211,16 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def test_the_table_of_the_judge_is_the_estimate_of_the_package() -> None:
+def test_the_table_of_the_judge_is_the_estimate_of_the_package(subtests: pytest.Subtests) -> None:
     """Build rows with the counts, means and frequencies of a table; the package must agree."""
     for count, mean, rate in judges._TABLES:
-        prob = np.repeat(mean, count)
-        label = np.concatenate(
-            [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
-        )
-        found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
-        assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
+        with subtests.test(count=count, mean=mean, rate=rate):
+            prob = np.repeat(mean, count)
+            label = np.concatenate(
+                [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
+            )
+            found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
+            assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.8])

@@ -23,10 +23,11 @@ class TestReplicates:
         assert one(ax, "mean-0").get_xdata()[0] == pytest.approx(0.225)
         assert one(ax, "truth").get_linestyle() != one(ax, "mean-0").get_linestyle()
 
-    def test_every_estimate_is_counted_once(self):
+    def test_every_estimate_is_counted_once(self, subtests):
         ax = figures06.replicates([PLAIN, OTHER])
         for place in (0, 1):
-            assert sum(one(ax, f"estimates-{place}").get_data().values) == 4
+            with subtests.test(place=place):
+                assert sum(one(ax, f"estimates-{place}").get_data().values) == 4
 
     def test_several_sets_share_the_columns_and_differ_in_hatch(self):
         ax = figures06.replicates([PLAIN, OTHER])

@@ -48,15 +48,16 @@ class TestRareEvents:
         assert_nothing_is_cut_off(ax)
 
     @pytest.mark.parametrize("scale", ["log", "logit"])
-    def test_guides_stand_at_twice_and_half(self, scale):
+    def test_guides_stand_at_twice_and_half(self, scale, subtests):
         ax = figures09.rare_events(BAND.table, scale=scale)
         factors = []
         for line in find(ax, "guide"):
-            x, y = line.get_data()
-            if scale == "logit":
-                x, y = x / (1 - x), y / (1 - y)
-            assert np.ptp(y / x) < 1e-9 * (y / x)[0]
-            factors.append((y / x)[0])
+            with subtests.test(line=line):
+                x, y = line.get_data()
+                if scale == "logit":
+                    x, y = x / (1 - x), y / (1 - y)
+                assert np.ptp(y / x) < 1e-9 * (y / x)[0]
+                factors.append((y / x)[0])
         assert factors == pytest.approx([2, 0.5])
 
     def test_a_shift_is_a_parallel_line_on_logit_axes(self):
@@ -70,14 +71,15 @@ class TestRareEvents:
         assert np.ptp(gap) < 1e-9
         assert seen.sum() > 100
 
-    def test_bands_are_upright_lines_at_the_bin_means(self):
+    def test_bands_are_upright_lines_at_the_bin_means(self, subtests):
         ax = figures09.rare_events(BAND.table, band=BAND)
         segments = one(ax, "band").get_segments()
         low = ax.get_ylim()[0]
         for b, segment in enumerate(segments):
-            assert segment[:, 0] == pytest.approx(BAND.table.mean_prob[b])
-            wanted = [max(BAND.lower[b], low), max(BAND.upper[b], low)]
-            assert segment[:, 1] == pytest.approx(wanted)
+            with subtests.test(b=b, segment=segment):
+                assert segment[:, 0] == pytest.approx(BAND.table.mean_prob[b])
+                wanted = [max(BAND.lower[b], low), max(BAND.upper[b], low)]
+                assert segment[:, 1] == pytest.approx(wanted)
         assert "bins outside" in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 

@@ -66,11 +66,12 @@ def test_another_quantity_is_refused():
     assert not plt.get_fignums()
 
 
-def test_chances_are_bars_and_the_true_class_is_marked():
+def test_chances_are_bars_and_the_true_class_is_marked(subtests):
     ax = figures10.class_chances(CHANCES, labels=[0, 1], names=["sure", "wrong,\nsure"])
     bars, strips = find(ax, "chances"), find(ax, "true-class")
     for row, shape in zip(CHANCES, bars, strict=True):
-        assert shape.get_data().values[::2] - shape.get_data().baseline == pytest.approx(row)
+        with subtests.test(shape=shape):
+            assert shape.get_data().values[::2] - shape.get_data().baseline == pytest.approx(row)
     assert bars[0].get_data().baseline - bars[1].get_data().baseline > 1  # rows do not overlap
     assert [strip.get_x() + 0.5 for strip in strips] == [0, 1]
     assert all(strip.get_hatch() for strip in strips)
@@ -150,7 +151,7 @@ class TestGallery:
         assert pictures.surest_mistakes(self.PROB, self.LABELS, 2).tolist() == [4, 1]
 
     @pytest.mark.slow
-    def test_it_shows_the_images_that_it_names(self):
+    def test_it_shows_the_images_that_it_names(self, subtests):
         figure = pictures.gallery(self.IMAGES, self.LABELS, self.PROB)
         shown = [ax for ax in figure.axes if find(ax, "image")]
         assert [ax.get_title() for ax in shown] == [
@@ -160,7 +161,8 @@ class TestGallery:
             "says 0: 0.6000\nis a 1",
         ]
         for ax, row in zip(shown, (4, 1, 7, 2), strict=True):
-            np.testing.assert_array_equal(one(ax, "image").get_array(), self.IMAGES[row])
+            with subtests.test(ax=ax):
+                np.testing.assert_array_equal(one(ax, "image").get_array(), self.IMAGES[row])
         assert_nothing_is_cut_off(figure.axes[0])
         words = plot.alt_text(figure)
         assert "4 images of digits" in words and "says 0: 0.9000, is a 1" in words

@@ -346,7 +346,9 @@ ROW = re.compile(
 
 
 @pytest.mark.data
-def test_the_table_of_the_network_is_what_the_file_gives(root: Path) -> None:
+def test_the_table_of_the_network_is_what_the_file_gives(
+    root: Path, subtests: pytest.Subtests
+) -> None:
     text = (root / "notebooks" / LESSON).read_text("utf-8")
     stated = {row[0]: list(row[1:]) for row in ROW.findall(text)}
     net = data.load("cifar10-wideresnet")
@@ -359,22 +361,23 @@ def test_the_table_of_the_network_is_what_the_file_gives(root: Path) -> None:
     y = net.y_true[half[1]]
     found = {}
     for name in ("none", *calibrators):
-        prob = net.y_prob[half[1]]
-        if name != "none":
-            model = calibrators[name].fit(net.y_prob[half[0]], net.y_true[half[0]])
-            prob = model.calibrate(prob)
-        error = ck.expected_calibration_error(y, prob, view="top-label")
-        top, null = error.value, error.null_mean
-        each = ck.class_wise_calibration_error(y, prob)
-        numbers = [f"{100 * v:.2f}" for v in (top, each.value, each.per_view.max())]
-        right = np.mean(prob.argmax(axis=1) == y)
-        scores = (right, ck.log_loss(y, prob).value)
-        found[name] = numbers + [f"{v:.3f}" for v in scores]
-        if name == "temperature":
-            assert f"null level of {100 * null:.2f} %" in text
-            dogs = ck.reliability_table(y, prob, view=5, bins=10)
-            assert f"{dogs.mean_prob[1]:.2f}" == "0.14" and 0.48 < dogs.frequency[1] < 0.56
-            assert each.per_view.argmax() == 5
+        with subtests.test(name=name):
+            prob = net.y_prob[half[1]]
+            if name != "none":
+                model = calibrators[name].fit(net.y_prob[half[0]], net.y_true[half[0]])
+                prob = model.calibrate(prob)
+            error = ck.expected_calibration_error(y, prob, view="top-label")
+            top, null = error.value, error.null_mean
+            each = ck.class_wise_calibration_error(y, prob)
+            numbers = [f"{100 * v:.2f}" for v in (top, each.value, each.per_view.max())]
+            right = np.mean(prob.argmax(axis=1) == y)
+            scores = (right, ck.log_loss(y, prob).value)
+            found[name] = numbers + [f"{v:.3f}" for v in scores]
+            if name == "temperature":
+                assert f"null level of {100 * null:.2f} %" in text
+                dogs = ck.reliability_table(y, prob, view=5, bins=10)
+                assert f"{dogs.mean_prob[1]:.2f}" == "0.14" and 0.48 < dogs.frequency[1] < 0.56
+                assert each.per_view.argmax() == 5
     assert found == stated
 
 

@@ -53,14 +53,15 @@ class TestView:
         assert np.allclose(seen, FAKES["cyclic"].true_vector(stated), atol=1e-14)
         assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
 
-    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self):
+    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self, subtests):
         lens = lens_of(view="class", k=1, model="per class")
         stated, seen = lens.arrows
         table = lens.measured[1].tables[0]
         for c, r in zip(stated, seen, strict=True):
-            b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
-            assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
-            assert r[0] / r[2] == pytest.approx(c[0] / c[2])
+            with subtests.test(c=c, r=r):
+                b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
+                assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
+                assert r[0] / r[2] == pytest.approx(c[0] / c[2])
         assert np.allclose(seen.sum(axis=1), 1)
 
     def test_arrows_of_the_confidence_move_the_predicted_class(self):
@@ -77,15 +78,16 @@ class TestView:
         assert lengths["strong"] == pytest.approx(0.8)
         assert max(lengths["top-label"], lengths["class"]) < 0.03
 
-    def test_six_vectors_are_six_points(self):
+    def test_six_vectors_are_six_points(self, subtests):
         stated, true = lens_of(model="hidden").points
         assert len(stated) == 6
         fake = hidden()
         assert isinstance(fake, FiniteClassifier)
         known = dict(zip(fake.confidence, fake.truth, strict=True))
         for c, r in zip(stated, true, strict=True):
-            key = next(k for k in known if np.allclose(np.array(k, dtype=float), c))
-            assert np.allclose(np.array(known[key], dtype=float), r)
+            with subtests.test(c=c, r=r):
+                key = next(k for k in known if np.allclose(np.array(k, dtype=float), c))
+                assert np.allclose(np.array(known[key], dtype=float), r)
 
     def test_the_matrix_is_fitted_in_another_gauge(self):
         matrix = lens_of(model="per class", calibrator="matrix")

@@ -20,10 +20,11 @@ def points(ax: Axes, k: int) -> np.ndarray:
 
 
 class TestStatedAndTrue:
-    def test_points_are_the_numbers_of_each_class(self):
+    def test_points_are_the_numbers_of_each_class(self, subtests):
         ax = figures12.stated_and_true(STATED, TRUE)
         for k in range(3):
-            assert np.allclose(points(ax, k), np.column_stack([STATED[:, k], TRUE[:, k]]))
+            with subtests.test(k=k):
+                assert np.allclose(points(ax, k), np.column_stack([STATED[:, k], TRUE[:, k]]))
 
     def test_many_rows_are_thinned_out_evenly(self):
         sample = DirichletFake((1, 1, 1), Power(2)).sample(5000, 0)
@@ -45,11 +46,12 @@ class TestStatedAndTrue:
 class TestLight:
     @pytest.mark.parametrize("straight", [True, False])
     @pytest.mark.parametrize("chosen", [True, False])
-    def test_colour_line_and_width_say_verdict_and_choice(self, straight, chosen):
+    def test_colour_line_and_width_say_verdict_and_choice(self, straight, chosen, subtests):
         ax = light(figures12.stated_and_true(STATED, TRUE), straight, chosen)
         for spine in ax.spines.values():
-            assert spine.get_visible()
-            assert (spine.get_linestyle() == "solid") == straight
-            assert (spine.get_linewidth() > 2) == chosen
+            with subtests.test(spine=spine):
+                assert spine.get_visible()
+                assert (spine.get_linestyle() == "solid") == straight
+                assert (spine.get_linewidth() > 2) == chosen
         assert (ax.title.get_fontweight() == "bold") == chosen
         assert to_hex(ax.title.get_color()).upper() == ("#007A5A" if straight else "#D55E00")

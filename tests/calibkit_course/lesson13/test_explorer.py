@@ -156,7 +156,7 @@ class TestGame:
         assert left.get_title() == "Round 8" and right.get_title() == "The record: 80 patients"
 
     @pytest.mark.slow
-    def test_the_widgets_count_the_points(self):
+    def test_the_widgets_count_the_points(self, subtests):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
         assert [box.description for box in ticks.children][:2] == ["Treat A", "Treat B"]
@@ -164,17 +164,18 @@ class TestGame:
         reveal, again = buttons.children
         totals = np.zeros(3)
         for draw in (1, 2):
-            chosen = treat_by(game, draw, "truth")
-            for box, tick in zip(ticks.children, chosen, strict=True):
-                box.value = tick
-            before = figure.value
-            reveal.click()
-            assert figure.value != before
-            totals += game.answer(draw, chosen).points
-            won = re.findall(r'ck-won">(-?\d+)</td>', feedback.value)
-            assert [float(number) for number in won] == totals.tolist()
-            again.click()
-            assert PLAYERS[1] in feedback.value
+            with subtests.test(draw=draw):
+                chosen = treat_by(game, draw, "truth")
+                for box, tick in zip(ticks.children, chosen, strict=True):
+                    box.value = tick
+                before = figure.value
+                reveal.click()
+                assert figure.value != before
+                totals += game.answer(draw, chosen).points
+                won = re.findall(r'ck-won">(-?\d+)</td>', feedback.value)
+                assert [float(number) for number in won] == totals.tolist()
+                again.click()
+                assert PLAYERS[1] in feedback.value
 
 
 @pytest.fixture(scope="module")
@@ -185,14 +186,15 @@ def twin():
 
 class TestGamePage:
     @pytest.mark.slow
-    def test_the_page_holds_points_and_a_hidden_table(self, twin):
+    def test_the_page_holds_points_and_a_hidden_table(self, twin, subtests):
         assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
         assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
         assert "Treat H" in twin
         data = json.loads(re.search(r'json">(.*)</script>', twin, re.DOTALL).group(1))
         game = lesson13.ward_rounds()
         for draw, stored in enumerate(data["draws"], start=1):
-            assert np.array_equal(stored["points"], game.points(draw))
+            with subtests.test(draw=draw, stored=stored):
+                assert np.array_equal(stored["points"], game.points(draw))
 
     @pytest.mark.slow
     def test_other_quizzes_have_no_table(self):
@@ -204,7 +206,7 @@ class TestGamePage:
         assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
 
     @pytest.mark.browser
-    def test_a_browser_counts_like_python(self, twin, browser):
+    def test_a_browser_counts_like_python(self, twin, browser, subtests):
         folder = resources.files("calibkit_course.explore")
         script = folder.joinpath("explorer.js").read_text("utf-8")
         css = folder.joinpath("explorer.css").read_text("utf-8")
@@ -214,13 +216,14 @@ class TestGamePage:
         totals = np.zeros(3)
         assert tab.locator(".ck-tally").is_hidden()
         for draw in (1, 2, 3):
-            chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
-            for place, tick in enumerate(chosen):
-                tab.locator("input").nth(place).set_checked(tick)
-            tab.get_by_role("button", name="Reveal").click()
-            totals += game.answer(draw, chosen).points
-            shown = tab.locator(".ck-won").all_text_contents()
-            assert [float(number) for number in shown] == totals.tolist()
-            assert tab.locator(".ck-tally").is_visible()
-            tab.get_by_role("button", name="New draw").click()
+            with subtests.test(draw=draw):
+                chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
+                for place, tick in enumerate(chosen):
+                    tab.locator("input").nth(place).set_checked(tick)
+                tab.get_by_role("button", name="Reveal").click()
+                totals += game.answer(draw, chosen).points
+                shown = tab.locator(".ck-won").all_text_contents()
+                assert [float(number) for number in shown] == totals.tolist()
+                assert tab.locator(".ck-tally").is_visible()
+                tab.get_by_role("button", name="New draw").click()
         tab.close()

@@ -174,12 +174,13 @@ def test_clairvoyant_clinic_and_class_dependent_miscalibration() -> None:
 MACHINE = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)
 
 
-def test_beds_go_to_the_most_confident_who_are_worth_it() -> None:
+def test_beds_go_to_the_most_confident_who_are_worth_it(subtests: pytest.Subtests) -> None:
     ward = Ward(size=8, beds=3)
     deal = ward.deal(MACHINE, 300, rng=0)
     for row, done in zip(deal.seen, ward.decide(deal.seen, deal), strict=True):
-        wanted = [i for i in np.argsort(-row, kind="stable")[:3] if row[i] >= ward.threshold]
-        assert sorted(wanted) == np.flatnonzero(done).tolist()
+        with subtests.test(done=done):
+            wanted = [i for i in np.argsort(-row, kind="stable")[:3] if row[i] >= ward.threshold]
+            assert sorted(wanted) == np.flatnonzero(done).tolist()
     assert "at most 3 of 8 patients" in ward.describe()
     none = Ward(size=8, beds=0)
     assert none.play("oracle", deal).value == 0
@@ -443,7 +444,7 @@ def test_real_predictions_on_the_ward_are_a_mean_over_rows() -> None:
     assert "90 % intervals" in won.describe()
 
 
-def test_a_repair_is_a_policy_and_intervals_cover() -> None:
+def test_a_repair_is_a_policy_and_intervals_cover(subtests: pytest.Subtests) -> None:
     model = MODELS["over"]
     truth, game = Ward().truth(model), Ward()
     policies: dict[str, Any] = {
@@ -452,12 +453,13 @@ def test_a_repair_is_a_policy_and_intervals_cover() -> None:
     }
     covered = 0
     for seed in range(60):
-        data = model.sample(300, rng=seed)
-        won = play_predictions(
-            data.y_true, data.y_prob, game=game, policies=policies, n_resamples=200, rng=seed
-        )
-        covered += int(won.gain_low[1] <= truth.regret <= won.gain_high[1])
-        assert won.policy == ("as it is", "repaired")
+        with subtests.test(seed=seed):
+            data = model.sample(300, rng=seed)
+            won = play_predictions(
+                data.y_true, data.y_prob, game=game, policies=policies, n_resamples=200, rng=seed
+            )
+            covered += int(won.gain_low[1] <= truth.regret <= won.gain_high[1])
+            assert won.policy == ("as it is", "repaired")
     assert 46 <= covered <= 60  # nominal 54, standard deviation 2.3
 
 

@@ -103,12 +103,13 @@ class TestFigure:
         assert set(_FACES) == set(LIGHTS)
         assert len({light.symbol for light in LIGHTS.values()}) == len(set(_FACES.values())) == 4
 
-    def test_it_draws_what_the_board_says(self):
+    def test_it_draws_what_the_board_says(self, subtests):
         board = lesson14.audit_board_view(file="screening", costs="1 : 20")
         ax = figures14.audit_board(board)
         texts = [text.get_text() for text in ax.texts]
         for answer, detail in zip(board.report.answers, board.details, strict=True):
-            assert {answer.symbol, answer.topic, answer.verdict, detail} <= set(texts)
+            with subtests.test(answer=answer, detail=detail):
+                assert {answer.symbol, answer.topic, answer.verdict, detail} <= set(texts)
         lights = [line.get_gid() for line in ax.lines]
         assert lights == [f"light {answer.light}" for answer in board.report.answers]
         assert plot.alt_text(ax).startswith("Lights of an audit.")
@@ -136,7 +137,7 @@ class TestFigure:
 
 class TestExplorer:
     @pytest.mark.slow
-    def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self):
+    def test_the_page_without_a_kernel_holds_its_states_and_no_file_picker(self, subtests):
         board = lesson14.audit_board()
         small = [
             replace(control, default=FILES[3], book=FILES[3:5])
@@ -146,7 +147,8 @@ class TestExplorer:
         ]
         html = explorer_page(replace(board, controls=small))
         for file in FILES[3:5]:
-            assert lesson14.audit_board_view(file=file).report.headline in html
+            with subtests.test(file=file):
+                assert lesson14.audit_board_view(file=file).report.headline in html
         assert "Pick a file" not in html
 
 
