@@ -1,8 +1,8 @@
 """Knob classifiers with other dials for each predicted class: our own construction. Lesson 03."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import optimize, special
@@ -105,24 +105,32 @@ class ClassKnobs:
             return np.full(self.n_classes, 1 / self.n_classes)
         return np.array(self.class_weights)
 
-    def truth(self) -> FakeTruth:
-        """Return the true values; NaN for other norms than 1, the classes, and as in the knobs."""
-        shares: dict[KnobClassifier, float] = {}  # of the distinct knobs
+    def _shares(self) -> dict[KnobClassifier, float]:
+        """Return the distinct knobs that are used, each with its share of the predictions."""
+        shares: dict[KnobClassifier, float] = {}
         for knob, weight in zip(self.knobs, self.weights.tolist(), strict=True):
             if weight > 0:
                 shares[knob] = shares.get(knob, 0.0) + weight
+        return shares
+
+    def true_map(self, confidence: Any) -> FloatVector:
+        """Return the true confidence behind each reported one; NaN where none is ever reported."""
+        return _PooledKnobs(self._shares()).true_map(np.asarray(confidence, dtype=np.float64))
+
+    def truth(self) -> FakeTruth:
+        """Return the true values; NaN for other norms than 1, the classes, and as in the knobs."""
+        shares = self._shares()
         known = [(share, knob.truth()) for knob, share in shares.items()]
 
         def mean(name: str) -> float:
             return float(sum(share * getattr(truth, name) for share, truth in known))
 
         label_conditional = mean("expected")
-        pooled = _PooledKnobs(list(shares), np.array(list(shares.values())))
         return FakeTruth(
             model=self.describe(),
             accuracy=mean("accuracy"),
             mean_confidence=mean("mean_confidence"),
-            expected=min(pooled.error(), label_conditional),
+            expected=min(_PooledKnobs(shares).error(), label_conditional),
             label_conditional=label_conditional,
             strong=2 * label_conditional,
             brier=mean("brier"),
@@ -180,8 +188,8 @@ class _PooledKnobs:
     and M give exactly.
     """
 
-    def __init__(self, knobs: Sequence[KnobClassifier], weights: FloatVector) -> None:
-        self.weights = weights
+    def __init__(self, shares: Mapping[KnobClassifier, float]) -> None:
+        knobs, self.weights = list(shares), np.array(list(shares.values()))
         self.laws = [knob.law for knob in knobs]  # all with the same lower end
         self.low = self.laws[0].low
         self.a, self.b, self.mean = np.array([(law.a, law.b, law.mean) for law in self.laws]).T
@@ -198,8 +206,20 @@ class _PooledKnobs:
         below -= self.anchor * special.betainc(self.a, self.b, u)
         return np.asarray(self.share * below @ self.weights)
 
+    def true_map(self, z: FloatVector) -> FloatVector:
+        """Return the mean true confidence of all who report z; NaN if nobody does."""
+        density, gap = self._gaps(z.ravel())
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            mean_gap = (density * gap) @ self.weights / (density @ self.weights)
+        return np.asarray(z + mean_gap.reshape(z.shape))
+
     def signed(self, z: FloatVector) -> FloatVector:
         """Return ``sum_j w_j f_j (q_j - z)``, where the largest density at each point counts 1."""
+        density, gap = self._gaps(z)
+        return np.asarray((density * gap) @ self.weights)
+
+    def _gaps(self, z: FloatVector) -> tuple[FloatVector, FloatVector]:
+        """Return the density of each component at z, the largest as 1, and its gap ``q_j - z``."""
         a, b, q = self.a, self.b, self._behind(z)
         u = to_unit(q, self.low)
         logs = special.xlogy(a - 1, u) + special.xlog1py(b - 1, -u) - special.betaln(a, b)
@@ -207,7 +227,7 @@ class _PooledKnobs:
         said = (q >= self.low) & (q <= 1)
         logs = np.where(said, logs, SMALLEST_LOG)
         relative = np.where(said, np.exp(logs - logs.max(axis=1, keepdims=True)), 0.0)
-        return np.asarray((relative * (np.clip(q, self.low, 1) - z[:, None])) @ self.weights)
+        return relative, np.clip(q, self.low, 1) - z[:, None]
 
     def grid(self) -> FloatVector:
         inner = max(FEWEST_POINTS, GRID_POINTS // len(self.laws))

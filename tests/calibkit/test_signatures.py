@@ -36,7 +36,8 @@ ROOMS = (
 
 def public(room: str) -> dict[str, Any]:
     """Return what a room offers."""
-    module = importlib.import_module(f"calibkit.{room}")
+    house = "calibkit_course" if room == "data" else "calibkit"
+    module = importlib.import_module(f"{house}.{room}")
     names = getattr(module, "__all__", None) or [
         name
         for name, item in vars(module).items()

@@ -165,3 +165,22 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
 def test_bad_knobs(build, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_true_map_is_the_mixture_of_classes() -> None:
+    fake = example()
+    z = np.array([0.6, 0.75, 0.9, 0.3])
+    densities, behind = [], []
+    for knob in fake.knobs:
+        share, x = knob.budget_share, knob.anchor
+        q = (z - share * x) / (1 - share)
+        mean = (0.8 - 0.5) / 0.5
+        density = stats.beta.pdf(q, 4 * mean, 4 * (1 - mean), loc=0.5, scale=0.5) / (1 - share)
+        densities.append(density)
+        behind.append(q)
+    expected = np.full(4, np.nan)
+    used = np.sum(densities, axis=0) > 0
+    mixed = (np.array(densities) * behind).sum(axis=0)
+    expected[used] = mixed[used] / np.sum(densities, axis=0)[used]
+    np.testing.assert_allclose(fake.true_map(z), expected, atol=1e-12)
+    assert np.isnan(fake.true_map(0.3)) and fake.true_map(0.8).shape == ()
