@@ -242,7 +242,7 @@ def as_predictions(y_true: Any, y_prob: Any, positive: Any = None) -> tuple[IntA
 
 
 def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
-    """Check labels: 0 and 1, or ``0 .. K-1``; messages say how to convert other codings.
+    """Check labels: 0 and 1, or whole numbers from 0 to K - 1; messages say how to convert others.
 
     With `positive`, the label whose probability a one-dimensional `prob` is, `y_true` may hold two
     labels of any kind.

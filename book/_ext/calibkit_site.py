@@ -140,7 +140,8 @@ class Rooms(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table as if it had been written out by hand."""
-        lines = [".. autosummary::", "   :nosignatures:", "", *(f"   {room}" for room in rooms())]
+        names = (f"   {room.removeprefix('calibkit.')}" for room in rooms())  # from `calibkit`
+        lines = [".. autosummary::", "   :nosignatures:", "", *names]
         holder = nodes.container()
         source = StringList(lines, source="calibkit")
         self.state.nested_parse(source, self.content_offset, holder)
