@@ -15,7 +15,7 @@ from calibkit import __version__
 from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
 from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
 from calibkit.auditing.pages import as_json, plain, write_whole
-from calibkit.auditing.readers import (
+from calibkit.auditing.predictions import (
     Files,
     Predictions,
     TooLarge,

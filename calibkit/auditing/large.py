@@ -12,8 +12,8 @@ from calibkit.auditing import words
 from calibkit.auditing.comparing import compare, worded
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, scores_of_rows
 from calibkit.auditing.evidence import Seen, largest_region
+from calibkit.auditing.predictions import Predictions, join
 from calibkit.auditing.questions import audit
-from calibkit.auditing.readers import Predictions, join
 from calibkit.auditing.redraws import TOP, ViewTest
 from calibkit.auditing.report import AuditReport, findings_of
 from calibkit.auditing.rows import Impossible, count_impossible, given_to, probabilities

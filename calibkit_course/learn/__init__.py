@@ -20,8 +20,8 @@ Whatever the answer is, it never raises. Messages show themselves as text and as
 on the answer only, so notebooks store and compare both strictly.
 """
 
-from calibkit_course.learn._feedback import Feedback, Message, Progress
 from calibkit_course.learn._lesson import Lesson
+from calibkit_course.learn._rendering import Feedback, Message, Progress
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.tables import table

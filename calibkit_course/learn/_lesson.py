@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from calibkit_course.learn import answers, messages
-from calibkit_course.learn._feedback import Feedback, Message, Progress, feedback
+from calibkit_course.learn._rendering import Feedback, Message, Progress, feedback
 from calibkit_course.learn.exercises import MISSING, Check, Prediction
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.questions import Question

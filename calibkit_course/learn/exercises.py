@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibkit_course.learn import answers, messages
-from calibkit_course.learn._feedback import Feedback, feedback
+from calibkit_course.learn._rendering import Feedback, feedback
 from calibkit_course.learn.messages import State
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from calibkit.auditing import AuditReport, audit
-from calibkit.auditing.readers import read_predictions
+from calibkit.auditing.predictions import read_predictions
 
 KINDS = (".csv", ".tsv", ".parquet", ".npz")
 MOST_BYTES = 50_000_000

@@ -14,7 +14,7 @@ import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
 from calibkit.auditing.comparison import change
 from calibkit.auditing.large import compare_stream
-from calibkit.auditing.readers import Predictions
+from calibkit.auditing.predictions import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from tests.audit_cases import in_blocks, predictions

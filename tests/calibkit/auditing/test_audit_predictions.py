@@ -8,7 +8,7 @@ import pytest
 
 from calibkit.auditing import AuditSettings, audit
 from calibkit.auditing.large import Sample, audit_stream
-from calibkit.auditing.readers import TooLarge, keep, read_predictions, rows_of_files
+from calibkit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
 from calibkit.counts import PredictionFileError
 from calibkit.counts.columns import columns_of
 from calibkit.fakes import LogitDistortion
