@@ -147,6 +147,7 @@ class Prediction:
     outcome: str | float  # what happens: one of the options, or a number
     options: tuple[str, ...] = ()  # to choose from; empty where a number is asked, in `unit`
     unit: str = ""
+    tells: tuple[str, ...] = ()  # patterns of words that would tell it before; `tools.spoilers`
 
     def __post_init__(self) -> None:
         if self.options and self.outcome not in self.options:

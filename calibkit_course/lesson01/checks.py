@@ -245,6 +245,12 @@ PREDICTIONS = {
         outcome="cannot say",
         why="An honest 70 % promises three dry days in ten. One dry day fits this promise, and it "
         "fits an honest 30 % as well. Only many days with the same forecast can speak against it.",
+        tells=(
+            r"neither right nor wrong",
+            r"a group of days",
+            r"nobody can say",
+            r"a single day (can|says|proves)",
+        ),
     ),
     "1b": Prediction(
         question="One more dry day with the forecast 1/6 is added. What does the gap of its group "
@@ -253,6 +259,7 @@ PREDICTIONS = {
         outcome="vanish",
         why="Now it rained on 1 of 6 days, exactly as stated. The added forecast was no better "
         "than the others: calibration belongs to the group.",
+        tells=(r"1 of 6 days", r"gap (vanishes|is gone|closes)"),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster too sure, or not "
@@ -262,6 +269,7 @@ PREDICTIONS = {
         why="About rain, the forecaster said too little (0.167 against 0.2). About the dry day "
         "that this predicts, the same forecaster was too sure (0.833 against 0.8). Whoever says "
         '"over-confident" must say about which event.',
+        tells=(r"over-confident about what", r"about which event", r"it depends"),
     ),
     "1d": Prediction(
         question="A forecaster says 70 % each day; in truth it rains on 60 % of days. After how "
@@ -270,6 +278,7 @@ PREDICTIONS = {
         outcome=183,
         why="The share of rainy days in n days scatters by about 0.5 / sqrt(n). To tell 0.6 from "
         "0.7, this scatter must be well below their distance of 0.1.",
+        tells=(r"\b183\b", r"\b1[789]\d days", r"half a year"),
     ),
     "1e": Prediction(
         question="Which forecaster gets the worst (largest) Brier score?",
@@ -277,5 +286,6 @@ PREDICTIONS = {
         outcome="timid",
         why="The timid forecaster is right on all days but gives the truth a mere 51 %, and pays "
         "almost a quarter each day. The one who always states the climate pays less.",
+        tells=(r"timid.{0,60}(worst|largest|loses|pays)", r"(worst|largest).{0,40}timid"),
     ),
 }

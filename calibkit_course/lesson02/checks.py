@@ -266,6 +266,7 @@ PREDICTIONS = {
         outcome="base 10",
         why="The text around it does not say so, and most software uses the natural logarithm, "
         "with which the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
+        tells=(r"(slide|used|uses|in|was) (base 10|log10)", r"decimal logarithm", r"\b1\.099\b"),
     ),
     "2b": Prediction(
         question="Bold and timid rename the numbers of honest. Which of these will differ?",
@@ -273,6 +274,11 @@ PREDICTIONS = {
         outcome="log loss",
         why="The renaming keeps the order of the forecasts, and their side of 0.5. Accuracy and "
         "AUC look at nothing else. The log loss looks at the numbers.",
+        tells=(
+            r"leaves the (ranking|order) alone",
+            r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)",
+            r"keeps the (order|ranking)",
+        ),
     ),
     "2c": Prediction(
         question="You move the bias. Which panel stays exactly as it is?",
@@ -280,6 +286,10 @@ PREDICTIONS = {
         outcome="ROC",
         why="The bias shifts all logits alike, so their order stays. Only the point of the "
         "threshold 0.5 wanders along the curve.",
+        tells=(
+            r"leaves the (ranking|order) alone",
+            r"(AUC|ROC)[^.]{0,40}(blind|stays?\b|unchanged|not (change|move))",
+        ),
     ),
     "2d": Prediction(
         question="Which part of the Brier score will differ between the three forecasters?",
@@ -287,6 +297,7 @@ PREDICTIONS = {
         outcome="miscalibration",
         why="The discrimination depends on the order of the forecasts, and the uncertainty on the "
         "outcomes. This renaming changes neither of them.",
+        tells=(r"only (the )?miscalibration", r"discrimination (stays|does not|is the same)"),
     ),
     "2e": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "
@@ -295,6 +306,11 @@ PREDICTIONS = {
         outcome="worsen",
         why="Inside a bin, all forecasts become one number. Honesty is won, but the differences "
         "between the cases of a bin are lost. The ECE does not see that loss.",
+        tells=(
+            r"ECE can be gamed",
+            r"while a calibration error does not",
+            r"log loss (worsens|rises|gets worse|pays)",
+        ),
     ),
     "2f": Prediction(
         question="The confidence and every single class are calibrated exactly. Can renaming "
@@ -303,5 +319,6 @@ PREDICTIONS = {
         outcome="yes",
         why="Both notions look at one stated number at a time. The whole vector tells more than "
         "its numbers one by one, and renaming may use all of it.",
+        tells=(r"leaves? room", r"renam[^.]{0,40}(raises|improves|gains)"),
     ),
 }

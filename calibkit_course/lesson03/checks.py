@@ -259,6 +259,12 @@ PREDICTIONS = {
         outcome="same",
         why="The chances of being right huddle closer around their mean, and the mean stays. "
         "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
+        tells=(
+            r"do not disturb",
+            r"mean of \$?Q\$? is the accuracy",
+            r"accuracy (stays|does not move)",
+            r"sharpness separately",
+        ),
     ),
     "3b": Prediction(
         question="The reports come first, and the truth is their square, rescaled. Are the reports "
@@ -267,6 +273,12 @@ PREDICTIONS = {
         outcome="under-confident",
         why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
         "the truth is the extreme one, and the reports are too modest.",
+        tells=(
+            r"reports .{0,40}too modest",
+            r"truth .{0,30}(bolder|more extreme)",
+            r"(comes|is) second.{0,60}under-confident",
+            r"under-confident.{0,60}second",
+        ),
     ),
     "3c": Prediction(
         question=(
@@ -279,6 +291,12 @@ PREDICTIONS = {
             "Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20 "
             "points. For a classifier that is always over-confident, that excess is the error."
         ),
+        tells=(
+            r"at most 20",
+            r"1 [−-] (the )?accuracy",
+            r"less room for",
+            r"nobody can say more than 1",
+        ),
     ),
     "3d": Prediction(
         question="Which dial moves the point straight up, and only that?",
@@ -286,6 +304,7 @@ PREDICTIONS = {
         outcome="share",
         why="The share stretches the error. Accuracy moves the point sideways, and the room with "
         "it. Concentration moves the counts, and the point only if the direction is mixed.",
+        tells=(r"share.{0,30}(straight up|upwards|vertical)", r"concentration moves"),
     ),
     "3e": Prediction(
         question="Mean confidence and accuracy are both exactly 0.7. Is the ECE zero?",
@@ -293,6 +312,7 @@ PREDICTIONS = {
         outcome="above zero",
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
         "and the error adds up their sizes.",
+        tells=(r"is not calibration", r"prove nothing", r"gaps? cancel", r"cancel in the mean"),
     ),
     "3f": Prediction(
         question=(
@@ -303,5 +323,6 @@ PREDICTIONS = {
         outcome="strong",
         why="Every number is stated in atoms whose errors cancel, for each class. The error shows "
         "only when whole vectors are compared.",
+        tells=(r"every view calibrated", r"whose errors cancel", r"only .{0,20}strong"),
     ),
 }

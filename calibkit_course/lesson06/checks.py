@@ -358,6 +358,7 @@ PREDICTIONS = {
         why="Each of ten times as many bins holds a tenth of the predictions. Its frequency then "
         "strays √10 times as far, which is about 3.2. The mean ECE grows like "
         "√(bins / predictions).",
+        tells=(r"pays for every bin", r"threefold", r"√10", r"√\(?bins"),
     ),
     "6b": Prediction(
         question="A distorted model has endless data. You split each bin in two. The binned error…",
@@ -365,6 +366,7 @@ PREDICTIONS = {
         outcome="never falls",
         why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
         "create new cancellation. So with endless data, bins show at most the true error.",
+        tells=(r"few bins hide", r"why bins hide", r"bins show at most", r"cannot create"),
     ),
     "6c": Prediction(
         question=(
@@ -375,6 +377,7 @@ PREDICTIONS = {
         outcome="the map",
         why="Cross-validation asks which map predicts held-out outcomes best, and it finds a "
         "better map. The gain of the ECE is smaller than its own standard error.",
+        tells=(r"better map[^.]{0,60}(number|ECE)", r"smaller than its (own )?standard error"),
     ),
     "6d": Prediction(
         question="You halve the number of predictions. The best number of bins for plain ECE…",
@@ -382,6 +385,11 @@ PREDICTIONS = {
         outcome="falls",
         why="Fewer predictions make each bin noisier, and noise costs more the more bins there "
         "are. What the bins hide does not depend on n. So the balance moves to fewer bins.",
+        tells=(
+            r"fewer predictions[^.]{0,60}fewer bins",
+            r"more predictions[^.]{0,60}more bins",
+            r"best number of bins (falls|grows|rises)",
+        ),
     ),
     "6e": Prediction(
         question=(
@@ -391,5 +399,11 @@ PREDICTIONS = {
         outcome="about half",
         why="The truth is 0, and the estimates scatter around it. An estimate without bias must "
         "fall below as well as above. Setting these to 0 would bring bias back.",
+        tells=(
+            r"leave negative",
+            r"negative[^.]{0,40}half",
+            r"half[^.]{0,40}negative",
+            r"scatter around (it|0)",
+        ),
     ),
 }

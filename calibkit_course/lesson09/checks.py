@@ -331,6 +331,12 @@ PREDICTIONS = {
         outcome="0.005",
         why="All predictions share one bin. Its gap is the share of events, and nothing more. "
         "Always saying 0.005 is just as useless, and its ECE is nearly 0.",
+        tells=(
+            r"(errors?|distances?) (near zero )?(is|are) short",
+            r"looks harmless",
+            r"ECE shrinks",
+            r"useless, and its ECE",
+        ),
     ),
     "9b": Prediction(
         question="Events come twice as often as said. Which measure is alike at 40 % and 2 %?",
@@ -338,6 +344,12 @@ PREDICTIONS = {
         outcome="O/E",
         why="ECE measures distances, and all distances near zero are short. TCE asks whether the "
         "fault can be *seen*, and few events show little. O/E asks for the factor itself.",
+        tells=(
+            r"2 if twice as many",
+            r"(errors?|distances?) (near zero )?(is|are) short",
+            r"ECE shrinks",
+            r"asks for the factor",
+        ),
     ),
     "9c": Prediction(
         question="Events come twice as often as predicted. How does this look on log axes?",
@@ -345,6 +357,7 @@ PREDICTIONS = {
         outcome="a parallel line",
         why="On log axes, equal factors are equal distances. So twice as often means a fixed step "
         "upwards, for small and for large predictions.",
+        tells=(r"equal distances are equal factors", r"fixed step"),
     ),
     "9d": Prediction(
         question=(
@@ -355,6 +368,11 @@ PREDICTIONS = {
         outcome="about 40 %",
         why="With these weights, both classes count as half of the data. The model answers for a "
         "world with 50 % events. Ours has 5 %.",
+        tells=(
+            r"weights are a change of prevalence",
+            r"half of the (data|weight)",
+            r"world with 50 %",
+        ),
     ),
     "9e": Prediction(
         question="How precisely can 6,000 weak predictions tell a prevalence of 2 %?",
@@ -362,6 +380,7 @@ PREDICTIONS = {
         outcome="± 2 points",
         why="About 120 events hide among 6,000 rows that look much like them. No label says which. "
         "With a stronger model the same 6,000 rows suffice.",
+        tells=(r"about 120 events", r"± ?2 points"),
     ),
     "9f": Prediction(
         question=(
@@ -372,5 +391,10 @@ PREDICTIONS = {
         outcome="several-fold",
         why="A test set of 1,254 rows has about 117 events. TCE turns small differences into "
         "rejected bins or none. The p-values say that chance explains all twelve.",
+        tells=(
+            r"ranking is chance",
+            r"several-fold",
+            r"splits[^.]{0,60}(far apart|differ|disagree)",
+        ),
     ),
 }
