@@ -296,6 +296,7 @@ PREDICTIONS = {
             r"1 [−-] (the )?accuracy",
             r"less room for",
             r"nobody can say more than 1",
+            r"\\le 1 - ",
         ),
     ),
     "3d": Prediction(
@@ -304,7 +305,12 @@ PREDICTIONS = {
         outcome="share",
         why="The share stretches the error. Accuracy moves the point sideways, and the room with "
         "it. Concentration moves the counts, and the point only if the direction is mixed.",
-        tells=(r"share.{0,30}(straight up|upwards|vertical)", r"concentration moves"),
+        tells=(
+            r"share.{0,30}(straight up|upwards|vertical)",
+            r"concentration moves",
+            r"share \$t\$ sets",
+            r"share (sets|is|stretches) the (calibration )?error",
+        ),
     ),
     "3e": Prediction(
         question="Mean confidence and accuracy are both exactly 0.7. Is the ECE zero?",
@@ -312,7 +318,13 @@ PREDICTIONS = {
         outcome="above zero",
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
         "and the error adds up their sizes.",
-        tells=(r"is not calibration", r"prove nothing", r"gaps? cancel", r"cancel in the mean"),
+        tells=(
+            r"is not calibration",
+            r"prove nothing",
+            r"gaps? cancel",
+            r"cancel in the mean",
+            r"fools them",
+        ),
     ),
     "3f": Prediction(
         question=(

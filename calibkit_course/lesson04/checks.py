@@ -347,7 +347,11 @@ PREDICTIONS = {
         outcome="over-confident",
         why="It multiplies the same evidence many times over. The product is close to 0 or 1, so "
         "the confidence exceeds the accuracy.",
-        tells=(r"naive Bayes.{0,80}(over-confident|too (bold|sure))", r"same evidence"),
+        tells=(
+            r"naive Bayes.{0,80}(over-confident|too (bold|sure))",
+            r"same evidence",
+            r"repeat each other",
+        ),
     ),
     "4e": Prediction(
         question="For one of the three files, chance does not explain the ECE. Which one?",

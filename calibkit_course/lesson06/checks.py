@@ -366,7 +366,13 @@ PREDICTIONS = {
         outcome="never falls",
         why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
         "create new cancellation. So with endless data, bins show at most the true error.",
-        tells=(r"few bins hide", r"why bins hide", r"bins show at most", r"cannot create"),
+        tells=(
+            r"few bins hide",
+            r"why bins hide",
+            r"bins show at most",
+            r"cannot create",
+            r"most of that cancels",
+        ),
     ),
     "6c": Prediction(
         question=(

@@ -372,6 +372,7 @@ PREDICTIONS = {
             r"weights are a change of prevalence",
             r"half of the (data|weight)",
             r"world with 50 %",
+            r"half of the cases",
         ),
     ),
     "9e": Prediction(
@@ -380,7 +381,12 @@ PREDICTIONS = {
         outcome="± 2 points",
         why="About 120 events hide among 6,000 rows that look much like them. No label says which. "
         "With a stronger model the same 6,000 rows suffice.",
-        tells=(r"about 120 events", r"± ?2 points"),
+        tells=(
+            r"about 120 events",
+            r"± ?2 points",
+            r"estimate overshoots",
+            r"estimated (one|prevalence)[^.]{0,40}(worse|half)",
+        ),
     ),
     "9f": Prediction(
         question=(

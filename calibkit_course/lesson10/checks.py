@@ -301,6 +301,6 @@ PREDICTIONS = {
         options=("lower than plain training's", "the same", "higher than plain training's"),
         outcome="lower than plain training's",
         why="It was under-confident, and heat repairs that. The ECE foretold the opposite.",
-        tells=(r"label smoothing[^.]{0,60}(under-confident|lower|wins|best)", r"ECE foretold"),
+        tells=(r"label smoothing[^.]{0,60}(lower|wins|best)", r"ECE foretold"),
     ),
 }

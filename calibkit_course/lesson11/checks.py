@@ -288,6 +288,8 @@ PREDICTIONS = {
             r"not leak",
             r"find the leak",
             r"trusts? (it|the forest) blindly",
+            r"knows them too well",
+            r"fitted to other rows",
         ),
     ),
     "11b": Prediction(
@@ -309,7 +311,7 @@ PREDICTIONS = {
         why="Platt and beta have reached the best curves of their families, and these do not "
         "fit. Isotonic regression can follow every bend that rises. Venn-Abers, which is built "
         "from it, is level.",
-        tells=(r"free map wins", r"isotonic[^.]{0,60}(wins|closest|every bend)"),
+        tells=(r"free map wins", r"isotonic[^.]{0,60}(wins|closest|every bend)", r"follow any"),
     ),
     "11d": Prediction(
         question="Histogram binning gets more and more bins. Which of these has the lowest "
@@ -343,7 +345,7 @@ PREDICTIONS = {
         outcome="stays",
         why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
         "averages of predictions have little noise.",
-        tells=(r"not with labels", r"B ?\+ ?1/ε", r"labels fit two numbers"),
+        tells=(r"not with labels", r"B ?\+ ?1/ε", r"labels fit two numbers", r"no label is used"),
     ),
     "11h": Prediction(
         question="There are 60 data sets of a calibrated model. How often does the 90 % "

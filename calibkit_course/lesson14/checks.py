@@ -339,6 +339,7 @@ PREDICTIONS = {
             r"cannot move (a stated )?0\.5",
             r"one time in six",
             r"Platt[^.]{0,60}(recommend|shifts)",
+            r"repair by Platt",
         ),
     ),
 }

@@ -17,18 +17,18 @@ from tools.spoilers import telling, told, visible
 KNOWN = {
     "01": "1a 1c",
     "02": "2b 2c 2e 2f",
-    "03": "3a 3b 3c 3e 3f",
-    "04": "4a 4b 4c",
+    "03": "3a 3b 3c 3d 3e 3f",
+    "04": "4a 4b 4c 4d",
     "05": "5a 5b 5c 5d",
     "06": "6a 6b 6e",
     "07": "7a 7b 7c 7d",
     "08": "8b 8c 8d 8e",
-    "09": "9a 9b 9c 9d 9f",
+    "09": "9a 9b 9c 9d 9e 9f",
     "10": "10a 10b 10c 10e",
     "11": "11a 11b 11c 11d 11g 11h",
     "12": "12b 12c 12e 12f",
     "13": "13a",
-    "14": "14a 14b 14c",
+    "14": "14a 14b 14c 14d",
 }
 
 
