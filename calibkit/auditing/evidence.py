@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from calibkit.auditing.power import Power, power_of
 from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test, null_of_error
 from calibkit.auditing.rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
@@ -24,44 +24,11 @@ from calibkit.significance import (
 )
 from calibkit.views import BinaryProblem, View, binary_problem
 
-POWER = 0.9
-FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
-_PRECISION = 0.01
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 # Rows for which the diagram has a fitted map; how many of them must have each label, and how many
 # different predictions there must be.
 _FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
-    """What these rows can show."""
-
-    enough: bool  # whether `smallest` is small enough
-    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
-    smallest: float  # average error that would be found with probability 90 %
-    half_width: float  # half the interval of the average error
-    needed: int  # rows needed to find the error that the settings name
-    needed_precise: int  # rows needed to know the average error to 0.01 on either side
-
-
-def power_of(view: ViewTest, settings: AuditSettings) -> Power:
-    """Return what so many predictions of this variance can show in a view."""
-    reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
-    half = float(special.ndtri((1 + settings.level) / 2))
-    sd = float(np.sqrt(view.variance / view.n))
-    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite.
-    variance = max(view.variance, 1e-4)
-    needed = max((reach / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance)
-    return Power(
-        enough=view.n >= needed,
-        surprises=view.n * view.variance,
-        smallest=reach * sd,
-        half_width=half * sd,
-        needed=int(np.ceil(needed)),
-        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance)),
-    )
 
 
 class Region(NamedTuple):

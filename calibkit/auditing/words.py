@@ -6,8 +6,9 @@ import numpy as np
 
 from calibkit.auditing.alignment import CLEAR, Alignment
 from calibkit.auditing.consequences import Consequences, Paid
-from calibkit.auditing.evidence import FEWEST_SURPRISES, Seen, directions
+from calibkit.auditing.evidence import Seen, directions
 from calibkit.auditing.pages import Answer, four_digits
+from calibkit.auditing.power import FEWEST_SURPRISES
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import Repairs
 from calibkit.auditing.rows import Impossible, Rows
