@@ -5,14 +5,22 @@ Every public function of calibkit passes its input through this module. Nothing 
 to. The functions return NumPy views or copies, never the object that was handed in.
 """
 
-import reprlib
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.containers import events, refuse_two_words, unwrapped
+from calibkit.containers import as_array as as_array
+from calibkit.containers import (
+    events,
+    refuse_other_columns,
+    refuse_other_order,
+    refuse_two_words,
+    unwrapped,
+)
 from calibkit.types import FloatArray, IntArray
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
@@ -22,6 +30,8 @@ ROW_SUM_TOLERANCE = 1e-5
 TIE = 1e-12
 # 8 192 rows at a time keep the working set inside the processor's cache.
 BLOCK_ROWS = 8_192
+# Squares and products of weights must neither overflow nor vanish.
+_LEAST_WEIGHT = 1e-100
 LARGEST_LEGACY_SEED = 2**32 - 1
 
 
@@ -32,41 +42,12 @@ class CalibrationWarning(UserWarning):
     """
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
-    # A plain array, as most callers have, needs no unwrapping.
-    array = values if type(values) is np.ndarray else unwrapped(values, name)
-    if array.dtype == object:
-        array = _numbers_from_objects(array, name)
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} is complex ({array.dtype}); pass real numbers, e.g. {name}.real.")
-    if array.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
-            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True)."
-        )
-    if array.ndim == 0:
-        raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty (shape {array.shape}); at least one row is needed.")
-    return array
-
-
-def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Convert an object array entry by entry and name the first entry that is no number."""
-    numbers = np.empty(array.shape, dtype=np.float64)
-    for position, value in np.ndenumerate(array):
-        try:
-            if isinstance(value, str):
-                raise TypeError
-            numbers[position] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            row = position[0] if position else 0
-            raise ValueError(
-                f"{name}[{row}] = {reprlib.repr(value)} is not a number. Drop missing entries; "
-                "turn class names into labels with np.unique(y_true, return_inverse=True)."
-            ) from None
-    return numbers
+def warn(message: str) -> None:
+    """Warn at the line that called the package, by whichever function."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].startswith("calibkit."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CalibrationWarning, stacklevel=level)
 
 
 def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
@@ -177,6 +158,7 @@ def _check_rows(prob: FloatArray) -> None:
 def as_probability_array(y_prob: Any) -> FloatArray:
     """Check type and shape, and for ``(n,)`` input the values too; rows are left to the caller."""
     prob = as_array(y_prob, "y_prob")
+    refuse_other_columns(y_prob)
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
         prob = prob.astype(np.float64)
     if prob.ndim > 2:
@@ -235,6 +217,7 @@ def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
 
 def as_predictions(y_true: Any, y_prob: Any, positive: Any = None) -> tuple[IntArray, FloatArray]:
     """Check labels and probabilities; shapes first, so that a transposed table is called that."""
+    refuse_other_order(y_true=y_true, y_prob=y_prob)
     prob = as_probability_array(y_prob)
     labels = as_labels(y_true, prob, positive)
     _check_rows(prob)
@@ -293,6 +276,13 @@ def as_weights(
         raise ValueError(
             f"{name}[{bad[0]}] = {float(weight[bad[0]])!r} is no weight; weights are finite "
             "and at least 0."
+        )
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if weight.any() and not _LEAST_WEIGHT <= total <= 1 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"{name} sums to {total:.3g}, too near to what a float can hold. Only the ratios of "
+            f"weights matter: pass {name} / {name}.max()."
         )
     if not weight.any():
         one = "class" if units == "classes" else units[:-1]

@@ -13,6 +13,9 @@ view                probability                            event
 ``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
 ==================  =====================================  ============================
 
+Where only the predicted class and the confidence in it are known, ``predicted=`` makes the
+top-label problem of these: the confidence is a column of its own, not P(y = 1).
+
 Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
@@ -23,6 +26,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.containers import answers_of, refuse_other_order
 from calibkit.results import Frozen
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import (
@@ -33,10 +37,12 @@ from calibkit.validation import (
     as_probability_array,
     as_weights,
     check_probability_rows,
+    warn,
 )
 
 __all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
 
+_Event = tuple[FloatArray, IntArray, str]
 View = str | int | list[int] | tuple[int, ...] | None
 
 
@@ -44,6 +50,7 @@ class Rows(TypedDict, total=False):
     """How the rows are read: options that all measures share, described in `binary_problem`."""
 
     positive: Any
+    predicted: Any
     sample_weight: Any
 
 
@@ -91,6 +98,11 @@ def binary_problem(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row; `y_prob` is then the confidence in it, `y_true` the true
+        class, both of any kind, and the view is ``"top-label"``. Labels are compared as values:
+        ``4.0`` and ``"4"``, ``"Gnu"`` and ``"gnu "`` are one class, with a `CalibrationWarning`.
+        True: `y_true` says 1 where the prediction was right, else 0.
     sample_weight : None
         Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
         (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
@@ -112,6 +124,9 @@ def binary_problem(
     >>> problem = binary_problem([0, 2], [[.7, .2, .1], [.5, .3, .2]], view="top-label")
     >>> problem.prob.tolist(), problem.label.tolist()
     ([0.7, 0.5], [1, 0])
+    >>> problem = binary_problem(["gnu", "ox"], [.7, .5], predicted=["gnu", "yak"])
+    >>> problem.label.tolist(), problem.view, problem.n_classes
+    ([1, 0], 'top-label', 3)
     """
     _check_single(view)
     return binary_problems(y_true, y_prob, view=view, **rows)[0]
@@ -134,8 +149,9 @@ def binary_problems(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
-    sample_weight : None
-        Refused, as in `binary_problem`.
+    predicted, sample_weight : optional and None
+        The predicted class, whose confidence is `y_prob`; weights are refused: as in
+        `binary_problem`.
 
     Returns
     -------
@@ -159,35 +175,82 @@ def binary_problems(
 
 
 def weighted_problems(
-    y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    positive: Any = None,
+    predicted: Any = None,
+    sample_weight: Any = None,
 ) -> tuple[BinaryProblem, ...]:
     """Do the work of `binary_problems`, weights included; arrays may be those of the caller."""
+    refuse_other_order(
+        y_true=y_true, y_prob=y_prob, predicted=predicted, sample_weight=sample_weight
+    )
     prob = as_probability_array(y_prob)
     n_classes = prob.shape[1] if prob.ndim == 2 else 2
-    _check_view(view, prob.ndim, n_classes)
+    if predicted is None:
+        _check_view(view, prob.ndim, n_classes)
+    else:
+        y_true, n_classes = _right(y_true, prob, predicted, view, positive)
     labels, weight = as_labels(y_true, prob, positive), None
     if sample_weight is not None:
         weight = as_weights(sample_weight, len(prob))
         labels, prob, weight = _counting(labels, as_probabilities(prob), weight)
-    if view is None:
-        events = [(prob, labels, "positive class")]
-    elif view == "top-label":
-        events = [(*_top_label(prob, labels), "top-label")]
-    elif isinstance(view, list | tuple):
-        group = as_probabilities(prob)[:, list(view)].sum(axis=1, dtype=np.float64)
-        words = "classes " + ", ".join(map(str, view))
-        # Rows sum to 1 up to rounding, and so does a group.
-        events = [(np.minimum(group, 1.0), np.isin(labels, view).view(np.uint8), words)]
-    else:
-        if prob.ndim == 2:
-            as_probabilities(prob)
-        classes = range(n_classes) if view == "class-wise" else (int(view),)
-        events = [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
+    events = _events(labels, prob, "given" if predicted is not None else view)
     said = "" if weight is None else ", weighted"
     return tuple(
         BinaryProblem(prob=one, label=label, view=of + said, n_classes=n_classes, weight=weight)
         for one, label, of in events
     )
+
+
+def _events(labels: IntArray, prob: FloatArray, view: View) -> list[_Event]:
+    """Return probability, event and words of each problem of a view; "given": as they stand."""
+    if view is None or view == "given":
+        return [(prob, labels, "positive class" if view is None else "top-label")]
+    if view == "top-label":
+        return [(*_top_label(prob, labels), "top-label")]
+    if isinstance(view, list | tuple):
+        group = as_probabilities(prob)[:, list(view)].sum(axis=1, dtype=np.float64)
+        words = "classes " + ", ".join(map(str, view))
+        # Rows sum to 1 up to rounding, and so does a group.
+        return [(np.minimum(group, 1.0), np.isin(labels, view).view(np.uint8), words)]
+    if prob.ndim == 2:
+        as_probabilities(prob)
+    n_classes = prob.shape[1] if prob.ndim == 2 else 2
+    classes = range(n_classes) if view == "class-wise" else (int(view),)
+    return [(_column(prob, k), (labels == k).view(np.uint8), f"class {k}") for k in classes]
+
+
+def _right(
+    y_true: Any, prob: FloatArray, predicted: Any, view: View, positive: Any
+) -> tuple[Any, int]:
+    """Return where the predicted class was the true one, and the number of classes."""
+    if prob.ndim != 1 or positive is not None or view not in (None, "top-label"):
+        raise ValueError(
+            "predicted= makes the top-label problem: it goes with one column of confidences, the "
+            f'view "top-label" and no positive label; got y_prob of shape {prob.shape}, '
+            f"view={view!r}, positive={positive!r}."
+        )
+    if predicted is True:
+        return y_true, 2
+    found = answers_of(y_true, predicted)
+    for note in found.notes:
+        warn(note)
+    return found.right, len(found.names)
+
+
+def plain_rows(
+    y_true: Any, y_prob: Any, options: Mapping[str, Any]
+) -> tuple[IntArray, FloatArray, dict[str, Any]]:
+    """Return labels, probabilities, and options that hold for some of these rows, too."""
+    more = {key: value for key, value in options.items() if key not in ("positive", "predicted")}
+    predicted, positive = options.get("predicted"), options.get("positive")
+    if predicted is None:
+        return *as_predictions(y_true, y_prob, positive), more
+    problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
+    return problem.label, problem.prob, more | {"predicted": True}
 
 
 def one_problem(
@@ -207,10 +270,16 @@ def _check_single(view: View) -> None:
 
 
 def weighted_rows(
-    y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_prob: Any,
+    *,
+    positive: Any = None,
+    predicted: Any = None,
+    sample_weight: Any = None,
 ) -> tuple[IntArray, FloatArray, NDArray[np.float64] | None]:
     """Check labels, probabilities and weights; rows of weight 0 are left out."""
-    labels, prob = as_predictions(y_true, y_prob, positive)
+    refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    labels, prob, _ = plain_rows(y_true, y_prob, {"positive": positive, "predicted": predicted})
     if sample_weight is None:
         return labels, prob, None
     return _counting(labels, prob, as_weights(sample_weight, len(prob)))
@@ -252,9 +321,9 @@ def _check_view(view: View, ndim: int, n_classes: int) -> None:
     options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
     options += ", or a list of some of these classes" if ndim == 2 else ""
     if view is None:
-        raise ValueError(
-            f"y_prob has {n_classes} columns, so the view must be stated: view={options}."
-        )
+        two = "y_prob has 2 columns, P(y = 0) and P(y = 1): pass the second, y_prob[:, 1]; or say "
+        many = f"y_prob has {n_classes} columns, so the view must be stated: "
+        raise ValueError(f"{two if n_classes == 2 else many}view={options}.")
     raise ValueError(f"view={view!r} does not exist; choose {options}.")
 
 

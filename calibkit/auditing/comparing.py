@@ -12,6 +12,7 @@ from calibkit.auditing.redraws import null_of_error, resampled_intervals
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning, as_bins
+from calibkit.containers import column_names, refuse_other_columns, refuse_other_order
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.reliability import BinTable, reliability_table
@@ -181,6 +182,12 @@ def _rows_of(
     named = {str(name): prob for name, prob in y_prob.items()}
     if len(named) < len(y_prob):
         raise ValueError("two models have the same name.")
+    models = {f"model {name!r}": prob for name, prob in named.items()}
+    refuse_other_order(y_true=y_true, groups=groups, **models)
+    first = next(filter(None, map(column_names, models.values())), None)
+    for said, prob in models.items():
+        for wanted in (first, class_names):
+            refuse_other_columns(prob, said, wanted)
     rows, probs = None, {}
     for name, prob in named.items():
         try:

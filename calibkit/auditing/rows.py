@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.containers import events, is_missing, unwrapped
+from calibkit.containers import (
+    events,
+    is_missing,
+    refuse_other_columns,
+    refuse_other_order,
+    unwrapped,
+)
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.types import FloatVector, IntVector
@@ -97,6 +103,8 @@ def rows_of(
     if (y_prob is None) == (logits is None):
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
+    refuse_other_order(y_true=y_true, y_prob=y_prob, logits=logits, groups=groups)
+    refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
     if positive is not None:
         y_true = events(y_true, positive)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)

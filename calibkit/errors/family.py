@@ -1,7 +1,5 @@
 """The family of binned calibration errors: a norm of the gaps between prediction and frequency."""
 
-import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -13,7 +11,7 @@ from calibkit.bins import Bins
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector
-from calibkit.validation import CalibrationWarning, as_choice, as_number, as_weights
+from calibkit.validation import as_choice, as_number, as_weights, warn
 from calibkit.views import BinaryProblem, Rows, View, refuse_weights
 
 
@@ -289,20 +287,10 @@ def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
     """Warn where a class never occurs: its column counts, but says little."""
     absent = [table.view for table in tables if not np.nansum(table.frequency) > 0]
     if absent:
-        warnings.warn(
+        warn(
             f"Never seen in y_true: {', '.join(absent)}. The column is kept, with frequency 0 in "
-            "every bin.",
-            CalibrationWarning,
-            stacklevel=_level_of_the_user(),
+            "every bin."
         )
-
-
-def _level_of_the_user() -> int:
-    """Return the stack level of the line that called the package, by whichever function."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals["__name__"].startswith("calibkit."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from calibkit.calibrators.base import AnyCalibrator
+from calibkit.containers import refuse_other_order
 from calibkit.multiclass.inputs import KINDS, as_logits, as_scores
 from calibkit.types import FloatArray, FloatMatrix
 from calibkit.validation import as_array, as_choice, as_labels, as_predictions
@@ -92,6 +93,7 @@ class MulticlassCalibrator(AnyCalibrator):
         if self.input == "probabilities":
             label, array = as_predictions(y, scores)
         else:
+            refuse_other_order(y=y, scores=scores)
             array = as_scores(scores, self.input)
             label = as_labels(y, array)
         return array, label.astype(np.intp)

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.bins import Bins
+from calibkit.containers import refuse_other_order
 from calibkit.errors import expected_calibration_error
 from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_bins
@@ -174,6 +175,7 @@ def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, A
         raise ValueError(
             f"{type(model).__name__} has no predict_proba: wrap it in CalibratedClassifierCV."
         )
+    refuse_other_order(X=X, y=y)
     prob, classes = model.predict_proba(X), list(model.classes_)
     if len(classes) == 2:
         positive = rows.get("positive", classes[1])

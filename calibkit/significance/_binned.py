@@ -13,7 +13,7 @@ from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.types import FloatArray, FloatVector, IntVector
 from calibkit.validation import as_predictions
-from calibkit.views import BinaryProblem, View, binary_problems
+from calibkit.views import BinaryProblem, Rows, View, binary_problems
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
@@ -220,14 +220,17 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
             view = [int(k) for k in words.removeprefix("classes ").split(", ")]
         else:
             view = int(words.removeprefix("class "))
-    try:
-        tables = reliability_tables(y_true, y_prob, view=view, bins=binning)
-    except ValueError:  # a view of other columns, or predictions outside of these bins
-        return None
-    if not all(map(_same_table, tables, observed.tables)):
-        return None
-    problems = binary_problems(y_true, y_prob, view=view)
-    return Redraws(observed, problems, as_predictions(y_true, y_prob)[1])
+    # The confidence of a predicted class is a column of its own.
+    several: tuple[Rows, ...] = ({}, {"predicted": True})
+    for rows in several[: 2 if view == "top-label" else 1]:
+        try:
+            tables = reliability_tables(y_true, y_prob, view=view, bins=binning, **rows)
+        except ValueError:  # a view of other columns, or predictions outside of these bins
+            continue
+        if all(map(_same_table, tables, observed.tables)):
+            problems = binary_problems(y_true, y_prob, view=view, **rows)
+            return Redraws(observed, problems, as_predictions(y_true, y_prob)[1])
+    return None
 
 
 def _same_table(one: BinTable, other: BinTable) -> bool:

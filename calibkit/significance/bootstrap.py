@@ -14,8 +14,8 @@ from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.null import Measure, measured
 from calibkit.types import FloatArray, FloatVector, IntArray, Rng
-from calibkit.validation import as_choice, as_count, as_generator, as_level, as_predictions
-from calibkit.views import refuse_weights
+from calibkit.validation import as_choice, as_count, as_generator, as_level
+from calibkit.views import plain_rows, refuse_weights
 
 METHODS = ("inverted", "reflected", "percentile")
 
@@ -168,7 +168,7 @@ def bootstrap_interval(
     if method is not None:
         as_choice(method, "method", METHODS)
     refuse_weights(options)
-    labels, prob = as_predictions(y_true, y_prob, options.pop("positive", None))
+    labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, y_prob, options, "interval")
     tests = _invert(observed, (labels, prob), method, n_resamples, generator)
     if tests is not None:

@@ -14,8 +14,8 @@ from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import TIE, as_count, as_generator, as_level, as_predictions
-from calibkit.views import BinaryProblem, Rows, View, one_problem, refuse_weights
+from calibkit.validation import TIE, as_count, as_generator, as_level
+from calibkit.views import BinaryProblem, Rows, View, one_problem, plain_rows, refuse_weights
 
 Measure = Callable[..., SupportsFloat]
 
@@ -120,7 +120,7 @@ def null_level(
     (0.086, 0.073, True)
     """
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
-    labels, prob = as_predictions(y_true, y_prob, options.pop("positive", None))
+    labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, y_prob, options, "null level")
     if redraws := _binned.redraws_of(observed, labels, y_prob):
         draws = redraws.null_errors(n_draws, generator)

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 
 import calibkit as ck
+from calibkit.containers import column_names
 from calibkit.fakes import LogitDistortion
 from tests.helpers import (
     assert_same,
@@ -154,6 +155,74 @@ def test_containers(container: str, subtests: pytest.Subtests) -> None:
     binary, classes = (measures(), CLASS_MEASURES) if every else (FEW, FEW)
     assert_equal_results(subtests, binary, convert(LABELS), convert(PROB), (LABELS, PROB))
     assert_equal_results(subtests, classes, convert(CLASSES), convert(ROWS), (CLASSES, ROWS))
+
+
+def test_an_index_in_another_order_is_refused(subtests: pytest.Subtests) -> None:
+    """By position, `b` would be another model; aligned, a fresh index would be believed."""
+    pd = pytest.importorskip("pandas")
+    y, p, names = pd.Series(LABELS), pd.Series(PROB), [f"row {k}" for k in range(60)]
+    mixed, other = p.sample(frac=1, random_state=0), p.set_axis(names)
+    for name, measure in measures().items():
+        with (
+            subtests.test(name),
+            pytest.raises(ValueError, match=r"same rows in another order.*y_"),
+        ):
+            measure(y, mixed)
+    refused: dict[str, Callable[[], Any]] = {
+        "compare": lambda: ck.compare(y, {"a": p, "b": mixed}),
+        "models": lambda: ck.compare(LABELS, {"a": p, "b": mixed}),
+        "audit": lambda: ck.audit(y, mixed),
+        "logits": lambda: ck.audit(y, logits=mixed),
+        "groups": lambda: ck.audit(LABELS, p, groups=pd.Series(LABELS, index=mixed.index)),
+        "weights": lambda: ck.log_loss(LABELS, p, sample_weight=mixed),
+        "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(mixed, y),
+        "plot": lambda: ck.plot.reliability(y, mixed),
+        "other rows": lambda: ck.log_loss(y.set_axis(names[::-1]), other),
+        "a name is missing": lambda: ck.log_loss(y.set_axis([*names[1:], "x"]), other),
+    }
+    for case, call in refused.items():
+        with subtests.test(case), pytest.raises(ValueError, match="have indexes that name"):
+            call()
+    # The index that pandas makes by itself says nothing about rows with other names.
+    for case, (labels, prob) in {"fresh": (y, other), "array": (LABELS, mixed)}.items():
+        with subtests.test(case):
+            assert_same(ck.log_loss(labels, prob), ck.log_loss(LABELS, prob.to_numpy()))
+
+
+@pytest.mark.parametrize("make", [pandas_shuffled, polars, pyarrow])
+def test_columns_named_like_the_classes_in_another_order_are_refused(
+    make: Callable[[Any], Any], subtests: pytest.Subtests
+) -> None:
+    frame = make(ROWS)
+    names = column_names(frame)
+    assert names is not None
+    mixed = frame.select(names[::-1]) if hasattr(frame, "select") else frame[names[::-1]]
+    labels = CLASSES if make is not pandas_shuffled else make(CLASSES)
+    for name, measure in measures("top-label").items():
+        with subtests.test(name), pytest.raises(ValueError, match="the classes in another order"):
+            measure(labels, mixed)
+    for case, run in {
+        "audit": lambda one: ck.audit(labels, one, n_draws=99),
+        "logits": lambda one: ck.audit(labels, logits=one),
+        "compare": lambda one: ck.compare(labels, {"a": frame, "b": one}),
+    }.items():
+        with subtests.test(case), pytest.raises(ValueError, match="the classes in another order"):
+            run(mixed)
+
+
+def test_columns_named_like_class_names_are_compared_with_them(subtests: pytest.Subtests) -> None:
+    pd = pytest.importorskip("pandas")
+    animals = ["cat", "dog", "owl"]
+    for head in ("", "p_"):
+        frame = pd.DataFrame(ROWS, columns=[head + name for name in animals])
+        with subtests.test(head=head):
+            report = ck.audit(CLASSES, frame, class_names=animals, n_draws=99, n_resamples=50)
+            assert report.class_names == tuple(animals)
+            for names in (animals[::-1], ["dog", "owl", "cat"]):
+                with pytest.raises(ValueError, match="the classes in another order"):
+                    ck.audit(CLASSES, frame, class_names=names)
+    with pytest.raises(ValueError, match="model 'b'.*in another order"):
+        ck.compare(CLASSES, {"a": frame, "b": frame[frame.columns[::-1]]})
 
 
 LABEL_TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "g", "O"]
