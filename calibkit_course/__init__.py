@@ -6,6 +6,7 @@ In a notebook::
 
     lesson = open_lesson("04")  # predictions, checks, hints, progress
     lesson04.diagram_lab()      # what the lesson explores and draws
+    my_calibration()            # in any lesson: how far one's own guesses deserve their "70 %"
 
 A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
 they say), `questions.toml`, `teaching.md` (notes for teachers, which the book puts together),
@@ -18,8 +19,12 @@ import importlib
 import pkgutil
 
 from calibkit_course.learn import Lesson, messages
+from calibkit_course.learn.calibration import my_calibration
+from calibkit_course.learn.forecasts import Log, import_forecasts, kept_log, my_forecasts
 from calibkit_course.learn.questions import read_questions
 from calibkit_course.learn.record import Record, kept
+
+__all__ = ["import_forecasts", "lessons", "my_calibration", "my_forecasts", "open_lesson"]
 
 
 def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
@@ -53,9 +58,9 @@ def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
     if name not in known:
         raise ValueError(messages.NO_LESSON.format(id=id, ids=", ".join(known)))
     checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
-    record = kept(name) if keep else Record()
+    record, log = (kept(name), kept_log()) if keep else (Record(), Log())
     questions = read_questions(name)
-    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record, questions)
+    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record, questions, log)
 
 
 def lessons() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ In a notebook::
     from calibkit_course import open_lesson
 
     lesson = open_lesson("04")
-    lesson.predict("4a", ...)      # replace ... by a guess; leaving it is fine
+    lesson.predict("4a", ..., sure=...)  # a guess, and how sure you are; leaving both is fine
     lesson.reveal("4a")            # the guess beside what happened, and why
     lesson.check("4.1")            # one of five states, never an exception
     lesson.hint("4.1", 2)          # the second hint
@@ -22,18 +22,27 @@ on the answer only, so notebooks store and compare both strictly.
 
 from calibkit_course.learn._lesson import Lesson
 from calibkit_course.learn._rendering import Feedback, Message, Progress
+from calibkit_course.learn.calibration import OwnCalibration, Temperature, my_calibration
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
+from calibkit_course.learn.forecasts import STAND_IN, Forecasts, import_forecasts, my_forecasts
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.tables import table
 
 __all__ = [
+    "STAND_IN",
     "Check",
     "Feedback",
+    "Forecasts",
     "Lesson",
     "Message",
+    "OwnCalibration",
     "Prediction",
     "Progress",
     "Rubric",
     "State",
+    "Temperature",
+    "import_forecasts",
+    "my_calibration",
+    "my_forecasts",
     "table",
 ]

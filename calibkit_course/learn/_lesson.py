@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._rendering import Feedback, Message, Progress, feedback
 from calibkit_course.learn.exercises import MISSING, Check, Prediction
+from calibkit_course.learn.forecasts import Forecast, Log, read_sure
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.questions import Question
 from calibkit_course.learn.record import Record
@@ -26,12 +27,18 @@ class Lesson:
     predictions: Mapping[str, Prediction]  # by name, e.g. "4a"
     record: Record = field(default_factory=Record)  # by default a fresh one that is kept nowhere
     questions: tuple[Question, ...] = ()  # the quiz at the end
+    log: Log = field(default_factory=Log)  # where forecasts go
 
-    def predict(self, pid: str, guess: Any = ...) -> Message:
+    def predict(self, pid: str, guess: Any = ..., sure: Any = ...) -> Message:
         """Note a guess for a prediction, e.g. ``"1a"``, before an experiment. Never raises.
 
         It is one of the options, or a number; ``...`` means no guess yet. A later guess replaces an
         earlier one; what is no guess leaves it.
+
+        With `sure` the guess becomes a forecast, which `calibkit_course.my_calibration` looks at:
+        the probability that the guess is right, from 1/k for k options to 0.99; for a number, that
+        it lies within a factor of 1.25 of the outcome. What is no such probability gets a sentence,
+        and the guess is kept.
 
         >>> from calibkit_course import open_lesson
         >>> open_lesson("00").predict("0a", "7").paragraphs[1]
@@ -49,9 +56,26 @@ class Lesson:
                 stands = prediction.shown(self.record.guesses[pid])
                 said += " " + messages.STANDS.format(guess=stands)
             return _note(heading, "guess", prediction.question, said)
+        about_sure = self._forecast(pid, prediction, read, sure)
         self.record.note("guesses", pid, read)
         noted = messages.NOTED.format(guess=prediction.shown(read))
-        return _note(heading, "guess", prediction.question, noted)
+        return _note(heading, "guess", prediction.question, noted, *about_sure)
+
+    def _forecast(self, pid: str, asked: Prediction, guess: str | float, sure: Any) -> list[str]:
+        """Note how sure a guess is, and return what is to be said about that."""
+        if sure is ...:
+            if pid not in self.record.revealed and guess != self.record.guesses.get(pid):
+                self.log.note({pid: None})  # it belonged to another guess
+            return [messages.WHY_SURE] if pid == next(iter(self.predictions)) else []
+        value, problem = read_sure(sure, len(asked.options))
+        if value is None:
+            return [problem]
+        said = messages.SURE if asked.options else messages.SURE_OF_NUMBER
+        if pid not in self.record.revealed:
+            self.log.note({pid: Forecast(len(asked.options) or 2, value)})
+        stands = self.log.rows.get(pid)
+        is_noted = stands is not None and stands.sure == value
+        return [said.format(sure=f"{100 * value:g}") if is_noted else messages.SURE_LATE]
 
     def reveal(self, pid: str, outcome: Any = None) -> Message:
         """Show the guess beside what happened, and say why. Never raises.
@@ -74,6 +98,8 @@ class Lesson:
         guess = self.record.guesses.get(pid)
         if pid not in self.record.revealed:
             self.record.note("revealed", pid, guess)
+            if guess is not None:
+                self.log.decide(pid, prediction.is_right(guess, happened))
         return _note(
             heading,
             "outcome",

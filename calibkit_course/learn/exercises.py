@@ -188,22 +188,29 @@ class Prediction:
         """Return a guess or an outcome as it stands in a sentence."""
         return f'"{value}"' if isinstance(value, str) else f"{value:g} {self.unit}".strip()
 
+    def is_right(self, guess: str | float, outcome: str | float) -> bool:
+        """Tell whether a guess is right: the option, or a number that is close enough."""
+        if isinstance(guess, str) or isinstance(outcome, str):
+            return guess == outcome
+        close = guess > 0 < outcome and 1 / _NEAR <= outcome / guess <= _NEAR
+        return close or self.shown(guess) == self.shown(outcome)
+
     def compare(self, guess: str | float | None, outcome: str | float) -> str:
         """Put the guess beside the outcome."""
         if guess is None:
             return messages.NO_GUESS
         words = self.shown(guess)
         if isinstance(guess, str) or isinstance(outcome, str):
-            right = guess == outcome
+            right = self.is_right(guess, outcome)
             form = messages.GUESSED_RIGHT if right else messages.GUESSED_WRONG
             return form.format(guess=words)
         if words == self.shown(outcome):
             return messages.GUESSED_EXACT.format(guess=words)
         if guess <= 0 or outcome <= 0:
             return messages.GUESSED_WRONG.format(guess=words)
-        factor = outcome / guess
-        if 1 / _NEAR <= factor <= _NEAR:
+        if self.is_right(guess, outcome):
             return messages.GUESSED_NEAR.format(guess=words)
+        factor = outcome / guess
         form = messages.GUESSED_LOW if factor > 1 else messages.GUESSED_HIGH
         return form.format(guess=words, factor=f"{max(factor, 1 / factor):.1f}")
 

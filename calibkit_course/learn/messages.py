@@ -124,6 +124,65 @@ NO_ANSWER_GIVEN = "question {id} has neither options nor a number with a toleran
 NOT_KEPT = "Your progress cannot be kept in {path} ({reason}). The lesson works without it."
 DAMAGED = "{path} could not be read. It is now called {other}, and your progress starts anew."
 
+# --- one's own calibration ---------------------------------------------------------------------
+
+WHY_SURE = (
+    "Add how sure you are, as in `sure=0.7`: the guess becomes a forecast, "
+    "and `my_calibration()` shows whether your 70 % deserve their name."
+)
+SURE = "You are sure to {sure} %."
+SURE_OF_NUMBER = "You are sure to {sure} % that it lies within a factor of 1.25 of the outcome."
+SURE_LATE = "The outcome has been shown before, so this does not change your forecasts."
+SURE_NO_NUMBER = "{sure} is no probability. Write a number such as `sure=0.7`. The guess is kept."
+SURE_PER_CENT = "{sure} looks like per cent; write `sure={share}`. The guess is kept."
+SURE_TOO_LARGE = (
+    "{sure} is more than {largest}, the largest that is taken: "
+    "one wrong guess with 1 would cost infinitely much. The guess is kept."
+)
+SURE_BELOW_CHANCE = (
+    "{sure} is less than pure guessing among {options} options gives, {least}; "
+    "then another option must be likelier. The guess is kept."
+)
+SURE_TOO_SMALL = "{sure} is less than {least}, the smallest that is taken. The guess is kept."
+CSV_HEAD = "line 1 is `{found}`; a file of forecasts begins with `{wanted}`."
+CSV_LINE = "line {line} {problem} Mend it, and read the file again."
+CSV_FIELDS = "has {count} fields; it needs {wanted}, with commas between them."
+CSV_NAME = "is called `{name}`; a name is short, without blanks, and no other line has it."
+CSV_OPTIONS = "has `{found}` options; it needs a whole number from 2 to {most}."
+CSV_SURE = "is sure to `{found}`; it needs a probability such as 0.7, not above 1."
+CSV_RIGHT = "has `{found}` for right; it needs 1, 0, or nothing while the outcome is unknown."
+CSV_NO_TEXT = "{path} is no text in UTF-8, so it holds no forecasts. Name the CSV file."
+NO_FORECASTS = "there is no forecast with a known outcome. Guess with `sure=0.7`, then reveal."
+IMPORTED = "{new} forecasts added; {known} were known already and stay as they are."
+OWN_YOURS = "{n} of yours, {right} of them right."
+OWN_STAND_IN = (
+    "You have made no forecasts yet. Here is a stand-in, a simulated learner who is too sure: "
+    "{n}, {right} of them right."
+)
+OWN_MEANS = "On average the forecasts were sure to {sure} %, and {right} % were right."
+OWN_VERDICTS = {
+    "over": "That is {size} points too sure, with a 95 % interval from {low} to {high}: "
+    "over-confident.",
+    "under": "That is {size} points less sure than deserved, with a 95 % interval "
+    "from {low} to {high}: under-confident.",
+    "open": "The difference, {gap} points, has a 95 % interval from {low} to {high}. "
+    "It holds 0, so too sure or not sure enough, nobody can tell yet.",
+}
+OWN_LITTLE = (
+    "Luck alone moves the share of right guesses by up to {reach} points in 19 of 20 cases, "
+    "even for a perfectly calibrated person."
+)
+OWN_SCORES = (
+    "Log loss {log} ({log_chance} for always saying 1/k), "
+    "Brier score {brier} ({brier_chance}); smaller is better."
+)
+OWN_BINS = "The mean gap in five bins (ECE) is {ece}; chance alone would show {null}."
+INFINITE = "infinite"
+OWN_AXES = ("how sure", "share right")
+OWN_TITLE = "Your calibration: {n}"
+OWN_TITLE_STAND_IN = "A stand-in, simulated: {n}"
+TEMPERATURE = "temperature {value} (95 % interval {low} to {high}, {n} forecasts)."
+
 # --- predict, reveal, hint, progress -----------------------------------------------------------
 
 PREDICTION = "Prediction {id}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibkit.results import read_only
 from calibkit_course.learn import answers
+from calibkit_course.learn.forecasts import note_statements
 
 SHEET_YOURS = "your answers"
 SHEET_SAMPLE = "the sample forecaster's answers"
@@ -78,11 +79,12 @@ def statements() -> str:
 
 
 def sheet(mine: Any = ...) -> Sheet:
-    """Put probabilities beside the truth."""
+    """Put probabilities beside the truth, and note them among the learner's forecasts."""
     stated = np.array([]) if mine is ... else _stated(mine)
     rows = np.flatnonzero(~np.isnan(stated))
     if len(rows) == 0:
         return Sheet(who=SHEET_SAMPLE, y_true=TRUTH, y_prob=SAMPLE)
+    note_statements("01", zip(rows + 1, stated[rows], TRUTH[rows] == 1, strict=True))
     return Sheet(who=SHEET_YOURS, y_true=read_only(TRUTH[rows]), y_prob=read_only(stated[rows]))
 
 
