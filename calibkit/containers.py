@@ -230,7 +230,7 @@ def shared_classes(
     for place, count in enumerate((true, predicted)):
         for word in count:
             spelt.setdefault(_value_of(word), ([], []))[place].append(word)
-    joined, apart, stands = [], [], {word: word for word in (*true, *predicted)}
+    joined, apart, stands = [], [], {word: word for word in (*predicted, *true)}
     for ours, theirs in spelt.values():
         if not ours or not theirs or set(ours) == set(theirs):
             continue
