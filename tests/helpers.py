@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import fsum, inf
 from pathlib import Path
 from typing import Any
@@ -221,7 +222,7 @@ def exact_equal_mass_edges(prob: Any, n_bins: int) -> list[Fraction]:
 def exact_distinct_edges(prob: Any) -> list[Fraction]:
     """Put an edge half-way between neighbouring distinct predictions."""
     values = sorted({Fraction(float(p)) for p in prob})
-    middles = [(a + b) / 2 for a, b in zip(values[:-1], values[1:], strict=True)]
+    middles = [(a + b) / 2 for a, b in pairwise(values)]
     return [Fraction(0), *middles, Fraction(1)]
 
 

@@ -244,10 +244,10 @@ class Page(HTMLParser):
     def loaded(self) -> list[str]:
         """Addresses that a browser fetches to show the page."""
         found = [item[LOADS[tag]] for tag, item in self.attributes if item.get(LOADS.get(tag, ""))]
-        for item in self.of("link"):
-            if RELATIONS_THAT_LOAD & set(item.get("rel", "").split()):
-                found.append(item["href"])
-        return found
+        links = self.of("link")
+        return found + [
+            link["href"] for link in links if RELATIONS_THAT_LOAD & {*link.get("rel", "").split()}
+        ]
 
 
 def site() -> Path:

@@ -24,7 +24,7 @@ from tools.workbook import copies
 pytestmark = pytest.mark.browser
 
 LESSON = "04_read_a_reliability_diagram.ipynb"
-TOKEN = "calibkit-test"  # noqa: S105
+TOKEN = "calibkit-test"
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,7 @@ def test_the_tables_of_the_source_are_met(number: int, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("number", (24, 25, 26))
+@pytest.mark.parametrize("number", [24, 25, 26])
 @pytest.mark.parametrize("name", EXACT)
 def test_these_columns_agree_to_the_printed_digits(number: int, name: str) -> None:
     np.testing.assert_allclose(

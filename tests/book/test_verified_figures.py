@@ -95,7 +95,7 @@ def test_medians_of_the_deviations(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize(("draw", "result"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
 def test_all_of_them(draw: Any, result: Any) -> None:
     before = dict(mpl.rcParams)
-    figure, (first, second) = plt.subplots(1, 2)
+    _figure, (first, second) = plt.subplots(1, 2)
     assert draw(result, first, title="a title", legend=True) is first
     assert draw(result, second) is second
     assert first.get_title() == "a title"

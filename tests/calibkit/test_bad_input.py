@@ -196,7 +196,7 @@ def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
     assert len(message.split(". ")) <= 4, "a message is read in a hurry"
 
 
-@pytest.mark.parametrize("measure", (*SHARED.values(), ck.binary_problem))
+@pytest.mark.parametrize("measure", [*SHARED.values(), ck.binary_problem])
 @pytest.mark.parametrize("case", BINARY, ids=lambda case: case.name)
 def test_binary(case: Case, measure: Any) -> None:
     check(measure, case)

@@ -85,7 +85,7 @@ class TestAsLabels:
         return as_labels(y_true, prob)
 
     @pytest.mark.parametrize(
-        "values", ([0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8"))
+        "values", [[0.0, 1.0], [0, 1], [False, True], np.array([0, 1], dtype="u8")]
     )
     def test_labels_are_whole_numbers(self, values: Any) -> None:
         labels = self.labels(values)

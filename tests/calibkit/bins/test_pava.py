@@ -216,7 +216,7 @@ def test_as_given_ties_depend_on_the_order_of_rows() -> None:
         ck.reliability_table(label, prob, bins=as_given)
 
 
-@pytest.mark.parametrize("prob", ([0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20))
+@pytest.mark.parametrize("prob", [[0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20])
 def test_one_bin_where_nothing_can_be_told_apart(prob: Any, subtests: pytest.Subtests) -> None:
     for binning in BINNINGS:
         with subtests.test(binning=binning):

@@ -223,7 +223,7 @@ class TestViewsAndWords:
             .startswith("Log loss in nats")
         )
 
-    @pytest.mark.parametrize("function", (corp_decomposition, miscalibration))
+    @pytest.mark.parametrize("function", [corp_decomposition, miscalibration])
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])
     def test_an_unknown_score_is_refused(self, score, function):
         with pytest.raises(ValueError, match='score must be "brier" or "log"'):

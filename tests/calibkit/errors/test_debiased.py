@@ -1,6 +1,6 @@
 """Debiased errors: by loops, by enumeration of all labels, by simulation, by another library."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def mean_distance(frequency, n, mean):
     density = normal(frequency, sd).pdf
     return sum(
         quad(lambda r: abs(mean - r) * density(r), low, high, epsabs=1e-13)[0]
-        for low, high in zip(ends[:-1], ends[1:], strict=True)
+        for low, high in pairwise(ends)
     )
 
 

@@ -94,7 +94,7 @@ def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
     assert 0 < truth.expected < truth.label_conditional == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("spread", ("equal", "random"))
+@pytest.mark.parametrize("spread", ["equal", "random"])
 def test_one_knob_for_all_classes_is_the_knob_classifier(
     spread: Any, subtests: pytest.Subtests
 ) -> None:

@@ -125,7 +125,7 @@ def test_golden_binary_truth(alpha, exponent, reading, exact) -> None:
     assert truth.class_wise == pytest.approx(exact["cwECE_1"], abs=1e-9)
 
 
-@pytest.mark.parametrize(("exponent", "sign"), ((2.0, 1), (0.5, -1)))
+@pytest.mark.parametrize(("exponent", "sign"), [(2.0, 1), (0.5, -1)])
 def test_the_same_distortion_gives_opposite_classifiers(exponent: Any, sign: Any) -> None:
     """The published sampler follows one reading, its integrals the other."""
     gaps = []

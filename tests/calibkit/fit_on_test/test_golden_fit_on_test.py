@@ -7,6 +7,7 @@ must give calibkit's number: so the difference has a name.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class Program:
 
 def within(at: Any, edges: Any) -> list[Any]:
     """Tell for each bin ``[a, b)``, the last one closed, which predictions are inside."""
-    inside = [(at >= low) & (at < high) for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    inside = [(at >= low) & (at < high) for low, high in pairwise(edges)]
     inside[-1] |= (at >= edges[-2]) & (at == edges[-1])
     return inside
 

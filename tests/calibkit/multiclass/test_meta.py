@@ -62,8 +62,8 @@ class TestHeldOut:
         tree = DecisionTreeClassifier(random_state=0)
         noisy = np.where(np.random.default_rng(0).random(len(Y)) < 0.3, (Y + 1) % 3, Y)
         held_out = Calibrated(tree).fit(X[:400], noisy[:400])
+        prefit = Calibrated(tree.fit(X[:400], noisy[:400]), cv="prefit")
         with pytest.warns(CalibrationWarning, match="lower bound"):
-            prefit = Calibrated(tree.fit(X[:400], noisy[:400]), cv="prefit")
             prefit.fit(X[:400], noisy[:400])
         good = log_loss(noisy[400:], held_out.predict_proba(X[400:]))
         assert good < 1.1 < log_loss(noisy[400:], prefit.predict_proba(X[400:]))

@@ -576,9 +576,9 @@ def test_weird_points_never_raise() -> None:
 def test_rubrics_are_checked_when_they_are_declared() -> None:
     rubric = Rubric(points=POINTS, model="m")
     for options in ({}, {"judge": judge_half, "rubric": rubric}):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="^t$"):
             Check(task="t", variable="v", hints=("a", "b"), **options)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=POINTS[0]):
         Rubric(points=POINTS[:2], model="m")
 
 
@@ -684,9 +684,9 @@ def test_a_missing_prediction_is_named() -> None:
 
 
 def test_declarations_are_checked() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="^t$"):
         Check(task="t", variable="v", judge=judge_half, hints=("only one",))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="^c$"):
         Prediction(question="q", options=("a", "b"), outcome="c", why="w")
 
 
@@ -1027,7 +1027,7 @@ def test_a_mapping_gives_one_entry_or_several() -> None:
 
 
 def test_a_row_of_another_length_is_refused() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="argument"):
         learn.table(("name", "x"), [("a", 1), ("b", 2, 3)])
 
 

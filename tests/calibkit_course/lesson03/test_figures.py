@@ -1,5 +1,7 @@
 """The plane of accuracy and error, tested by what its artists hold."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -102,7 +104,7 @@ class TestPage:
         ax = figures03.accuracy_error({"p": (0.9, 0.05)}, n_classes=n_classes, title="t")
         assert_nothing_is_cut_off(ax)
         ticks = [text.get_window_extent() for text in ax.get_xticklabels()]
-        assert all(a.x1 < b.x0 for a, b in zip(ticks[:-1], ticks[1:], strict=True))
+        assert all(a.x1 < b.x0 for a, b in pairwise(ticks))
         assert ax.get_xticklabels()[0].get_text() == f"1/{n_classes}"
 
     def test_manners(self, subtests):

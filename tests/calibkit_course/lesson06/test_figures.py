@@ -1,6 +1,7 @@
 """Replicates and drift, tested by what their artists hold."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -88,7 +89,7 @@ class TestBinDrift:
             "50",
         ]
         ticks = [text.get_window_extent() for text in ax.get_xticklabels()]
-        assert all(a.x1 < b.x0 for a, b in zip(ticks[:-1], ticks[1:], strict=True))
+        assert all(a.x1 < b.x0 for a, b in pairwise(ticks))
 
     def test_its_words(self):
         view = lesson06.bin_tuner_view(n=500)

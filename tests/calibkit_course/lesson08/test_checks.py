@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,7 @@ THIRDS = [0, 1 / 3, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1]
 
 
 def loop(bounds: Any, n_min: int, n_max: int) -> bool:
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
-        if not n_min <= stop - start <= n_max:
-            return False
-    return True
+    return all(n_min <= stop - start <= n_max for start, stop in pairwise(bounds))
 
 
 def sized(rule: Callable[[FloatVector, int, int], Any]) -> Callable[..., Any]:

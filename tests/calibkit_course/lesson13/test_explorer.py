@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class TestGame:
             with subtests.test(place=place):
                 assert dealt.before.count.sum() == 8 * (WARM_UP + place)
                 assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
-        for now, later in zip(rounds[:-1], rounds[1:], strict=True):
+        for now, later in pairwise(rounds):
             assert np.array_equal(now.after.count, later.before.count)
             assert np.array_equal(now.after.frequency, later.before.frequency, equal_nan=True)
 

@@ -214,7 +214,7 @@ class TestOwnFile:
         box = lesson14.audit_board().widget()
         *_, inputs, answer = box.children
         picker, *texts, run = inputs.children
-        assert [text.description for text in texts][0] == "Column of the labels"
+        assert next(text.description for text in texts) == "Column of the labels"
         run.click()
         assert "Pick a file first" in answer.value
         pick(picker, "<b>own</b>.csv", csv_of("mixed-up file"))
