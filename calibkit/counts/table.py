@@ -35,10 +35,6 @@ MOST_CLASSES = 100
 _ARRAYS = ("counts", "steps", "squares", "impossible")
 
 
-def _nothing(*shape: int, dtype: Any = np.int64) -> Any:
-    return field(default_factory=lambda: np.zeros(shape, dtype=dtype))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountTable(Result):
     """Predictions and events counted in the cells of a fine grid.
@@ -80,10 +76,10 @@ class CountTable(Result):
     cells: int = CELLS
     view: View = None
     n_classes: int = 0
-    counts: Counts = _nothing(0, 0, 2)
-    steps: Counts = _nothing(0, 0, 2)
-    squares: NDArray[np.float64] = _nothing(0, dtype=np.float64)
-    impossible: Counts = _nothing(0)
+    counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    steps: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         if as_count(self.cells, "cells") > MOST_CELLS:

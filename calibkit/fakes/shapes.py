@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -165,7 +166,7 @@ def _full_error(name: str, norm: float) -> float:
     ends = [0.0, *(float(optimize.brentq(gap, c[i], c[i + 1])) for i in changes), 1.0]
     pieces = (
         integrate.quad(distance, low, high, limit=200, epsabs=1e-13, epsrel=1e-12)[0]
-        for low, high in zip(ends[:-1], ends[1:], strict=True)
+        for low, high in pairwise(ends)
     )
     return float(sum(pieces) ** (1 / norm))
 

@@ -31,8 +31,8 @@ __all__ = [
     "OneVsRest",
     "Reduced",
     "TemperatureScaling",
-    "VennAbers",
     "VectorScaling",
+    "VennAbers",
     "undo_focal_loss",
     "undo_label_smoothing",
 ]

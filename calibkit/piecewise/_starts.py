@@ -103,8 +103,8 @@ class Starts:
         tables = [np.repeat(equal_mass(self.grid, self.ends, n_pieces), n_problems, axis=0)]
         if 1 < n_pieces <= len(self.greedy[0]):
             low, high = (np.full((n_problems, 1), end) for end in self.ends)
-            for inner in self.greedy:
-                tables.append(np.concatenate([low, inner[n_pieces - 1], high], axis=1))
+            inner = (rule[n_pieces - 1] for rule in self.greedy)
+            tables += [np.concatenate([low, knots, high], axis=1) for knots in inner]
         problem = np.tile(np.arange(n_problems), len(tables))
         knots = np.concatenate(tables)
         pilot = Maps(self.pilot.knots[problem], self.pilot.heights[problem], problem)

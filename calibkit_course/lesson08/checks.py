@@ -1,6 +1,7 @@
 """Checks and predictions of lesson 08: test calibration."""
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -190,7 +191,7 @@ def judge_fit(answer: Any) -> str | None:
 def _fit() -> FloatVector:
     label = np.array(LABELS)
     bounds = Pava().bounds(np.arange(len(label)) / 10, label)
-    means = [label[a:b].mean() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    means = [label[a:b].mean() for a, b in pairwise(bounds)]
     return np.repeat(means, np.diff(bounds))
 
 
@@ -198,7 +199,7 @@ def _runs(values: FloatVector) -> list[tuple[int, int]]:
     """Return start and stop of each stretch of equal values."""
     cuts = np.flatnonzero(np.abs(np.diff(values)) > 1e-9) + 1
     ends = [0, *cuts.tolist(), len(values)]
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(pairwise(ends))
 
 
 # --- 8.4 ---------------------------------------------------------------------------------------

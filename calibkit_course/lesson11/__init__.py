@@ -12,9 +12,9 @@ __all__ = [
     "Population",
     "RaceView",
     "binned_errors",
-    "draw_binned_errors",
     "calibrator_race",
     "calibrator_race_view",
+    "draw_binned_errors",
     "scores",
     "standings",
 ]

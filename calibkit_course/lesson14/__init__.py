@@ -6,12 +6,12 @@ from calibkit_course.lesson14.verbal import VerbalModel
 from calibkit_course.lesson14.view import AuditBoard, audit_board_view, board_of
 
 __all__ = [
-    "VerbalModel",
-    "mended_file",
-    "sample_file",
     "AuditBoard",
     "BoardExplorer",
+    "VerbalModel",
     "audit_board",
     "audit_board_view",
     "board_of",
+    "mended_file",
+    "sample_file",
 ]

@@ -36,8 +36,8 @@ __all__ = [
     "TRUTHS",
     "PseudoGrid",
     "PseudoSet",
-    "clone_of",
     "all_evaluators",
+    "clone_of",
     "likeness",
     "missing",
 ]

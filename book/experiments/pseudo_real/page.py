@@ -108,10 +108,10 @@ def ranks_table(study: Study) -> str:
         Column(f"Spearman, {kind}", study.ranks.where(keep), 1, 3, (printed.RANKS, kind))
         for kind, keep in KINDS.items()
     ]
-    for n in study.sizes:
-        columns.append(Column(f"Spearman, n = {n}", study.ranks.where(at(n)), 1, 3))
-    for n in study.sizes:
-        columns.append(Column(f"picks the best, n = {n}", study.picks.where(at(n)), 1, 2))
+    columns += [Column(f"Spearman, n = {n}", study.ranks.where(at(n)), 1, 3) for n in study.sizes]
+    columns += [
+        Column(f"picks the best, n = {n}", study.picks.where(at(n)), 1, 2) for n in study.sizes
+    ]
     columns.append(Column("loss by the pick", study.regrets.where(everything)))
     return _written(columns)
 
