@@ -39,6 +39,6 @@ def _lab() -> Iterator[Finding]:
         yield package_finding(name, use=use, needed=needed)
     folder = os.environ.get("CALIBKIT_DATA", "")
     found = bool(folder) and Path(folder).is_dir()
-    missing = "CALIBKIT_DATA is not set; boxes that need it say so"
+    missing = "CALIBKIT_DATA is not set; lessons use what is in the package"
     yield Finding("optional real data", "", "CALIBKIT_DATA names a folder" if found else missing)
     yield Finding("lessons", "", ", ".join(lessons()))

@@ -11,12 +11,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit_course.data.packed import Parts, unpack
 from calibkit_course.data.registry import Entry
 
+SHIPPED = Path(__file__).parent / "shipped"  # its README says what is in it, and whose it is
 VARIABLE = "CALIBKIT_DATA"
 _TIMEOUT = 10  # seconds without an answer before a download is given up
 
-Arrays = tuple[NDArray[np.int64], NDArray[np.floating[Any]], str]
+_COLUMNS: dict[str, Any] = {"season": int, "date": "datetime64[D]", "team1": str, "team2": str}
 
 
 class DataUnavailable(OSError):
@@ -37,6 +39,12 @@ def find(entry: Entry) -> Path | None:
                 )
             return path
     return None
+
+
+def shipped(entry: Entry) -> Path | None:
+    """Return the compact form of a data set in the package, or None."""
+    path = SHIPPED / f"{entry.name}.npz"
+    return path if path.is_file() else None
 
 
 def folders() -> list[Path]:
@@ -81,9 +89,15 @@ def download(entry: Entry) -> Path:
     return Path(name)
 
 
-def read(path: Path, kind: str) -> Arrays:
-    """Return labels, probabilities and a note on rows that were left out."""
+def read(path: Path, kind: str) -> Parts:
+    """Return labels, probabilities, a note on rows that were left out, and further columns."""
     return _READERS[kind](path)
+
+
+def read_shipped(path: Path) -> Parts:
+    """Return the same from a compact file."""
+    with np.load(path, allow_pickle=False) as content:
+        return unpack(dict(content))
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -91,41 +105,48 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(stream)
 
 
-def _read_games(path: Path) -> Arrays:
+def _columns(rows: list[dict[str, str]]) -> dict[str, NDArray[Any]]:
+    known = {name: kind for name, kind in _COLUMNS.items() if rows and name in rows[0]}
+    return {name: np.array([row[name] for row in rows], kind) for name, kind in known.items()}
+
+
+def _read_games(path: Path) -> Parts:
     """Read P(team 1 wins) and whether it did; a tied game is neither and is left out."""
-    rows = [(float(row["prob1"]), float(row["prob1_outcome"])) for row in _rows(path)]
-    prob, outcome = np.array(rows).T
-    decided = outcome != 0.5
-    ties = int((~decided).sum())
+    every = list(_rows(path))
+    rows = [row for row in every if float(row["prob1_outcome"]) != 0.5]
+    ties = len(every) - len(rows)
     note = f"{ties} tied {'game' if ties == 1 else 'games'} left out" if ties else ""
-    return outcome[decided].astype(np.int64), prob[decided], note
+    won = np.array([float(row["prob1_outcome"]) for row in rows]).astype(np.int64)
+    return won, np.array([float(row["prob1"]) for row in rows]), note, _columns(rows)
 
 
-def _read_matches(path: Path) -> Arrays:
+def _read_matches(path: Path) -> Parts:
     """Read win, tie and loss of team 1 as classes 0, 1 and 2."""
     columns = ("prob1", "probtie", "prob2")
     rows = list(_rows(path))
     prob = np.array([[float(row[name]) for name in columns] for row in rows])
     outcome = np.array([[float(row[f"{name}_outcome"]) for name in columns] for row in rows])
-    return outcome.argmax(axis=1), prob, ""
+    return outcome.argmax(axis=1), prob, "", _columns(rows)
 
 
-def _read_npz(path: Path) -> Arrays:
+def _read_npz(path: Path) -> Parts:
     with np.load(path, allow_pickle=False) as content:
-        return content["ground_truth"].astype(np.int64), content["predictions"], ""
+        return content["ground_truth"].astype(np.int64), content["predictions"], "", {}
 
 
-def _read_top1(path: Path) -> Arrays:
+def _read_top1(path: Path) -> Parts:
     """Read the confidence in the predicted class, and whether that class was right."""
     rows = list(_rows(path))
-    right = np.array([row["true_label"] == row["pred_label"] for row in rows], dtype=np.int64)
-    return right, np.array([float(row["confidence"]) for row in rows]), ""
+    names = ("true_label", "pred_label")
+    columns = {name: np.array([int(row[name]) for row in rows], np.int16) for name in names}
+    right = (columns["true_label"] == columns["pred_label"]).astype(np.int64)
+    return right, np.array([float(row["confidence"]) for row in rows]), "", columns
 
 
-def _read_pickle(path: Path) -> Arrays:
+def _read_pickle(path: Path) -> Parts:
     with path.open("rb") as stream:
         prob, labels = _ArraysOnly(stream).load()
-    return labels.reshape(-1).astype(np.int64), prob, ""
+    return labels.reshape(-1).astype(np.int64), prob, "", {}
 
 
 _READERS = {

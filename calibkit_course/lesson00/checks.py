@@ -45,11 +45,7 @@ PREDICTIONS = {
         options=("6", "7", "8"),
         outcome="7",
         why="The sum 7 can come about in 6 of 36 ways, but the sums 6 and 8 in only 5 ways each.",
-        tells=(
-            r"most likely.{0,30}\b(7|seven)\b",
-            r"\b(7|seven)\b.{0,30}most (likely|often)",
-            r"6 of 36",
-        ),
+        tells=(r"most likely.{0,30}\b(7|seven)\b|\b(7|seven)\b.{0,30}most (likely|often)|6 of 36",),
     )
 }
 

@@ -246,9 +246,7 @@ PREDICTIONS = {
         why="An honest 70 % promises three dry days in ten. One dry day fits this promise, and it "
         "fits an honest 30 % as well. Only many days with the same forecast can speak against it.",
         tells=(
-            r"neither right nor wrong",
-            r"a group of days",
-            r"nobody can say",
+            r"neither right nor wrong|a group of days|nobody can say",
             r"a single day (can|says|proves)",
         ),
     ),
@@ -259,7 +257,7 @@ PREDICTIONS = {
         outcome="vanish",
         why="Now it rained on 1 of 6 days, exactly as stated. The added forecast was no better "
         "than the others: calibration belongs to the group.",
-        tells=(r"1 of 6 days", r"gap (vanishes|is gone|closes)"),
+        tells=(r"1 of 6 days|gap (vanishes|is gone|closes)",),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster too sure, or not "
@@ -269,7 +267,7 @@ PREDICTIONS = {
         why="About rain, the forecaster said too little (0.167 against 0.2). About the dry day "
         "that this predicts, the same forecaster was too sure (0.833 against 0.8). Whoever says "
         '"over-confident" must say about which event.',
-        tells=(r"over-confident about what", r"about which event", r"it depends"),
+        tells=(r"over-confident about what|about which event|it depends",),
     ),
     "1d": Prediction(
         question="A forecaster says 70 % each day; in truth it rains on 60 % of days. After how "
@@ -278,7 +276,7 @@ PREDICTIONS = {
         outcome=183,
         why="The share of rainy days in n days scatters by about 0.5 / sqrt(n). To tell 0.6 from "
         "0.7, this scatter must be well below their distance of 0.1.",
-        tells=(r"\b183\b", r"\b1[789]\d days", r"half a year"),
+        tells=(r"\b183\b|\b1[789]\d days|half a year",),
     ),
     "1e": Prediction(
         question="Which forecaster gets the worst (largest) Brier score?",
@@ -286,6 +284,6 @@ PREDICTIONS = {
         outcome="timid",
         why="The timid forecaster is right on all days but gives the truth a mere 51 %, and pays "
         "almost a quarter each day. The one who always states the climate pays less.",
-        tells=(r"timid.{0,60}(worst|largest|loses|pays)", r"(worst|largest).{0,40}timid"),
+        tells=(r"timid.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}timid",),
     ),
 }

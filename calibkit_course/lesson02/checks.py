@@ -266,7 +266,7 @@ PREDICTIONS = {
         outcome="base 10",
         why="The text around it does not say so, and most software uses the natural logarithm, "
         "with which the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
-        tells=(r"(slide|used|uses|in|was) (base 10|log10)", r"decimal logarithm", r"\b1\.099\b"),
+        tells=(r"(slide|used|uses|in|was) (base 10|log10)|decimal logarithm|\b1\.099\b",),
     ),
     "2b": Prediction(
         question="Bold and timid rename the numbers of honest. Which of these will differ?",
@@ -276,8 +276,7 @@ PREDICTIONS = {
         "AUC look at nothing else. The log loss looks at the numbers.",
         tells=(
             r"leaves the (ranking|order) alone",
-            r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)",
-            r"keeps the (order|ranking)",
+            r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)|keeps the (order|ranking)",
         ),
     ),
     "2c": Prediction(
@@ -297,7 +296,7 @@ PREDICTIONS = {
         outcome="miscalibration",
         why="The discrimination depends on the order of the forecasts, and the uncertainty on the "
         "outcomes. This renaming changes neither of them.",
-        tells=(r"only (the )?miscalibration", r"discrimination (stays|does not|is the same)"),
+        tells=(r"only (the )?miscalibration|discrimination (stays|does not|is the same)",),
     ),
     "2e": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "
@@ -307,8 +306,7 @@ PREDICTIONS = {
         why="Inside a bin, all forecasts become one number. Honesty is won, but the differences "
         "between the cases of a bin are lost. The ECE does not see that loss.",
         tells=(
-            r"ECE can be gamed",
-            r"while a calibration error does not",
+            r"ECE can be gamed|while a calibration error does not",
             r"log loss (worsens|rises|gets worse|pays)",
         ),
     ),
@@ -319,6 +317,6 @@ PREDICTIONS = {
         outcome="yes",
         why="Both notions look at one stated number at a time. The whole vector tells more than "
         "its numbers one by one, and renaming may use all of it.",
-        tells=(r"leaves? room", r"renam[^.]{0,40}(raises|improves|gains)"),
+        tells=(r"leaves? room|renam[^.]{0,40}(raises|improves|gains)",),
     ),
 }

@@ -260,9 +260,7 @@ PREDICTIONS = {
         why="The chances of being right huddle closer around their mean, and the mean stays. "
         "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
         tells=(
-            r"do not disturb",
-            r"mean of \$?Q\$? is the accuracy",
-            r"accuracy (stays|does not move)",
+            r"do not disturb|mean of \$?Q\$? is the accuracy|accuracy (stays|does not move)",
             r"sharpness separately",
         ),
     ),
@@ -274,10 +272,8 @@ PREDICTIONS = {
         why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
         "the truth is the extreme one, and the reports are too modest.",
         tells=(
-            r"reports .{0,40}too modest",
-            r"truth .{0,30}(bolder|more extreme)",
-            r"(comes|is) second.{0,60}under-confident",
-            r"under-confident.{0,60}second",
+            r"reports .{0,40}too modest|truth .{0,30}(bolder|more extreme)",
+            r"(comes|is) second.{0,60}under-confident|under-confident.{0,60}second",
         ),
     ),
     "3c": Prediction(
@@ -292,11 +288,7 @@ PREDICTIONS = {
             "points. For a classifier that is always over-confident, that excess is the error."
         ),
         tells=(
-            r"at most 20",
-            r"1 [−-] (the )?accuracy",
-            r"less room for",
-            r"nobody can say more than 1",
-            r"\\le 1 - ",
+            r"at most 20|1 [−-] (the )?accuracy|less room for|nobody can say more than 1|\\le 1 - ",
         ),
     ),
     "3d": Prediction(
@@ -306,9 +298,7 @@ PREDICTIONS = {
         why="The share stretches the error. Accuracy moves the point sideways, and the room with "
         "it. Concentration moves the counts, and the point only if the direction is mixed.",
         tells=(
-            r"share.{0,30}(straight up|upwards|vertical)",
-            r"concentration moves",
-            r"share \$t\$ sets",
+            r"share.{0,30}(straight up|upwards|vertical)|concentration moves|share \$t\$ sets",
             r"share (sets|is|stretches) the (calibration )?error",
         ),
     ),
@@ -318,13 +308,7 @@ PREDICTIONS = {
         outcome="above zero",
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
         "and the error adds up their sizes.",
-        tells=(
-            r"is not calibration",
-            r"prove nothing",
-            r"gaps? cancel",
-            r"cancel in the mean",
-            r"fools them",
-        ),
+        tells=(r"is not calibration|prove nothing|gaps? cancel|cancel in the mean|fools them",),
     ),
     "3f": Prediction(
         question=(
@@ -335,6 +319,6 @@ PREDICTIONS = {
         outcome="strong",
         why="Every number is stated in atoms whose errors cancel, for each class. The error shows "
         "only when whole vectors are compared.",
-        tells=(r"every view calibrated", r"whose errors cancel", r"only .{0,20}strong"),
+        tells=(r"every view calibrated|whose errors cancel|only .{0,20}strong",),
     ),
 }

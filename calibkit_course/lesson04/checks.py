@@ -322,7 +322,7 @@ PREDICTIONS = {
         outcome="different",
         why="The bars show frequencies only. The ECE also needs the bin means and the counts. "
         "With the centre of the bin in place of the mean, all three would look perfect.",
-        tells=(r"only half", r"(same|equal) bars.{0,60}(different|differ)", r"hides one of them"),
+        tells=(r"only half|(same|equal) bars.{0,60}(different|differ)|hides one of them",),
     ),
     "4b": Prediction(
         question="Which diagram comes from the perfect model?",
@@ -331,7 +331,7 @@ PREDICTIONS = {
         why="With 20 predictions in a bin, a frequency wanders by a tenth. The left ECE is the "
         "larger one, but a perfect model often shows as much. The right one is small and real: "
         "chance almost never gives it.",
-        tells=(r"can look (terrible|bad|worse)", r"perfect model often shows"),
+        tells=(r"can look (terrible|bad|worse)|perfect model often shows",),
     ),
     "4c": Prediction(
         question="Bob and Cat have the same shaded area. Whose ECE equals it?",
@@ -339,7 +339,7 @@ PREDICTIONS = {
         outcome="Bob",
         why="The area gives every bin the same weight, because all bins are equally wide. Bob's "
         "bins hold equally many predictions, so the weights agree. Cat's do not.",
-        tells=(r"areas are equal: 0\.08", r"only if all bins weigh", r"Cat's large areas"),
+        tells=(r"areas are equal: 0\.08|only if all bins weigh|Cat's large areas",),
     ),
     "4d": Prediction(
         question="Naive Bayes counts 64 related pixels as independent. What will it be?",
@@ -348,9 +348,7 @@ PREDICTIONS = {
         why="It multiplies the same evidence many times over. The product is close to 0 or 1, so "
         "the confidence exceeds the accuracy.",
         tells=(
-            r"naive Bayes.{0,80}(over-confident|too (bold|sure))",
-            r"same evidence",
-            r"repeat each other",
+            r"naive Bayes.{0,80}(over-confident|too (bold|sure))|same evidence|repeat each other",
         ),
     ),
     "4e": Prediction(
@@ -360,8 +358,7 @@ PREDICTIONS = {
         why="The World Cup has the largest ECE, but with 176 games a perfect model shows as much. "
         "The NBA forecasts are too high on average, and thousands of games leave no doubt.",
         tells=(
-            r"NBA.{0,80}(too high|miscalibrated|rejected|doubt)",
-            r"World Cup.{0,80}(chance|explain)",
+            r"NBA.{0,80}(too high|miscalibrated|rejected|doubt)|World Cup.{0,80}(chance|explain)",
         ),
     ),
 }

@@ -314,9 +314,7 @@ PREDICTIONS = {
         why="The bars look constant, but the ECE compares two means per bin. A piece of slope 1 "
         "keeps one distance from the diagonal in its bin, and this distance is the gap.",
         tells=(
-            r"not of the bars",
-            r"constant maps are the wrong",
-            r"fits? .{0,30}of slope 1",
+            r"not of the bars|constant maps are the wrong|fits? .{0,30}of slope 1",
             r"ECE is .{0,40}slope 1",
         ),
     ),
@@ -327,7 +325,7 @@ PREDICTIONS = {
         why="If a flat top stays on one side of the diagonal, its lines are shorter here and "
         "longer there, with the same mean. If it crosses, lines up and lines down add up "
         "instead of cancelling.",
-        tells=(r"(pay|cost|lose) where they cross", r"cross(es)? the diagonal"),
+        tells=(r"(pay|cost|lose) where they cross|cross(es)? the diagonal",),
     ),
     "5c": Prediction(
         question="From 15 to 300 bins, what happens to the distance from the true map?",
@@ -337,8 +335,7 @@ PREDICTIONS = {
         "the same model do not follow it, so the expected score rises, and the distance with it.",
         tells=(
             r"(distance|map)[^.]{0,60}(rises|farther|further away|moves away)",
-            r"more bins[^.]{0,60}(chance|noise|worse|labels of)",
-            r"what a lower score does promise",
+            r"more bins[^.]{0,60}(chance|noise|worse|labels of)|what a lower score does promise",
             r"follows fewer labels",
         ),
     ),
@@ -348,6 +345,6 @@ PREDICTIONS = {
         outcome="none",
         why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins sit "
         "between the two risks and do not escape either. No family is right for all models.",
-        tells=(r"no family", r"risks of every such fit", r"every family (errs|fails|is wrong)"),
+        tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
     ),
 }

@@ -358,7 +358,7 @@ PREDICTIONS = {
         why="Each of ten times as many bins holds a tenth of the predictions. Its frequency then "
         "strays √10 times as far, which is about 3.2. The mean ECE grows like "
         "√(bins / predictions).",
-        tells=(r"pays for every bin", r"threefold", r"√10", r"√\(?bins"),
+        tells=(r"pays for every bin|threefold|√10|√\(?bins",),
     ),
     "6b": Prediction(
         question="A distorted model has endless data. You split each bin in two. The binned error…",
@@ -367,11 +367,7 @@ PREDICTIONS = {
         why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
         "create new cancellation. So with endless data, bins show at most the true error.",
         tells=(
-            r"few bins hide",
-            r"why bins hide",
-            r"bins show at most",
-            r"cannot create",
-            r"most of that cancels",
+            r"few bins hide|why bins hide|bins show at most|cannot create|most of that cancels",
         ),
     ),
     "6c": Prediction(
@@ -383,7 +379,7 @@ PREDICTIONS = {
         outcome="the map",
         why="Cross-validation asks which map predicts held-out outcomes best, and it finds a "
         "better map. The gain of the ECE is smaller than its own standard error.",
-        tells=(r"better map[^.]{0,60}(number|ECE)", r"smaller than its (own )?standard error"),
+        tells=(r"better map[^.]{0,60}(number|ECE)|smaller than its (own )?standard error",),
     ),
     "6d": Prediction(
         question="You halve the number of predictions. The best number of bins for plain ECE…",
@@ -392,8 +388,7 @@ PREDICTIONS = {
         why="Fewer predictions make each bin noisier, and noise costs more the more bins there "
         "are. What the bins hide does not depend on n. So the balance moves to fewer bins.",
         tells=(
-            r"fewer predictions[^.]{0,60}fewer bins",
-            r"more predictions[^.]{0,60}more bins",
+            r"fewer predictions[^.]{0,60}fewer bins|more predictions[^.]{0,60}more bins",
             r"best number of bins (falls|grows|rises)",
         ),
     ),
@@ -406,10 +401,7 @@ PREDICTIONS = {
         why="The truth is 0, and the estimates scatter around it. An estimate without bias must "
         "fall below as well as above. Setting these to 0 would bring bias back.",
         tells=(
-            r"leave negative",
-            r"negative[^.]{0,40}half",
-            r"half[^.]{0,40}negative",
-            r"scatter around (it|0)",
+            r"leave negative|negative[^.]{0,40}half|half[^.]{0,40}negative|scatter around (it|0)",
         ),
     ),
 }

@@ -249,7 +249,7 @@ PREDICTIONS = {
         why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
         "where two pieces meet they must agree. A few numbers that are fitted to many "
         "predictions beat many numbers that are fitted to a few.",
-        tells=(r"beats? (a|the) staircase", r"what a better map buys"),
+        tells=(r"beats? (a|the) staircase|what a better map buys",),
     ),
     "7b": Prediction(
         question="The logits of an over-confident network are too large by one factor. "
@@ -259,7 +259,7 @@ PREDICTIONS = {
         why="Multiplying logits by one number is a straight line between logits, so one piece is "
         "exactly right. Between probabilities the same map turns upright at 0 and 1, and no "
         "straight piece can follow it there.",
-        tells=(r"straight between logits", r"one piece to temperature", r"upright at 0"),
+        tells=(r"straight between logits|one piece to temperature|upright at 0",),
     ),
     "7c": Prediction(
         question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
@@ -269,7 +269,7 @@ PREDICTIONS = {
         why="Both knots lie far out, at ±36.8. To make the line right, each height must travel "
         "from about ±7 to about ±37, in steps of at most about a hundredth. The training stops "
         "half-way.",
-        tells=(r"stopped too early", r"stops half-?way", r"optimiser that chose"),
+        tells=(r"stopped too early|stops half-?way|optimiser that chose",),
     ),
     "7d": Prediction(
         question="PL has the better map in nearly all of 20 data sets. In how many does it "
@@ -279,6 +279,6 @@ PREDICTIONS = {
         why="The number is a mean over all predictions, so opposite errors of the map cancel in "
         "it. The staircase errs everywhere, but to both sides. Luck then decides whose number is "
         "closer.",
-        tells=(r"no better number", r"better map[^.]{0,40}(not|no|worse)\b"),
+        tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
     ),
 }

@@ -351,7 +351,7 @@ PREDICTIONS = {
         unit="models",
         why="A test at 5 % rejects a true hypothesis in 5 % of all cases: 10 of 200 on average. "
         "Chance moves this count by about 3, and here it came to 9.",
-        tells=(r"\b(9|10|nine|ten) of (the )?200", r"rejects? .{0,30}(5 %|one in twenty) of"),
+        tells=(r"\b(9|10|nine|ten) of (the )?200|rejects? .{0,30}(5 %|one in twenty) of",),
     ),
     "8b": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
@@ -360,7 +360,7 @@ PREDICTIONS = {
         why="If the TCE were a rate of false alarms, it would fall to a fifth. But most rejections "
         "here are no alarms of chance: those predictions really differ from the mean chance of "
         "their bin.",
-        tells=(r"is not α", r"no rate of false alarms", r"falls by less than"),
+        tells=(r"is not α|no rate of false alarms|falls by less than",),
     ),
     "8c": Prediction(
         question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
@@ -368,7 +368,7 @@ PREDICTIONS = {
         outcome="rises",
         why="The test compares a prediction with the mean of its bin. They differ, and more events "
         "make the test sharper. It then sees a difference that is no miscalibration.",
-        tells=(r"more data makes? ", r"grows with the data", r"TCE[^.]{0,40}(grows|rises)"),
+        tells=(r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",),
     ),
     "8d": Prediction(
         question="All logits are shifted, and the predictions lie evenly about 1/2. "
@@ -377,7 +377,7 @@ PREDICTIONS = {
         outcome="hardly ever sees it",
         why="It looks at the Brier score alone. Compared with what the predictions promise, a "
         "shift makes that score worse on one side of 1/2 and better on the other. The two cancel.",
-        tells=(r"no test sees everything", r"Spiegelhalter[^.]{0,80}(blind|not see|misses|hardly)"),
+        tells=(r"no test sees everything|Spiegelhalter[^.]{0,80}(blind|not see|misses|hardly)",),
     ),
     "8e": Prediction(
         question="The MLB forecasts have a TCE of 13.7 %, at α = 5 %. Are they miscalibrated?",
@@ -385,6 +385,6 @@ PREDICTIONS = {
         outcome="no evidence",
         why="A calibrated model with these predictions shows 11.5 % on average. With 15,747 games "
         "the test is sharp, and the predictions of a bin differ among themselves.",
-        tells=(r"not an error", r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)", r"11\.5 %"),
+        tells=(r"not an error|MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.5 %",),
     ),
 }

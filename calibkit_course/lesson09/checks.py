@@ -332,9 +332,7 @@ PREDICTIONS = {
         why="All predictions share one bin. Its gap is the share of events, and nothing more. "
         "Always saying 0.005 is just as useless, and its ECE is nearly 0.",
         tells=(
-            r"(errors?|distances?) (near zero )?(is|are) short",
-            r"looks harmless",
-            r"ECE shrinks",
+            r"(errors?|distances?) (near zero )?(is|are) short|looks harmless|ECE shrinks",
             r"useless, and its ECE",
         ),
     ),
@@ -345,9 +343,7 @@ PREDICTIONS = {
         why="ECE measures distances, and all distances near zero are short. TCE asks whether the "
         "fault can be *seen*, and few events show little. O/E asks for the factor itself.",
         tells=(
-            r"2 if twice as many",
-            r"(errors?|distances?) (near zero )?(is|are) short",
-            r"ECE shrinks",
+            r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
             r"asks for the factor",
         ),
     ),
@@ -357,7 +353,7 @@ PREDICTIONS = {
         outcome="a parallel line",
         why="On log axes, equal factors are equal distances. So twice as often means a fixed step "
         "upwards, for small and for large predictions.",
-        tells=(r"equal distances are equal factors", r"fixed step"),
+        tells=(r"equal distances are equal factors|fixed step",),
     ),
     "9d": Prediction(
         question=(
@@ -369,9 +365,7 @@ PREDICTIONS = {
         why="With these weights, both classes count as half of the data. The model answers for a "
         "world with 50 % events. Ours has 5 %.",
         tells=(
-            r"weights are a change of prevalence",
-            r"half of the (data|weight)",
-            r"world with 50 %",
+            r"weights are a change of prevalence|half of the (data|weight)|world with 50 %",
             r"half of the cases",
         ),
     ),
@@ -382,9 +376,7 @@ PREDICTIONS = {
         why="About 120 events hide among 6,000 rows that look much like them. No label says which. "
         "With a stronger model the same 6,000 rows suffice.",
         tells=(
-            r"about 120 events",
-            r"± ?2 points",
-            r"estimate overshoots",
+            r"about 120 events|± ?2 points|estimate overshoots",
             r"estimated (one|prevalence)[^.]{0,40}(worse|half)",
         ),
     ),
@@ -397,10 +389,6 @@ PREDICTIONS = {
         outcome="several-fold",
         why="A test set of 1,254 rows has about 117 events. TCE turns small differences into "
         "rejected bins or none. The p-values say that chance explains all twelve.",
-        tells=(
-            r"ranking is chance",
-            r"several-fold",
-            r"splits[^.]{0,60}(far apart|differ|disagree)",
-        ),
+        tells=(r"ranking is chance|several-fold|splits[^.]{0,60}(far apart|differ|disagree)",),
     ),
 }

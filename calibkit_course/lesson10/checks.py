@@ -263,12 +263,7 @@ PREDICTIONS = {
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "
         "confidence. After scaling, the log loss does not rise: nothing has been unlearnt.",
-        tells=(
-            r"rises by more",
-            r"run away",
-            r"believes itself",
-            r"log loss[^.]{0,40}(rises|grows)",
-        ),
+        tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows)",),
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",
@@ -276,7 +271,7 @@ PREDICTIONS = {
         outcome="it stays exactly",
         why="Dividing a row by one positive number keeps the order of its entries. The most "
         "probable class stays the most probable one.",
-        tells=(r"accuracy (stays|does not)", r"order of the (classes|entries)"),
+        tells=(r"accuracy (stays|does not)|order of the (classes|entries)",),
     ),
     "10e": Prediction(
         question="You fit T to the training data instead. It is…",
@@ -284,7 +279,7 @@ PREDICTIONS = {
         outcome="below 1",
         why="The network has all training answers right. There, more boldness is always better, "
         "and T falls as far as you let it.",
-        tells=(r"no lower bound", r"T (falls|goes) (to|below|as)\b"),
+        tells=(r"no lower bound|T (falls|goes) (to|below|as)\b",),
     ),
     "10c": Prediction(
         question="As trained, focal loss has the lowest ECE of all nine ways. After temperature "
@@ -293,7 +288,7 @@ PREDICTIONS = {
         outcome="higher than plain training's",
         why="A low ECE as trained is what one temperature gives to every network. What is left "
         "after scaling is how well a network tells classes apart.",
-        tells=(r"at a price", r"focal[^.]{0,60}(price|worse|higher|loses)"),
+        tells=(r"at a price|focal[^.]{0,60}(price|worse|higher|loses)",),
     ),
     "10d": Prediction(
         question="Without noise, label smoothing has the highest ECE of all nine ways. After "
@@ -301,6 +296,6 @@ PREDICTIONS = {
         options=("lower than plain training's", "the same", "higher than plain training's"),
         outcome="lower than plain training's",
         why="It was under-confident, and heat repairs that. The ECE foretold the opposite.",
-        tells=(r"label smoothing[^.]{0,60}(lower|wins|best)", r"ECE foretold"),
+        tells=(r"label smoothing[^.]{0,60}(lower|wins|best)|ECE foretold",),
     ),
 }

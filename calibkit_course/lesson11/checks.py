@@ -284,12 +284,8 @@ PREDICTIONS = {
         why="On its own training rows the forest is nearly always right. So the map learns to "
         "trust it blindly.",
         tells=(
-            r"rows of its own",
-            r"not leak",
-            r"find the leak",
-            r"trusts? (it|the forest) blindly",
-            r"knows them too well",
-            r"fitted to other rows",
+            r"rows of its own|not leak|find the leak|trusts? (it|the forest) blindly",
+            r"knows them too well|fitted to other rows",
         ),
     ),
     "11b": Prediction(
@@ -298,11 +294,7 @@ PREDICTIONS = {
         outcome="left as it is",
         why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
         "it removes error.",
-        tells=(
-            r"rigid map wins",
-            r"few rows[^.]{0,60}(left|leave|nothing)",
-            r"adds more noise than",
-        ),
+        tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
     ),
     "11c": Prediction(
         question="Which of them is closest with 10,000 rows?",
@@ -311,7 +303,7 @@ PREDICTIONS = {
         why="Platt and beta have reached the best curves of their families, and these do not "
         "fit. Isotonic regression can follow every bend that rises. Venn-Abers, which is built "
         "from it, is level.",
-        tells=(r"free map wins", r"isotonic[^.]{0,60}(wins|closest|every bend)", r"follow any"),
+        tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
     "11d": Prediction(
         question="Histogram binning gets more and more bins. Which of these has the lowest "
@@ -319,7 +311,7 @@ PREDICTIONS = {
         options=("1 bin", "5 bins", "20 bins", "100 bins"),
         outcome="1 bin",
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
-        tells=(r"lowest ECE can go with", r"one bin[^.]{0,60}calibrated"),
+        tells=(r"lowest ECE can go with|one bin[^.]{0,60}calibrated",),
     ),
     "11e": Prediction(
         question="There are 1,000 calibration rows. In which share of predictions does the "
@@ -328,7 +320,7 @@ PREDICTIONS = {
         outcome="about 20 %",
         why="It is no confidence interval. It says what one more label could change, and with "
         "1,000 rows one label changes little.",
-        tells=(r"no confidence interval", r"(one|another) label (changes|could change)"),
+        tells=(r"no confidence interval|(one|another) label (changes|could change)",),
     ),
     "11f": Prediction(
         question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
@@ -345,7 +337,7 @@ PREDICTIONS = {
         outcome="stays",
         why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
         "averages of predictions have little noise.",
-        tells=(r"not with labels", r"B ?\+ ?1/ε", r"labels fit two numbers", r"no label is used"),
+        tells=(r"not with labels|B ?\+ ?1/ε|labels fit two numbers|no label is used",),
     ),
     "11h": Prediction(
         question="There are 60 data sets of a calibrated model. How often does the 90 % "
@@ -354,7 +346,7 @@ PREDICTIONS = {
         outcome="never",
         why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
         "comes near the truth, which is 0.",
-        tells=(r"deserves its name", r"(keeps|adds) (the upward|more chance)", r"never holds"),
+        tells=(r"deserves its name|(keeps|adds) (the upward|more chance)|never holds",),
     ),
     "11i": Prediction(
         question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
@@ -363,6 +355,6 @@ PREDICTIONS = {
         outcome="PL3",
         why="Between logits the truth is a line here, and nearly one in many networks. Bins "
         "need a number each, and isotonic regression follows chance.",
-        tells=(r"PL3[^.]{0,60}(closest|best|wins)", r"between logits[^.]{0,40}\bline\b"),
+        tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
 }

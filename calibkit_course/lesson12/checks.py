@@ -312,7 +312,7 @@ PREDICTIONS = {
         outcome="class-wise",
         why="The row predicts class 3, which was wrong before and is wrong now. But class 2 "
         "happens where 0 was stated for it, and class 1 never happens where 1/3 was.",
-        tells=(r"class-wise[^.]{0,60}(breaks|sees|notices)", r"was wrong before"),
+        tells=(r"class-wise[^.]{0,60}(breaks|sees|notices)|was wrong before",),
     ),
     "12b": Prediction(
         question="All four diagrams are straight. How far are the stated vectors from the true "
@@ -322,9 +322,7 @@ PREDICTIONS = {
         why="Each number is stated by several vectors, and their errors cancel. No truth with "
         "these four straight diagrams lies farther away than 0.8.",
         tells=(
-            r"straight diagrams (hide|prove)",
-            r"\b0\.8\b[^.]{0,30}(away|far)",
-            r"errors (may|can) cancel",
+            r"straight diagrams (hide|prove)|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",
         ),
     ),
     "12c": Prediction(
@@ -336,7 +334,7 @@ PREDICTIONS = {
         outcome="without limit",
         why="Confidence is one number out of K. Where the prediction is wrong, the label's own "
         "probability counts. It can be 0.",
-        tells=(r"perfect ECE", r"useless probabilities", r"without limit"),
+        tells=(r"perfect ECE|useless probabilities|without limit",),
     ),
     "12d": Prediction(
         question="Each class is bold in its own way. Which diagrams are straight after temperature "
@@ -345,7 +343,7 @@ PREDICTIONS = {
         outcome="confidence",
         why="One number for all classes repairs what is common to them. The confidence pools the "
         "classes, so too much of one and too little of another cancel.",
-        tells=(r"confidence pools", r"temperature[^.]{0,60}(straightens|repairs)"),
+        tells=(r"confidence pools|temperature[^.]{0,60}(straightens|repairs)",),
     ),
     "12e": Prediction(
         question="A random constant is added to the logits of each row. Which maps notice?",
@@ -354,7 +352,7 @@ PREDICTIONS = {
         why="Temperature divides the constant by T for all classes alike, and the softmax forgets "
         "it. Dirichlet calibration starts from log-probabilities, where it is gone. Vector and "
         "matrix scaling multiply it by another number for each class.",
-        tells=(r"matrix scaling depends? on", r"one gauge only", r"matrix[^.]{0,30}notices?"),
+        tells=(r"matrix scaling depends? on|one gauge only|matrix[^.]{0,30}notices?",),
     ),
     "12f": Prediction(
         question=(
@@ -365,6 +363,6 @@ PREDICTIONS = {
         outcome="above 1",
         why="Nearly every prediction sits alone in its cell. A single label is far from every "
         "honest vector, so the distance is nearly as large as it can be.",
-        tells=(r"curse of bins", r"alone in its cell"),
+        tells=(r"curse of bins|alone in its cell",),
     ),
 }

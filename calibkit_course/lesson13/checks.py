@@ -313,7 +313,7 @@ PREDICTIONS = {
             "It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
             "to treat, and one missed patient costs as much as 19 treatments in vain."
         ),
-        tells=(r"can cost more than", r"over-confident[^.]{0,80}(costs more|worse than)"),
+        tells=(r"can cost more than|over-confident[^.]{0,80}(costs more|worse than)",),
     ),
     "13b": Prediction(
         question="Now both mistakes cost 1. Which of the three models is the cheapest?",
@@ -321,7 +321,7 @@ PREDICTIONS = {
         outcome="all cost the same",
         why="All three put the same patients on the same side of 1/2. So they decide alike, "
         "whatever they say.",
-        tells=(r"cost the same", r"same side of", r"decide alike"),
+        tells=(r"cost the same|same side of|decide alike",),
     ),
     "13c": Prediction(
         question=(
@@ -332,7 +332,7 @@ PREDICTIONS = {
         outcome="rises",
         why="Over-confidence treats too many. With seven beds only the most confident are treated, "
         "and the ranking of the model is right. Scarcity repairs what confidence spoiled.",
-        tells=(r"scarcity", r"beds[^.]{0,60}(repair|helps?\b)"),
+        tells=(r"scarcity|beds[^.]{0,60}(repair|helps?\b)",),
     ),
     "13d": Prediction(
         question="The ward wants a value of 1.0 per patient. The model has an ECE of 0.1 instead "
@@ -341,6 +341,6 @@ PREDICTIONS = {
         unit="points",
         why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875. "
         "This is a sentence that a product owner can use.",
-        tells=(r"\b3\.7\b", r"0\.838", r"0\.875"),
+        tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
 }

@@ -304,7 +304,7 @@ PREDICTIONS = {
         "100 such models stay below 0.091. So 0.09 is rare, but not beyond chance. "
         "The labels are compatible with the predictions, and there was enough data to find a "
         "large error.",
-        tells=(r"may be nothing", r"300 rows, 15 bins", r"small file[^.]{0,60}mislead"),
+        tells=(r"may be nothing|300 rows, 15 bins|small file[^.]{0,60}mislead",),
     ),
     "14b": Prediction(
         question="300 rows of the clinic give the average error to ±0.037. How many rows give it "
@@ -326,7 +326,7 @@ PREDICTIONS = {
         outcome="not aligned",
         why="Labels in random order would fit as well as these. A diagram would call the model "
         "over-confident, and a calibrator would turn every prediction into nearly the base rate.",
-        tells=(r"wrong labels look", r"wrong file[^.]{0,60}mislead", r"order[^.]{0,60}not aligned"),
+        tells=(r"wrong labels look|wrong file[^.]{0,60}mislead|order[^.]{0,60}not aligned",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
@@ -336,9 +336,7 @@ PREDICTIONS = {
         why="Temperature cannot move a stated 0.5, and there the model is right one time in six. "
         "Platt scaling shifts as well. Isotonic regression gains no more, and is less simple.",
         tells=(
-            r"cannot move (a stated )?0\.5",
-            r"one time in six",
-            r"Platt[^.]{0,60}(recommend|shifts)",
+            r"cannot move (a stated )?0\.5|one time in six|Platt[^.]{0,60}(recommend|shifts)",
             r"repair by Platt",
         ),
     ),

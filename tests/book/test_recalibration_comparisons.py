@@ -260,7 +260,7 @@ def test_the_map_that_changes_nothing() -> None:
 @pytest.fixture(scope="module")
 def confidences() -> tuple[Prob, Prob]:
     """Return whether VGG16 on CIFAR-10 was right, and its confidence, in the order of the file."""
-    network = data.load("cifar10-vgg16")
+    network = data.load("cifar10-vgg16", original=True)
     prob = np.asarray(network.y_prob, dtype=np.float64)
     return (prob.argmax(axis=1) == np.asarray(network.y_true)).astype(int), prob.max(axis=1)
 

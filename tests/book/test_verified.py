@@ -74,9 +74,9 @@ SPLIT = {
 
 
 def test_one_split_of_the_real_network(subtests: pytest.Subtests) -> None:
-    if not data.available("cifar10-vgg16"):
+    if not data.available("cifar10-vgg16", original=True):
         pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
-    rows = data.load("cifar10-vgg16")
+    rows = data.load("cifar10-vgg16", original=True)
     population = Population.of_rows(rows.y_true, rows.y_prob)
     order = np.random.default_rng(0).permutation(10_000)
     numbers, sizes = (2, 4, 8, 16, 32, 64, 128), (1000, 1000, 8000)

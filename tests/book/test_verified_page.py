@@ -141,7 +141,7 @@ def test_figure_7_scaling_binning_is_ahead_on_other_networks(subtests: pytest.Su
 @pytest.mark.parametrize("words", ["3: LeNet, CIFAR-10", "4: ResNeXt, ImageNet, 5,000 rows"])
 def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Subtests) -> None:
     name, protocol = others.STUDIES[words]
-    if not data.available(others.POPULATIONS[name]):
+    if not data.available(others.POPULATIONS[name], original=True):
         pytest.skip(f"{others.POPULATIONS[name]} is not in CALIBKIT_DATA")
     ours = others.numbers(protocol(others.population(name)))
     for key, values in others.stored()[words].items():
@@ -150,9 +150,12 @@ def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Sub
 
 
 def test_a_known_confidence_becomes_the_largest_column() -> None:
-    if not data.available("imagenet-resnext101"):
+    if not data.available("imagenet-resnext101", original=True):
         pytest.skip("resnext101_32x8d.csv is not in CALIBKIT_DATA")
-    rows, made = data.load("imagenet-resnext101"), others.population("ResNeXt, ImageNet")
+    rows, made = (
+        data.load("imagenet-resnext101", original=True),
+        others.population("ResNeXt, ImageNet"),
+    )
     np.testing.assert_array_equal(made.y_prob.argmax(axis=1), 0)
     np.testing.assert_array_equal(made.true_prob[:, 0], rows.y_true)
 
@@ -268,7 +271,7 @@ def test_the_rest_of_the_look_alike_too(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bins", "top"])
 def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
-    if not data.available(page.REAL):
+    if not data.available(page.REAL, original=True):
         pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
     study = page.PROTOCOLS[name](page.population("real"))
     assert_same(page.packed(study), page.packed(REAL[name]))

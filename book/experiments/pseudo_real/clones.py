@@ -101,7 +101,7 @@ def halves(task: str) -> tuple[Scores, Scores]:
         sample = LogitDistortion(0.6, -0.3, (3.0, 1.0)).sample(8000, rng=0)
         prob, label = sample.y_prob, sample.y_true
     else:
-        network = data.load(TASKS[task].network)
+        network = data.load(TASKS[task].network, original=True)
         problem = binary_problem(network.y_true, network.y_prob, view=TASKS[task].view)
         prob, label = problem.prob.astype(np.float64), problem.label.astype(np.int64)
     order = np.random.default_rng(crc32(task.encode())).permutation(len(prob))
@@ -243,7 +243,7 @@ class PseudoGrid:
 def missing(tasks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the networks of these tasks whose files are not on this machine."""
     networks = dict.fromkeys(TASKS[task].network for task in tasks if task != MADE)
-    return tuple(name for name in networks if not data.available(name))
+    return tuple(name for name in networks if not data.available(name, original=True))
 
 
 def likeness(task: str) -> dict[str, dict[str, float]]:

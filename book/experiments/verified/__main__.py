@@ -61,7 +61,7 @@ PROTOCOLS: dict[str, Callable[[Population], Study]] = {
 def population(which: str) -> Population:
     """Return the real predictions, or the look-alike."""
     if which == "real":
-        rows = data.load(REAL)
+        rows = data.load(REAL, original=True)
         return Population.of_rows(rows.y_true, rows.y_prob, name=POPULATIONS[which])
     return Population.of_fake(vgg16_lookalike(), N_ROWS, SEED, name=POPULATIONS[which])
 

@@ -70,7 +70,7 @@ STUDIES: dict[str, tuple[str, Callable[[Population], Any]]] = {
 @cache
 def population(name: str) -> Population:
     """Return the predictions of a network; the file itself is the population."""
-    rows = data.load(POPULATIONS[name])
+    rows = data.load(POPULATIONS[name], original=True)
     if rows.y_prob.ndim == 2:
         return Population.of_rows(rows.y_true, rows.y_prob, name=name)
     rest = (1 - rows.y_prob) / (_COLUMNS - 1)
@@ -83,7 +83,7 @@ def compute() -> dict[str, dict[str, Any]]:
     """Run what can be run with the networks that are here; return the numbers to be stored."""
     found = {}
     for words, (name, protocol) in STUDIES.items():
-        if not data.available(POPULATIONS[name]):
+        if not data.available(POPULATIONS[name], original=True):
             print(f"{words}: left out, {POPULATIONS[name]} is not here")
             continue
         found[words] = numbers(protocol(population(name)))

@@ -232,9 +232,9 @@ NETWORK = [
 
 @pytest.fixture(scope="module")
 def network():
-    if not data.available("cifar10-vgg16"):
+    if not data.available("cifar10-vgg16", original=True):
         pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
-    return data.load("cifar10-vgg16")
+    return data.load("cifar10-vgg16", original=True)
 
 
 @pytest.mark.parametrize(("view", "kind", "n_bins", "norm", "plain", "wanted"), NETWORK)

@@ -173,9 +173,9 @@ def test_the_lookalike_has_the_numbers_of_the_network() -> None:
 def test_the_numbers_are_those_of_the_network() -> None:
     from calibkit_course import data
 
-    if not data.available("cifar10-vgg16"):
+    if not data.available("cifar10-vgg16", original=True):
         pytest.skip("the predictions of VGG16 are not among the available data")
-    real = data.load("cifar10-vgg16")
+    real = data.load("cifar10-vgg16", original=True)
     confidence = np.asarray(real.y_prob).max(axis=1)
     hit = np.asarray(real.y_prob).argmax(axis=1) == np.asarray(real.y_true)
     assert hit.mean() == pytest.approx(0.936, abs=5e-4)

@@ -13,7 +13,10 @@ import pytest
 import calibkit as ck
 from calibkit_course import data
 from calibkit_course.data import files
+from calibkit_course.data.packed import pack
+from tools.ship_data import GAMES
 
+SHIPPED = {path.stem: path for path in sorted(files.SHIPPED.glob("*.npz"))}
 needs_data = pytest.mark.skipif(
     not os.environ.get("CALIBKIT_DATA"), reason="CALIBKIT_DATA is not set: no real predictions"
 )
@@ -51,19 +54,19 @@ def test_offline_says_what_where_and_how(nowhere: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(pooch, "retrieve", refuse)
     with pytest.raises(data.DataUnavailable) as caught:
-        data.load("mlb")
+        data.load("cifar10-lenet")
     message = str(caught.value)
-    assert "mlb_games.csv" in message
+    assert "lenet-5-cifar-10.npz" in message
     assert "CALIBKIT_DATA" in message
     assert str(nowhere / "cache" / "calibkit") in message
-    assert "fivethirtyeight/checking-our-work-data" in message
-    assert data.available("mlb") is False
+    assert "EFS-OpenSource/calibration-framework" in message
+    assert data.available("cifar10-lenet") is False
 
 
 def test_without_pooch_the_message_says_so(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(data.DataUnavailable, match="pip install pooch"):
-        data.load("nba")
+        data.load("cifar10-lenet")
 
 
 def test_a_failed_download_leaves_nothing_behind(
@@ -82,8 +85,8 @@ def test_a_failed_download_leaves_nothing_behind(
 
     monkeypatch.setattr(pooch, "HTTPDownloader", Dies)
     with pytest.raises(data.DataUnavailable, match="download failed"):
-        data.load("mlb")
-    assert not list((nowhere / "cache").rglob("*.csv"))
+        data.load("cifar10-lenet")
+    assert not list((nowhere / "cache").rglob("*.npz"))
 
 
 def test_a_wrong_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,16 +99,16 @@ def test_a_wrong_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPa
             Path(output_file).write_text("prob1,prob1_outcome\n0.5,1\n")
 
     monkeypatch.setattr(pooch, "HTTPDownloader", Other)
-    with pytest.raises(data.DataUnavailable, match=data.REGISTRY["mlb"].sha256):
-        data.load("mlb")
-    assert not list((nowhere / "cache").rglob("*.csv"))
+    with pytest.raises(data.DataUnavailable, match=data.REGISTRY["cifar10-lenet"].sha256):
+        data.load("cifar10-lenet")
+    assert not list((nowhere / "cache").rglob("*.npz"))
 
 
 def test_changed_contents_are_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIBKIT_DATA", str(nowhere))
     (nowhere / "mlb_games.csv").write_text("prob1,prob1_outcome\n0.5,1\n")
     with pytest.raises(ValueError, match="is not the file that the registry knows as 'mlb'"):
-        data.load("mlb")
+        data.load("mlb", original=True)
 
 
 def test_the_cache_is_used_after_the_folder(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +163,7 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
 def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None:
     for name in data.REGISTRY:
         with subtests.test(name=name):
-            found = data.load(name)
+            found = data.load(name, original=True)
             view = None if found.y_prob.ndim == 1 else "top-label"
             error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
             assert 0 < float(error) < 0.25
@@ -186,15 +189,15 @@ ERRORS = {  # data, view and number of bins
 }
 
 
-@needs_data
 @pytest.mark.parametrize(("name", "view", "bins"), ERRORS)
 def test_errors_are_those_measured_for_them(name: str, view: Any, bins: int) -> None:
+    if not data.available(name):
+        pytest.skip(f"{name} is not in CALIBKIT_DATA")
     found = data.load(name)
     error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view, bins=bins)
     assert float(error) == pytest.approx(ERRORS[name, view, bins], abs=5e-5)
 
 
-@needs_data
 @pytest.mark.parametrize("name", SHARE_AND_MEAN)
 def test_one_image_net_is_over_confident_and_one_under(name: str) -> None:
     found = data.load(name)
@@ -202,9 +205,59 @@ def test_one_image_net_is_over_confident_and_one_under(name: str) -> None:
     assert both == pytest.approx(SHARE_AND_MEAN[name], abs=5e-5)
 
 
-@needs_data
 @pytest.mark.parametrize(("name", "ties"), [("mlb", "1 tied game "), ("nfl", "7 tied games ")])
 def test_a_tie_is_neither_won_nor_lost_and_the_description_says_so(name: str, ties: str) -> None:
     found = data.load(name)
     assert f"{ties}left out" in found.describe()
     assert found.note in found.describe()
+
+
+def test_what_is_shipped_is_small_and_the_readme_has_its_checksums(
+    subtests: pytest.Subtests,
+) -> None:
+    readme = (files.SHIPPED / "README.md").read_text(encoding="utf-8")
+    assert sum(path.stat().st_size for path in files.SHIPPED.iterdir()) <= 1_000_000
+    for name, path in SHIPPED.items():
+        with subtests.test(name=name):
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            assert f"{digest}  {path.name}\n" in readme
+            entry = data.REGISTRY[name]
+            assert f"| `{path.name}` |" in readme
+            assert f"| {entry.origin} | {entry.licence} |" in readme
+
+
+def test_without_originals_the_shipped_files_are_read(
+    nowhere: Path, subtests: pytest.Subtests
+) -> None:
+    assert len(SHIPPED) == 8
+    for name in SHIPPED:
+        with subtests.test(name=name):
+            found = data.load(name)
+            assert data.available(name) and found.n == len(found.y_prob)
+            for column in found.columns.values():
+                assert len(column) == found.n and not column.flags.writeable
+    nfl = data.load("nfl").columns
+    assert nfl["date"].dtype == "datetime64[D]" and nfl["season"].min() == 2015
+    assert {"Rams", "Bengals"} <= set(nfl["team1"]) & set(nfl["team2"])
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_file_is_its_original_but_for_the_rounded_logits_of_networks(name: str) -> None:
+    original, short = data.load(name, original=True), files.read_shipped(SHIPPED[name])
+    y_true, y_prob, note, columns = short
+    assert np.array_equal(y_true, original.y_true) and note == original.note
+    assert {key: list(column) for key, column in columns.items()} == {
+        key: list(column) for key, column in original.columns.items()
+    }
+    moved = np.abs(y_prob.astype(float) - original.y_prob)
+    rounded = data.REGISTRY[name].kind not in GAMES
+    assert moved.max() < 2e-4 * rounded + 1e-300 and y_prob.dtype == original.y_prob.dtype
+    assert np.array_equal(y_prob.argmax(-1), original.y_prob.argmax(-1))
+    parts = original.y_true, original.y_prob, original.note, original.columns
+    packed = pack(parts, rounded=rounded)
+    with np.load(SHIPPED[name]) as content:  # the tool would write the same again
+        assert {key: part.tobytes() for key, part in packed.items()} == {
+            key: part.tobytes() for key, part in content.items()
+        }
