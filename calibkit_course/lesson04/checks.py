@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualWidth
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import consistency_band
 from calibkit_course.learn import answers
-from calibkit_course.learn.answers import Almost, WrongKind, same
+from calibkit_course.learn.answers import Almost, WrongKind
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 TITLE = "Read a reliability diagram without being fooled"
@@ -31,6 +30,8 @@ SAY = {
     ),
     "linspace": "0.3 falls into the third of ten bins: `np.linspace` has the edge "
     "0.30000000000000004 there. Round `y_prob * n_bins` down, or divide `np.arange` by `n_bins`.",
+    "reversed": "the bins stand in reverse order here. Bin 0 holds the predictions near 0.",
+    "positives": "these are the events in each bin. Count the predictions, whatever happened.",
     "counts": "the counts are {found}, not {wanted}. Round `y_prob * n_bins` down.",
     "swapped": "mean prediction and frequency have changed places. The mean comes second.",
     "empty": "an empty bin has no {what}. It is `nan`; a number would look like a real bar.",
@@ -43,7 +44,7 @@ SAY = {
     # 4.2
     "plot A": "the points of A do not stand in the middle of their bars. Look at the other two.",
     "plot C": "C has more bins, but its points are bin means. More bins are no lie.",
-    # 4.3
+    # 4.4
     "band": "two rows of two numbers, lower ends and upper ends",
     "nan": "{count} of these ends are not numbers. Is a frequency 0 / 0, or a round empty?",
     "columns": "the rows are the bins here. Put lower ends into row one, upper ends into row two.",
@@ -58,21 +59,13 @@ SAY = {
     "narrow": (
         "this is only {factor:.2f} times as wide as a 90 % band. Take the 5 % and 95 % quantiles."
     ),
-    # 4.4
-    "one each": "one number per prediction",
-    "whole": "bin numbers are whole numbers; here {found:g} comes out.",
-    "from one": "these numbers run from 1 to 10. Count from 0, as arrays do.",
-    "eleventh": "p = 1 falls into bin 10, an eleventh bin. Close the last bin on the right.",
-    "below": "p = 0 falls into bin -1, which does not exist. Close each bin on the left.",
-    "float": "p = {p} falls into bin {found}, but it starts bin {wanted}. Use the edges `k / 10`.",
-    "inside": "p = {p} falls into bin {found}, not {wanted}.",
 }
 
 
-# The second case has p = 0, p = 1, a prediction on an edge, and empty bins; the third has the
-# edges that `np.linspace` misses.
+# The first case has a bin whose mean is not its median. The second has p = 0, p = 1, a prediction
+# on an edge, and empty bins; the third has the edges that `np.linspace` misses.
 _CASES = (
-    ([0, 1, 0, 1, 1, 1, 0], [0.13, 0.18, 0.31, 0.44, 0.57, 0.72, 0.93], 5),
+    ([1, 0, 1, 0, 1, 1, 1, 0], [0.01, 0.13, 0.18, 0.31, 0.44, 0.57, 0.72, 0.93], 5),
     ([0, 1, 0, 1, 1, 1], [0.0, 0.12, 0.21, 0.5, 0.58, 1.0], 8),
     ([0, 1, 0, 1, 1, 1, 0], [0.05, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0], 10),
 )
@@ -135,6 +128,10 @@ def _count_problem(
     n_bins, missing = table.n_bins, table.count - count
     if missing[-1] > 0 and not missing[:-1].any():
         return SAY["lost"].format(found=f"{count.sum():g}", n=table.n)
+    if _equal(count, table.count[::-1]):
+        return SAY["reversed"]
+    if _equal(count[table.occupied], (table.count * table.frequency)[table.occupied]):
+        return SAY["positives"]
     found = ", ".join(f"{entry:g}" for entry in count)
     wanted = ", ".join(f"{entry:d}" for entry in table.count)
     near = np.clip(np.digitize(prob, np.linspace(0, 1, n_bins + 1)) - 1, 0, n_bins - 1)
@@ -187,7 +184,7 @@ _MIDDLE, _WIDTH, _WIDEST = 0.004, 0.07, 0.15
 
 
 def judge_band(answer: Any) -> str | None:
-    """Judge exercise 4.3: lower and upper ends of a consistency band."""
+    """Judge exercise 4.4: lower and upper ends of a consistency band."""
     rows = _two_rows(answer)
     if not np.isfinite(rows).all():
         return SAY["nan"].format(count=int(np.sum(~np.isfinite(rows))))
@@ -225,29 +222,6 @@ def _two_rows(answer: Any) -> NDArray[np.float64]:
     return rows
 
 
-def judge_bin_number(answer: Any) -> str | None:
-    """Judge exercise 4.4: a function from predictions to bin numbers."""
-    function = answers.as_function(answer)
-    binning = EqualWidth(10)
-    prob = np.concatenate((np.arange(11) / 10, [0.05, 0.29, 0.55, 0.999]))
-    wanted = binning.assign(prob, binning.edges(prob))
-    result = answers.call(function, prob, shown=SAY["call"].format(n=len(prob), bins=10))
-    found = answers.as_numbers(result, SAY["one each"], len(prob))
-    if not np.array_equal(found, np.round(found)):
-        return SAY["whole"].format(found=found[found != np.round(found)][0])
-    if np.array_equal(found, wanted + 1):
-        return SAY["from one"]
-    if found[10] == 10:
-        return SAY["eleventh"]
-    if found[0] < 0:
-        return SAY["below"]
-    for p, seen, right in zip(prob.tolist(), found.tolist(), wanted.tolist(), strict=True):
-        if seen != right:
-            on_edge = seen == right - 1 and same(p * 10, right, 1e-9)
-            return SAY["float" if on_edge else "inside"].format(p=p, found=int(seen), wanted=right)
-    return None
-
-
 CHECKS = {
     "4.1": Check(
         task="Compute the bin table",
@@ -270,7 +244,7 @@ CHECKS = {
         ),
         praise="its points stand at 0.1, 0.3, 0.5, 0.7 and 0.9, whatever the predictions are.",
     ),
-    "4.5": Check(
+    "4.3": Check(
         task="Write the alt text of a diagram",
         variable="my_alt_text",
         rubric=Rubric(
@@ -294,16 +268,6 @@ CHECKS = {
         ),
     ),
     "4.4": Check(
-        task="Choose the rule at the edges",
-        variable="bin_number",
-        judge=judge_bin_number,
-        hints=(
-            "Make the edges exact: `np.arange(11) / 10` holds 0.3 itself, `np.linspace` does not.",
-            'With the nine inner edges, `np.searchsorted(inner, p, side="right")` is 0 to 9.',
-        ),
-        praise="ten bins are ten, and every prediction has a home.",
-    ),
-    "4.3": Check(
         task="Draw a consistency band",
         variable="my_band",
         judge=judge_band,
@@ -322,7 +286,7 @@ PREDICTIONS = {
         outcome="different",
         why="The bars show frequencies only. The ECE also needs the bin means and the counts. "
         "With the centre of the bin in place of the mean, all three would look perfect.",
-        tells=(r"only half|(same|equal) bars.{0,60}(different|differ)|hides one of them",),
+        tells=(r"only half", r"(same|equal) bars.{0,60}(different|differ)", r"hides one of them"),
     ),
     "4b": Prediction(
         question="Which diagram comes from the perfect model?",
@@ -331,15 +295,15 @@ PREDICTIONS = {
         why="With 20 predictions in a bin, a frequency wanders by a tenth. The left ECE is the "
         "larger one, but a perfect model often shows as much. The right one is small and real: "
         "chance almost never gives it.",
-        tells=(r"can look (terrible|bad|worse)|perfect model often shows",),
+        tells=(r"can look (terrible|bad|worse)", r"perfect model often shows"),
     ),
     "4c": Prediction(
-        question="Bob and Cat have the same shaded area. Whose ECE equals it?",
-        options=("Bob", "Cat", "both"),
-        outcome="Bob",
-        why="The area gives every bin the same weight, because all bins are equally wide. Bob's "
-        "bins hold equally many predictions, so the weights agree. Cat's do not.",
-        tells=(r"areas are equal: 0\.08|only if all bins weigh|Cat's large areas",),
+        question="Of 100 perfect models, how many have at least one of 15 points outside its band?",
+        options=("about 5", "about 10", "about 50"),
+        outcome="about 50",
+        why="Each band misses its point now and then, and fifteen points give chance fifteen "
+        "occasions. A point outside is no accusation; ask for the p-value of the whole diagram.",
+        tells=(r"every second", r"\b5\d of 100", r"often puts one or two"),
     ),
     "4d": Prediction(
         question="Naive Bayes counts 64 related pixels as independent. What will it be?",
@@ -348,17 +312,28 @@ PREDICTIONS = {
         why="It multiplies the same evidence many times over. The product is close to 0 or 1, so "
         "the confidence exceeds the accuracy.",
         tells=(
-            r"naive Bayes.{0,80}(over-confident|too (bold|sure))|same evidence|repeat each other",
+            r"naive Bayes.{0,80}(over-confident|too (bold|sure))",
+            r"same evidence",
+            r"repeat each other",
         ),
     ),
     "4e": Prediction(
+        question="Bob and Cat have the same shaded area. Whose ECE equals it?",
+        options=("Bob", "Cat", "both"),
+        outcome="Bob",
+        why="The area gives every bin the same weight, because all bins are equally wide. Bob's "
+        "bins hold equally many predictions, so the weights agree. Cat's do not.",
+        tells=(r"areas are equal: 0\.08", r"only if all bins weigh", r"Cat's large areas"),
+    ),
+    "4f": Prediction(
         question="For one of the three files, chance does not explain the ECE. Which one?",
         options=("MLB", "NBA", "World Cup"),
         outcome="NBA",
         why="The World Cup has the largest ECE, but with 176 games a perfect model shows as much. "
         "The NBA forecasts are too high on average, and thousands of games leave no doubt.",
         tells=(
-            r"NBA.{0,80}(too high|miscalibrated|rejected|doubt)|World Cup.{0,80}(chance|explain)",
+            r"NBA.{0,80}(too high|miscalibrated|rejected|doubt)",
+            r"World Cup.{0,80}(chance|explain)",
         ),
     ),
 }

@@ -209,13 +209,6 @@ def squared_report() -> list[str]:
     return [f"{truth[0] / truth.sum():.3f}"]
 
 
-def wrong_bin() -> list[str]:
-    edges = np.linspace(0, 1, 11)
-    assert repr(float(edges[3])) == "0.30000000000000004"
-    table = reliability_table([1], [0.3], bins=10)
-    return [str(np.digitize(0.3, edges)), str(int(np.flatnonzero(table.count)[0]) + 1)]
-
-
 def half() -> list[str]:
     return [f"{expit(logit(0.5) / 3):.1f}"]
 
@@ -253,7 +246,6 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "03.4": squared_report,
     "04.1": bin_mean,
     "04.2": null_level,
-    "04.4": wrong_bin,
     "05.1": two_fits,
     "06.1": four_times_the_rows,
     "06.2": debiased,

@@ -68,6 +68,13 @@ def right_closed(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return count, mean, np.bincount(index, y_true, n_bins) / count
 
 
+def of_medians(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    count, _, share = from_package(y_true, y_prob, n_bins)
+    index = np.minimum((y_prob * n_bins).astype(int), n_bins - 1)
+    rows = [y_prob[index == b] for b in range(n_bins)]
+    return count, [np.median(row) if len(row) else np.nan for row in rows], share
+
+
 def spoil_input(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     y_prob[y_prob == 1] = 0.999
     return from_package(y_true, y_prob, n_bins)
@@ -86,7 +93,7 @@ def always(n_bins: int) -> Callable[..., Any]:
     return lambda y_true, y_prob, _: from_package(y_true, y_prob, n_bins)
 
 
-# --- 4.3 ---------------------------------------------------------------------------------------
+# --- 4.4 ---------------------------------------------------------------------------------------
 
 PROB = np.random.default_rng(43).choice([0.02, 0.48, 0.52, 0.98], size=2000)
 INDEX = (2 * PROB).astype(int)
@@ -148,7 +155,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (always(5), "`count` has 5 bins instead of 8. Use the argument `n_bins`"),
         (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
         (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
-        (changed(lambda c, m, f, n: (c[::-1], m, f)), "Round `y_prob * n_bins` down"),
+        (changed(lambda c, m, f, n: (c[::-1], m[::-1], f[::-1])), "in reverse order"),
+        (changed(lambda c, m, f, n: (c * np.nan_to_num(f), m, f)), "the events in each bin"),
+        (of_medians, "the mean prediction of bin 0 should be"),
         (
             changed(lambda c, m, f, n: (c, m + 2e-6, f)),
             "should be 0.155000, but here it is 0.155002",
@@ -160,7 +169,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.3, "a function"),
     ],
     "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],
-    "4.3": [
+    "4.4": [
         (band(0.025, 0.975), "as wide as a 90 % band"),
         (band(0.25, 0.75), "only"),
         (band()[::-1], "upper ends stand in the first row"),
@@ -176,33 +185,12 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([["a"] * 2] * 2, "two rows of two numbers"),
         (0.9, "two rows of two numbers"),
     ],
-    "4.4": [
-        (lambda p: np.floor(p * 10), "an eleventh bin"),
-        (lambda p: np.digitize(p, np.linspace(0, 1, 11)) - 1, "an eleventh bin"),
-        (lambda p: np.ceil(p * 10) - 1, "does not exist"),
-        (lambda p: np.clip(np.ceil(p * 10) - 1, 0, 9), "but it starts bin 1"),
-        (
-            lambda p: np.minimum(np.digitize(p, np.linspace(0, 1, 11)) - 1, 9),
-            "p = 0.3 falls into bin 2",
-        ),
-        (lambda p: np.minimum(np.floor(p * 10), 9) + 1, "Count from 0"),
-        (lambda p: p * 10, "whole numbers"),
-        (lambda p: np.minimum(np.round(p * 10), 9), "p = 0.29 falls into bin 3"),
-        (lambda p: 3, "one number per prediction"),
-        (lambda p: min(int(p * 10), 9), "your function raised"),
-        ([0, 3, 9], "a function"),
-    ],
-    "4.5": [("A reliability diagram.", "words"), (899, "text")],
+    "4.3": [("A reliability diagram.", "words"), (899, "text")],
 }
 
 RIGHT: dict[str, list[Any]] = {
     "4.1": [loops, from_package, mean_of_empty_slice, changed(in_single_precision)],
     "4.2": ["B", " b "],
-    "4.3": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
-    "4.4": [
-        lambda p: np.minimum(np.floor(p * 10), 9),
-        lambda p: [min(int(value * 10), 9) for value in p],
-        lambda p: np.digitize(p, np.arange(1, 10) / 10),
-    ],
-    "4.5": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
+    "4.4": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
+    "4.3": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
 }
