@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.decisions.costs import exactly
 from calibkit.results import Number, listed, spell
 from calibkit.validation import as_finite
 from calibkit.views import View, binary_problem
@@ -102,7 +103,9 @@ def abstention(
     (0.5, 0.5, 0.375, 0.5)
     """
     price = as_finite(price, "price", 0, 1)
-    start = 1 - price if threshold is None else as_finite(threshold, "threshold", 0, 1)
+    start = float(1 - exactly(price))  # the float nearest to .3 for a price of .7
+    if threshold is not None:
+        start = as_finite(threshold, "threshold", 0, 1)
     problem = binary_problem(y_true, y_prob, view=view)
     confidence, right = problem.prob.astype(np.float64), problem.label.astype(np.int64)
     answered = confidence >= start

@@ -6,6 +6,7 @@ each of the ways that `expected_costs` lists. Lessons 13 and 14.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -129,12 +130,23 @@ def _from_text(text: str) -> list[float]:
     return [first, second]
 
 
+def exactly(number: float) -> Fraction:
+    """Return the decimal that was written: 0.1 is a tenth, though no float is."""
+    return Fraction(repr(float(number)))
+
+
+def _against_waiting(table: FloatVector) -> tuple[Fraction, Fraction]:
+    """Return the benefit and the harm of action 1 against action 0, exactly."""
+    waits, acts = ([exactly(cost) for cost in row] for row in table)
+    return waits[1] - acts[1], acts[0] - waits[0]
+
+
 def stakes(costs: Any) -> tuple[float, float]:
     """Return the benefit of acting rightly and the harm of acting in vain, against waiting."""
     table = as_costs(costs, 2)
     if table.shape[0] != 2:
         raise ValueError(f"costs has {table.shape[0]} rows; a threshold needs two actions.")
-    harm, benefit = float(table[1, 0] - table[0, 0]), float(table[0, 1] - table[1, 1])
+    benefit, harm = map(float, _against_waiting(table))
     if not (harm >= 0 and benefit >= 0 and harm + benefit > 0):
         raise ValueError(
             f"no threshold: against action 0, action 1 costs {harm:g} more for class 0 and saves "
@@ -142,6 +154,19 @@ def stakes(costs: Any) -> tuple[float, float]:
             "use best_actions."
         )
     return benefit, harm
+
+
+def _decided(prob: FloatVector, table: FloatVector, said: FloatVector) -> NDArray[np.intp]:
+    """Return the cheapest action of each row; `said` are the expected costs of all."""
+    if table.shape == (2, 2):
+        benefit, harm = _against_waiting(table)
+        total = benefit + harm
+        if total:  # else no probability changes the better action
+            above = prob[:, 1] >= float(harm / total)
+            return np.where(above, int(total > 0), int(total < 0)).astype(np.intp)
+    # Sums in another order differ in their last digits: what differs by no more is equal.
+    rounding = 8 * np.finfo(np.float64).eps * (prob @ np.abs(table).T).max(axis=1, keepdims=True)
+    return np.asarray((said <= said.min(axis=1, keepdims=True) + rounding).argmax(axis=1))
 
 
 def by_class(y_prob: Any) -> FloatVector:
@@ -188,9 +213,11 @@ def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
 
 
 def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
-    """Return the action of least expected cost for every prediction, the lowest number of equals.
+    """Return the action of least expected cost for every prediction.
 
-    Best if the probabilities are calibrated; `regret_curve` says what it loses otherwise.
+    Best if the probabilities are calibrated; `regret_curve` says what it loses otherwise. Of two
+    actions for two classes, the one meant for class 1 is taken from `decision_threshold` on,
+    ``p >= t``. Of more, the lowest number of those that cost the same but for rounding.
 
     Parameters
     ----------
@@ -215,7 +242,9 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
     >>> best_actions([0.1, 0.2], costs=[[0, 8], [1, 1]]).tolist()
     [0, 1]
     """
-    return np.asarray(expected_costs(y_prob, costs=costs).argmin(axis=1))
+    rows = by_class(y_prob)
+    table = as_costs(costs, rows.shape[1])
+    return _decided(rows, table, rows @ table.T)
 
 
 def decision_threshold(costs: Any) -> float:
@@ -242,15 +271,23 @@ def decision_threshold(costs: Any) -> float:
     ``t = H / (B + H)`` with harm ``H = costs[1, 0] - costs[0, 0]`` of acting in vain and benefit
     ``B = costs[0, 1] - costs[1, 1]``; at t both cost the same. For a pair H is the price of a
     false positive, B that of a false negative. It exists if action 1 is better for class 1 and
-    worse for class 0. Taught in lesson 13.
+    worse for class 0.
+
+    At t itself action 1 is taken, here and everywhere in calibkit: ``p >= t``. That is exact also
+    where neither number is a float, as .1 and (1, 9): prices are read as the decimals that were
+    written, and t is the float nearest to their exact quotient, as p is the float nearest to its
+    decimal. Rounding keeps order, so ``p >= t`` holds for the floats if it holds for the numbers;
+    and only if, as long as different numbers are different floats. Predictions in single precision
+    are compared as they are: .7 is .69999999 there. Taught in lesson 13.
 
     Examples
     --------
     >>> decision_threshold((1, 19)), decision_threshold([[0, 1], [0.05, 0.05]])
     (0.05, 0.05)
     """
-    benefit, harm = stakes(costs)
-    return harm / (benefit + harm)
+    stakes(costs)  # refuses what has no threshold
+    benefit, harm = _against_waiting(as_costs(costs, 2))
+    return float(harm / (benefit + harm))
 
 
 def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
@@ -294,7 +331,7 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     rows = by_class(y_prob)
     table = as_costs(costs, rows.shape[1])
     said = rows @ table.T
-    done = said.argmin(axis=1)
+    done = _decided(rows, table, said)
     n, n_actions = said.shape
     # Counts of (action, class) make the sums independent of the order of rows.
     cell = done * table.shape[1] + labels.astype(np.intp)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from calibkit.decisions import regret_bound
+from calibkit.decisions import decision_threshold, regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_count, as_finite, as_positive
@@ -102,7 +102,7 @@ class Ward(Game):
     @property
     def threshold(self) -> float:
         """Probability from which on treating is worth it."""
-        return self.harm / (self.benefit + self.harm)
+        return decision_threshold((self.harm, self.benefit))
 
     def arranged(self, outcome: IntVector, seen: FloatVector, true: FloatVector | None) -> Deal:
         """Show the confidence, of K columns the largest; the outcome is that it was right."""

@@ -1,5 +1,6 @@
 """Costs, regret, abstaining and Murphy curves: loops, theorems and bad input."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -43,8 +44,49 @@ def test_expected_costs_and_best_actions_are_those_of_a_loop(subtests: pytest.Su
             assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
 
 
-def test_a_tie_goes_to_the_lowest_action() -> None:
+def test_a_tie_of_more_than_two_actions_goes_to_the_lowest(subtests: pytest.Subtests) -> None:
     assert best_actions([0.5, 0.25], costs=[[0, 1], [1, 0], [0, 1]]).tolist() == [0, 0]
+    assert best_actions([0.3], costs=np.zeros((2, 2))).tolist() == [0]
+    for row in ([0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.3, 0.1, 0.3, 0.3], [0.1] * 10):
+        with subtests.test(row=str(row)):  # their sums differ in the last digits
+            assert best_actions([row], costs=1 - np.eye(len(row))) == np.argmax(row)
+
+
+def acts(whole: Any, a: int, b: int) -> Any:
+    """Tell in whole numbers whether so many hundredths reach the threshold a / (a + b)."""
+    return whole * (a + b) >= 100 * a
+
+
+@pytest.mark.slow
+def test_the_threshold_treats_to_the_last_bit() -> None:
+    """All prices from 0 to 100, in units and hundredths, and all predictions in hundredths.
+
+    The rule, the bill, the curve, the row of a comparison and the table with its rows swapped.
+    """
+    from calibkit.auditing.comparison import scores_of_rows
+
+    whole = np.arange(101)
+    prob = whole / 100
+    label = np.arange(101) % 3 % 2
+    curve = murphy_curve(label, prob)
+    for a, b in itertools.product(range(101), range(101)):
+        units = (1, 100) if a + b else ()
+        levels = [decision_threshold((a / unit, b / unit)) for unit in units]
+        assert all(((prob >= t) == acts(whole, a, b)).all() for t in levels), (a, b)
+    for a, b in [*itertools.product((1, 2, 3), range(100)), (4, 1), (19, 1), (99, 1)]:
+        treated = acts(whole, a, b)
+        assert (best_actions(prob, costs=(a, b)) == treated).all()
+        assert (best_actions(prob, costs=[[a, 0], [0, b]]) != treated).all()
+        bill = np.where(treated, a * (label == 0), b * (label == 1))
+        assert policy_cost(label, prob, costs=(a, b)).value == bill.sum() / 101
+        assert (a + b) * curve.cost(a / (a + b))[0] == pytest.approx(bill.mean(), abs=1e-12)
+        table = np.array([[0.0, b], [a, 0]])
+        assert (scores_of_rows(label, prob, table)["cost"] == bill).all()
+    for a in range(1, 100):
+        t = a / 100
+        assert (best_actions(prob, costs=[[0, 1 - t], [t, 0]]) == (whole >= a)).all()
+        handed = abstention(label, prob, price=t, view=1).coverage
+        assert handed == np.mean(whole >= 100 - a)
 
 
 @settings(max_examples=60)

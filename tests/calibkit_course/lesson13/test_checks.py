@@ -42,6 +42,11 @@ def by_package(y_true: Any, y_prob: Any, vain: float, miss: float) -> Any:
     return decisions.policy_cost(y_true, y_prob, costs=(vain, miss))
 
 
+def by_actions(y_true: Any, y_prob: Any, vain: float, miss: float) -> Any:
+    table = np.array([[0, miss], [vain, 0]])
+    return table[decisions.best_actions(y_prob, costs=(vain, miss)), y_true].mean()
+
+
 def bill(
     rule: Callable[[FloatVector, float], Any],
     prices: Callable[[float, float], Any] = lambda a, b: (a, b),
@@ -109,7 +114,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (bill(lambda p, t: p < t), "treats those below the threshold"),
         (lambda y, p, a, b: 1 - np.mean((p >= 0.5) == y), "the mean cost is"),
         (bill(lambda p, t: p > t), "exactly at it is treated"),
-        (by_package, "exactly at it is treated"),  # the package waits where both cost the same
         (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
         (change, "changes its input"),
         (lambda y, p, a, b: [0.1, 0.2], "a number"),
@@ -157,7 +161,11 @@ RIGHT: dict[str, list[Any]] = {
         lambda benefit, harm: 1 / (1 + benefit / harm),
         lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
     ],
-    "13.2": [by_loop, bill(lambda p, c: p >= c), lambda *given: round(by_loop(*given), 4)],
+    "13.2": [
+        *(by_loop, by_package, by_actions, bill(lambda p, c: p >= c)),
+        lambda *given: by_package(*given).value,
+        lambda *given: round(by_loop(*given), 4),
+    ],
     "13.3": [BUDGET, 0.0267, 0.027],
     "13.4": [
         (knob(0.1), knob(0.1, "under")),
