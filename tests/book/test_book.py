@@ -54,8 +54,7 @@ def extension(name: str = "calibkit_site") -> ModuleType:
     """Return one of the book's own Sphinx extensions."""
     pytest.importorskip("sphinx")
     spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -79,8 +78,7 @@ def test_the_introduction_lists_the_same_lessons() -> None:
 def test_no_two_lessons_name_a_figure_alike() -> None:
     texts = [(BOOK.parent / f"{item['file']}.md").read_text(encoding="utf-8") for item in LISTED]
     names = [name for text in texts for name in re.findall(r"^ +name: (fig-\S+)$", text, re.M)]
-    assert len(names) >= 10
-    assert sorted(names) == sorted(set(names))
+    assert len(names) >= 10 and sorted(names) == sorted(set(names))
 
 
 def teaching(number: str) -> str:
@@ -102,8 +100,7 @@ def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
     rows = re.findall(r"^\| .+ \| (\w+|–) \| (\d+) \|$", text, re.MULTILINE)
     assert sum(int(short) for short, _ in rows if short.isdigit()) == 45
     assert sum(int(long) for _, long in rows) == 90
-    assert "**Skip in the short form**" in text
-    assert "?" in text.partition("**Discuss.**")[2]
+    assert "**Skip in the short form**" in text and "?" in text.partition("**Discuss.**")[2]
 
 
 def test_teachers_read_the_times_that_the_headers_state() -> None:
@@ -280,8 +277,7 @@ def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
     wanted = {f"{item['file']}.html" for item in CHAPTERS} | {"book/intro.html"}
     wanted |= {f"book/api/{room}.html" for room in extension().rooms()}
     assert wanted == set(addresses())
-    assert (site() / "index.html").exists()
-    assert (site() / "search.html").exists()
+    assert (site() / "index.html").exists() and (site() / "search.html").exists()
 
 
 @needs_site
@@ -360,8 +356,7 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
         "../_static/question_bank.js"
     ]  # fmt: skip
     assert all(item["aria-label"] for item in explorers)
-    assert not here.with_class("traceback")
-    assert not here.with_class("stderr")
+    assert not here.with_class("traceback") and not here.with_class("stderr")
     assert "application/vnd.jupyter.widget" not in here.text
     assert "require.js" not in here.text
     assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
@@ -546,8 +541,7 @@ def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
 @each_lesson()
 def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(name: str) -> None:
     here = folds(name)
-    assert here.spoilt == []
-    assert here.pending == []
+    assert here.spoilt == [] and here.pending == []
     assert here.open_folds == 0
     assert here.headings == 0  # links from the page's contents meet no closed fold
     seen = "".join(here.seen).replace("Outcome of prediction", "")

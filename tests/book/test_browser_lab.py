@@ -163,9 +163,7 @@ def _seen(page: Any) -> tuple[str, int]:
 
 
 @pytest.mark.long  # on the page of each lesson: tests/book/test_browser_book.py
-def test_no_outcome_is_seen_before_a_guess(
-    browser: Any, lab: tuple[str, Path], subtests: pytest.Subtests
-) -> None:
+def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], subtests) -> None:
     """Twenty predictions: the question's cell is there, and nowhere an output or an outcome."""
     page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
     asked = 0

@@ -34,8 +34,7 @@ def test_the_explorer_moves_by_keyboard(visit: Visit) -> None:
     assert all(before != after for before, after in zip(first, moved, strict=True))
     page.keyboard.press("ArrowLeft")
     assert state() == first
-    assert visit.messages == []
-    assert visit.elsewhere == []
+    assert visit.messages == [] and visit.elsewhere == []
 
 
 def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
@@ -114,8 +113,7 @@ def test_a_solution_is_folded_and_opens_by_keyboard(visit: Visit) -> None:
 def test_the_search_finds_a_lesson_without_any_other_host(visit: Visit) -> None:
     page = visit.open("search.html?q=consistency+band")
     page.wait_for_selector("#search-results a[href*='04_read']")
-    assert visit.elsewhere == []
-    assert visit.messages == []
+    assert visit.elsewhere == [] and visit.messages == []
 
 
 def test_the_reader_chooses_light_or_dark(visit: Visit) -> None:

@@ -57,9 +57,7 @@ def test_files_that_the_capstone_names_exist(root: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["book/capstone.md", "notebooks/14_audit_your_predictions.md"])
-def test_commands_on_the_page_can_be_given(
-    page: str, root: Path, subtests: pytest.Subtests
-) -> None:
+def test_commands_on_the_page_can_be_given(page: str, root: Path, subtests) -> None:
     text = (root / page).read_text("utf-8")
     commands = re.findall(r"^calibkit (audit .+)$", text, re.MULTILINE)
     assert commands

@@ -21,9 +21,7 @@ def sample(n: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.slow
-def test_lots_show_what_rows_show(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
+def test_lots_show_what_rows_show(monkeypatch, subtests) -> None:
     """Mean and spread of redraws, give or take four standard errors of 2000 draws each."""
     data = sample(3000)
 
@@ -55,9 +53,7 @@ def test_lots_add_up_to_the_table() -> None:
 # --- who sees a bar ------------------------------------------------------------------------------
 
 
-def test_nothing_is_said_before_the_delay(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_said_before_the_delay(monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert list(progress.track([1, 2], 2, show=True, label="x", delay=60)) == [1, 2]
     assert capsys.readouterr().err == ""
@@ -97,9 +93,7 @@ def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest
         lambda y, p: ck.significance.test_based_calibration_error(y, p, null_draws=20, rng=0),
     ],
 )
-def test_long_runs_have_a_bar_and_scripts_have_none(
-    run: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_runs_have_a_bar_and_scripts_have_none(run: Any, monkeypatch, capsys) -> None:
     data = sample(200)
     run(*data)
     assert capsys.readouterr().err == ""

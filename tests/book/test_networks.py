@@ -1,7 +1,6 @@
 """The rerun of nine ways to train: its stored table, one seed again, and the command."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,9 +42,7 @@ def test_a_stored_seed_is_what_the_code_computes() -> None:
         assert found[key] == pytest.approx(stored, abs=slack), key
 
 
-def test_the_command_goes_on_where_it_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
     stored = lesson10.five_seeds()
     seeds = []
 

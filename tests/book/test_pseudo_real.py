@@ -73,9 +73,7 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calibrator", pseudo_real.CALIBRATORS)
-def test_calibrated_outputs_rise_and_keep_the_share_of_ones(
-    calibrator: str, subtests: pytest.Subtests
-) -> None:
+def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str, subtests) -> None:
     raw = pseudo_real.clone_of(MADE, "KDE")
     population = PseudoSet(MADE, "KDE", calibrator, 1000, 0).population()
     assert np.all(np.diff(population.prob) >= 0)
@@ -184,8 +182,7 @@ def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     pytest.importorskip("pwlf")
     data_set = PseudoSet(MADE, "Platt", NONE, 1000, 0)
     row = synthetic.measure(data_set, synthetic.EVOLVED, synthetic.EVOLVED)["PL_DE"]
-    assert 1 <= row.choice <= 3
-    assert 0 < row.map_error < 0.05
+    assert 1 <= row.choice <= 3 and 0 < row.map_error < 0.05
 
 
 def test_the_kernel_error_is_the_sum_over_pairs() -> None:
@@ -233,9 +230,7 @@ def small_study() -> dict[PseudoSet, dict[str, synthetic.Measures]]:
     return synthetic.measure_all(grid, recipes, progress=False)
 
 
-def test_storing_loses_millionths_only_and_longer_runs_add_files(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_storing_loses_millionths_only_and_longer_runs_add_files(tmp_path, subtests) -> None:
     found = small_study()
     first = {d: rows for d, rows in found.items() if d.seed == 0}
     stored.store(first, tmp_path)
@@ -279,20 +274,16 @@ def table(values: list[list[float]], *, higher: bool = False) -> Table:
 
 def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     one = table([[1.0, 2.0, 1.5], [3.0, 4.0, 2.0], [5.0, 6.5, 6.0], [7.0, 7.5, 7.5]])
-    assert one.best() == "a"
-    assert one.mean("a") == 4.0
+    assert one.best() == "a" and one.mean("a") == 4.0
     assert one.standard_error("a") == pytest.approx(np.std([1, 3, 5, 7], ddof=1) / 2)
     gap, error = one.gap("b", "a")
     assert (gap, error) == pytest.approx((1.0, np.std([1, 1, 1.5, 0.5], ddof=1) / 2))
     # b is a full unit behind, far beyond its error; c is 0.25 behind, and that varies more.
-    assert one.leaders() == ("a", "c")
-    assert one.beats("a", "b")
-    assert not one.beats("b", "a")
-    assert not one.beats("a", "c")
+    assert one.leaders() == ("a", "c") and one.beats("a", "b")
+    assert not one.beats("b", "a") and not one.beats("a", "c")
     assert one.wins("task") == {"a": 1, "b": 0, "c": 1}
     upside = table((-one.values).tolist(), higher=True)
-    assert upside.best() == "a"
-    assert upside.leaders() == ("a", "c")
+    assert upside.best() == "a" and upside.leaders() == ("a", "c")
     assert upside.beats("a", "b")
 
 
@@ -329,8 +320,7 @@ def test_single_clusters_have_no_standard_error() -> None:
 
 def test_seeds_and_wins_are_counted_by_coordinate() -> None:
     one = table([[1.0, 2.0, 1.5], [3.0, 4.0, 2.0], [5.0, 6.5, 6.0], [7.0, 7.5, 7.5]])
-    assert one.span("a", "seed") == (2.0, 6.0)
-    assert one.span("b", "task") == (4.25, 5.75)
+    assert one.span("a", "seed") == (2.0, 6.0) and one.span("b", "task") == (4.25, 5.75)
 
 
 def test_parts_keep_evaluators_that_have_all_draws() -> None:
@@ -375,8 +365,7 @@ def test_own_families_are_set_aside() -> None:
     draws = (Draw("lenet-top", "Platt", 1000, 0), Draw("lenet-top", "KDE", 1000, 0))
     two = Table(draws, ("ES15", "Platt"), np.array([[2.0, 0.1], [2.0, 3.0]]))
     assert results.foreign_ratio(two, "Platt", "ES15")[0] == pytest.approx(1.5)
-    assert not results.is_foreign("beta", "Platt")
-    assert results.is_foreign("Platt", "beta")
+    assert not results.is_foreign("beta", "Platt") and results.is_foreign("Platt", "beta")
     assert results.is_foreign("ES15", "Platt")
     own = {truth for truths in results.OWN.values() for truth in truths}
     assert own <= set(pseudo_real.TRUTHS)
@@ -419,9 +408,7 @@ def test_printed_numbers_are_found_by_name(subtests: pytest.Subtests) -> None:
 @pytest.mark.slow
 @needs_networks
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
-def test_stored_cells_are_what_the_code_computes(
-    data_set: PseudoSet, subtests: pytest.Subtests
-) -> None:
+def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet, subtests) -> None:
     pytest.importorskip("torch")
     recipes = competing.all_evaluators()
     rows = synthetic.measure(data_set, recipes, recipes)
@@ -484,8 +471,7 @@ def test_the_decision_table_follows_from_the_tables() -> None:
     ]  # fmt: skip
     assert all(row.use in row.level for row in rows if row.use)
     near, _, few, many, pick, _ = rows
-    assert near.usual == "15.67 ± 2.34"
-    assert near.number == "9.97 ± 1.13"
+    assert near.usual == "15.67 ± 2.34" and near.number == "9.97 ± 1.13"
     assert "ES15" not in few.level
     assert "EW15" in many.level
     assert "1000 predictions" in pick.question
@@ -502,27 +488,21 @@ def test_another_study_makes_other_decisions() -> None:
         for data_set, rows in STUDY.rows.items()
     }
     first = decisions(Study(worse))[0]
-    assert first.use is not None
-    assert first.use not in pieces
+    assert first.use is not None and first.use not in pieces
     assert first.level[0] not in pieces
 
 
 # --- the command ---------------------------------------------------------------------------------
 
 
-def test_without_the_networks_the_command_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_networks_the_command_says_what_to_do(monkeypatch, capsys) -> None:
     monkeypatch.setattr(tool, "missing", lambda tasks: ("cifar10-lenet",))
     assert tool.main([]) == 1
     said = capsys.readouterr().err
-    assert "cifar10-lenet" in said
-    assert "CALIBKIT_DATA" in said
+    assert "cifar10-lenet" in said and "CALIBKIT_DATA" in said
 
 
-def test_the_command_runs_stores_and_rewrites(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_runs_stores_and_rewrites(tmp_path, monkeypatch) -> None:
     calls: list[object] = []
     found = small_study()
     monkeypatch.setattr(tool, "missing", lambda tasks: ())
@@ -556,9 +536,7 @@ def test_the_command_runs_stores_and_rewrites(
     assert calls == ["rewritten"]
 
 
-def test_small_samples_of_one_seed_alone_are_searched_by_evolution(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
+def test_small_samples_of_one_seed_alone_are_searched_by_evolution(monkeypatch, subtests) -> None:
     quick = {"Platt": PlattCalibrator()}
     monkeypatch.setattr(tool, "all_evaluators", lambda: quick)
     monkeypatch.setattr(tool, "EVOLVED", {"PL_DE": SlopeOneBinning(3)})
@@ -619,16 +597,13 @@ def test_far_from_calibration_pl3_is_best_at_either_size(subtests: pytest.Subtes
                 assert part.beats(part.best(), name)
 
 
-def test_few_predictions_need_pieces_for_the_error_and_many_do_not(
-    subtests: pytest.Subtests,
-) -> None:
+def test_few_predictions_need_pieces_for_the_error_and_many_do_not(subtests) -> None:
     small, large = (STUDY.errors.where(at(n)) for n in (1000, 10_000))
     for name in ("PL^CE rule", "PL3^CE rule", "IOP"):
         with subtests.test(name=name):
             assert name in small.leaders()
             assert small.beats(name, "ES15")
-    assert {"EW15", "PL3^CE"} <= set(large.leaders())
-    assert large.beats("PL3^CE", "ES15")
+    assert {"EW15", "PL3^CE"} <= set(large.leaders()) and large.beats("PL3^CE", "ES15")
     assert round(1000 * large.gap("ES15", "PL3^CE")[0], 1) == 0.5
     assert STUDY.maps.where(at(10_000)).beats("PL3^CE", "ES15")
     squares = STUDY.squares.where(everything)
@@ -636,9 +611,7 @@ def test_few_predictions_need_pieces_for_the_error_and_many_do_not(
 
 
 @pytest.mark.slow
-def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(
-    subtests: pytest.Subtests,
-) -> None:
+def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(subtests) -> None:
     small, large = (STUDY.ranks.where(at(n)) for n in (1000, 10_000))
     assert max(small.mean(name) for name in small.names) < 0.4
     picks = STUDY.picks.where(at(1000))
@@ -659,8 +632,7 @@ def test_truths_of_other_families_keep_the_order() -> None:
     assert max(ratio[name] for name in ("PL^CE", "PL^CE rule", "PL^CE 10", "IOP")) < 0.75
     assert ratio["PL3^CE"] < ratio["ES_CV"] < 1
     kernel = maps.where(results.of_truth("KDE"))
-    assert kernel.beats("ES15", "Platt")
-    assert not kernel.beats("beta", "ES15")
+    assert kernel.beats("ES15", "Platt") and not kernel.beats("beta", "ES15")
     near = [
         truth
         for truth in pseudo_real.TRUTHS

@@ -107,8 +107,7 @@ def test_labels_and_truths_are_shared_by_shapes_and_derivates() -> None:
 def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     data_set = DataSet("beta1", 0.05, 100, 0)
     unseen = data_set.unseen()
-    assert len(unseen.prob) == 1_000_000
-    assert np.all(np.diff(unseen.prob) >= 0)
+    assert len(unseen.prob) == 1_000_000 and np.all(np.diff(unseen.prob) >= 0)
     assert not unseen.prob.flags.writeable
     expected = SyntheticShape.with_error("beta1", 0.05).sample(1_000_000, 0)
     np.testing.assert_array_equal(unseen.prob, expected.y_prob)
@@ -117,8 +116,7 @@ def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
 
 def test_a_cell_is_its_coordinates() -> None:
     cell = Cell("square", 0.05, 1000, 0, "ES15")
-    assert cell == Cell(*cell)
-    assert cell.data_set == DataSet("square", 0.05, 1000, 0)
+    assert cell == Cell(*cell) and cell.data_set == DataSet("square", 0.05, 1000, 0)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +153,7 @@ def test_measures_of_a_constant_map_follow_from_its_height() -> None:
     assert row.squared == pytest.approx(np.mean((height - sample.y_prob) ** 2), abs=1e-14)
     gap = sample.y_prob - sample.true_prob
     assert row.true_absolute == pytest.approx(np.abs(gap).mean(), abs=1e-15)
-    assert row.true_squared == pytest.approx(np.mean(gap**2), abs=1e-15)
-    assert row.choice == 1
+    assert row.true_squared == pytest.approx(np.mean(gap**2), abs=1e-15) and row.choice == 1
 
 
 @pytest.mark.usefixtures("fewer_unseen")
@@ -396,9 +393,7 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
 # --- progress ----------------------------------------------------------------------------------
 
 
-def test_progress_without_tqdm_is_a_line_with_the_time_to_go(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_progress_without_tqdm_is_a_line_with_the_time_to_go(monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert list(progress.track([1, 2, 3], 3, show=True, label="study")) == [1, 2, 3]
     assert "study: 3/3" in capsys.readouterr().err
@@ -448,9 +443,7 @@ def test_tables_are_means_over_cells(subtests: pytest.Subtests) -> None:
                     assert table.values[i, j] == pytest.approx(wanted[shape, name], abs=1e-12)
 
 
-def test_rank_table_is_spearman_over_derivates_averaged_over_draws(
-    subtests: pytest.Subtests,
-) -> None:
+def test_rank_table_is_spearman_over_derivates_averaged_over_draws(subtests) -> None:
     result = made_up(np.random.default_rng(4))
     frame = result.to_frame()
     table = result.rank_table()
@@ -472,15 +465,13 @@ def test_rank_table_knows_no_rank_of_constants() -> None:
         for error in (0.0, 0.05)
     }
     table = StudyResult.of(cells).rank_table()
-    assert np.isnan(table.draws.values).all()
-    assert table.evaluators == ()
+    assert np.isnan(table.draws.values).all() and table.evaluators == ()
 
 
 def test_a_part_of_a_study_has_the_same_numbers() -> None:
     result = made_up(np.random.default_rng(6))
     part = result.select(n=1000, evaluator=["b"], error=(0.0, 0.035))
-    assert part.n_cells == 2 * 2 * 2
-    assert part.cells().items() <= result.cells().items()
+    assert part.n_cells == 2 * 2 * 2 and part.cells().items() <= result.cells().items()
     with pytest.raises(ValueError, match="no coordinate 'size'"):
         result.select(size=1000)
     with pytest.raises(ValueError, match="no cell"):
@@ -514,8 +505,7 @@ def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
     assert result.strengths_of("b") == (0.095, 0.1)
     assert result.map_error_table().evaluators == ("a",)
     part = result.only("b").map_error_table()
-    assert part.evaluators == ("a", "b")
-    assert part.n_data_sets == 8
+    assert part.evaluators == ("a", "b") and part.n_data_sets == 8
     assert "168 data sets of 2 shapes: 184 cells" in result.describe()
 
 

@@ -62,9 +62,7 @@ def test_whole_strengths_of_the_full_grid_are_stored(subtests: pytest.Subtests) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
-def test_stored_cells_are_what_the_code_computes(
-    data_set: DataSet, subtests: pytest.Subtests
-) -> None:
+def test_stored_cells_are_what_the_code_computes(data_set: DataSet, subtests) -> None:
     evaluators = study.default_evaluators()
     key = (data_set.shape, data_set.error, data_set.n, data_set.seed)
     names = [name for name in evaluators if Cell(*key, name) in CELLS]
@@ -281,8 +279,7 @@ def test_the_tool_measures_strength_by_strength_and_keeps_what_is_stored(
     assert [line.split(",")[0] for line in two] == ["error", "0", "0.05"]
     assert tool.main(["--jobs", "1", *folders]) == 0
     three = path.read_text(encoding="utf-8").splitlines()
-    assert three[:3] == two
-    assert len(three) == 4
+    assert three[:3] == two and len(three) == 4
     times = json.loads((tmp_path / "b" / tool.SECONDS).read_text(encoding="utf-8"))[tool.TIMES]
     assert set(times) == {"ES15", "ES_sweep"}
     assert tool.main(["--tables", *folders]) == 0

@@ -96,8 +96,7 @@ def test_bins_hide_and_chance_inflates() -> None:
     assert (np.diff(study.true_2) > 0).all()
     assert (study.plain_2[2:] > study.true_2[2:]).all()
     assert study.plain_2[-1] > 4 * study.continuous_2
-    assert (study.low_2 <= study.plain_2).all()
-    assert (study.plain_2 <= study.high_2).all()
+    assert (study.low_2 <= study.plain_2).all() and (study.plain_2 <= study.high_2).all()
     assert "the true error without bins is" in study.describe().lower()
     assert study.to_frame().shape == (9, 6)
 
@@ -113,8 +112,7 @@ def test_the_debiased_error_is_that_of_the_bins() -> None:
         )
         differences.append(found[2, 0] - found[4, 0] ** 2)
     error = np.std(differences) / np.sqrt(60)
-    assert abs(np.mean(differences)) < 4 * error
-    assert np.mean(differences) < 1e-3
+    assert abs(np.mean(differences)) < 4 * error and np.mean(differences) < 1e-3
 
 
 # --- figures 5, 6 and 8 --------------------------------------------------------------------------
@@ -158,8 +156,7 @@ def test_scaling_binning_needs_fewer_rows_per_bin(view: str) -> None:
     )
     histogram, platt = study.of("histogram"), study.of("Platt")
     gap = 4 * np.hypot(*study.standard_error[:, 1])
-    assert histogram[1] - platt[1] > gap
-    assert histogram[1] > 3 * histogram[0]
+    assert histogram[1] - platt[1] > gap and histogram[1] > 3 * histogram[0]
     assert study.view == view
     assert f"({view})" in study.describe()
     assert len(study.to_frame()) == 4
@@ -177,8 +174,7 @@ def test_all_scalers() -> None:
         rng=2,
     )
     # The look-alike is over-confident by .04: its own squared error is above 15e-4.
-    assert (study.squared < 8e-4).all()
-    assert len(set(study.squared.ravel().tolist())) == 3
+    assert (study.squared < 8e-4).all() and len(set(study.squared.ravel().tolist())) == 3
 
 
 def test_temperature_keeps_and_measures_the_predicted_class() -> None:
@@ -186,8 +182,7 @@ def test_temperature_keeps_and_measures_the_predicted_class() -> None:
     study = verified.compare_calibrators(
         FAKE, methods=("temperature",), n_bins=(1,), n_calibration=2000, n_trials=1, rng=0
     )
-    assert np.isnan(study.standard_error).all()
-    assert study.squared[0, 0] < 1e-4
+    assert np.isnan(study.standard_error).all() and study.squared[0, 0] < 1e-4
     chance = np.take_along_axis(
         FAKE.true_prob, FAKE.y_prob.argmax(axis=1)[:, np.newaxis], axis=1
     ).mean()

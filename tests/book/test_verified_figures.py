@@ -98,8 +98,7 @@ def test_all_of_them(draw: Any, result: Any) -> None:
     _figure, (first, second) = plt.subplots(1, 2)
     assert draw(result, first, title="a title", legend=True) is first
     assert draw(result, second) is second
-    assert first.get_title() == "a title"
-    assert first.get_legend() is not None
+    assert first.get_title() == "a title" and first.get_legend() is not None
     assert second.get_legend() is None
     assert result.describe() in plot.alt_text(first)
     assert first.get_ylim()[0] == 0

@@ -83,25 +83,21 @@ def test_figure_1_growth_has_two_causes(subtests: pytest.Subtests) -> None:
     np.testing.assert_allclose(fake.debiased_2, fake.true_2, rtol=0.09)
 
 
-def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons(
-    subtests: pytest.Subtests,
-) -> None:
+def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons(subtests) -> None:
     found = others.stored()
     for words in ("2: ResNeXt, ImageNet", "2: EfficientNet, ImageNet"):
         with subtests.test(words=words):
             plain, debiased = (
                 np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
             )
-            assert plain[0] < 0.0055
-            assert plain[-1] > 0.05
+            assert plain[0] < 0.0055 and plain[-1] > 0.05
             assert np.ptp(debiased[3:]) < 0.1 * debiased[3:].mean()
     for words in ("3: wide ResNet, CIFAR-10", "3: LeNet, CIFAR-10"):
         with subtests.test(words=words):
             plain, debiased = (
                 np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
             )
-            assert 5.5 < plain[-1] / plain[0] < 6.6
-            assert (np.diff(plain) > 0).all()
+            assert 5.5 < plain[-1] / plain[0] < 6.6 and (np.diff(plain) > 0).all()
             assert debiased[4:].max() < debiased[:4].max()
     assert max(found["3: LeNet, CIFAR-10"]["debiased_2"]) < 0.0191
 
@@ -278,9 +274,7 @@ def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_computed_is_stored(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_computed_is_stored(monkeypatch, tmp_path, capsys) -> None:
     copy, stored = tmp_path / "verified.md", tmp_path / "verified.json"
     copy.write_text(text(), encoding="utf-8")
     stored.write_text(page.STORED.read_text(encoding="utf-8"), encoding="utf-8")

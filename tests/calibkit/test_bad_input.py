@@ -229,9 +229,7 @@ def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> Non
 
 @pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
 @pytest.mark.parametrize("row", [0, 8_191, 8_192, 20_000])
-def test_the_row_is_named_beyond_the_first_block(
-    view: Any, row: int, subtests: pytest.Subtests
-) -> None:
+def test_the_row_is_named_beyond_the_first_block(view: Any, row: int, subtests) -> None:
     prob = np.full((20_001, 4), 0.25)
     labels = np.zeros(20_001, dtype=int)
     for value, words in ((np.nan, rf"y_prob\[{row}, 2\] = nan"), (0.26, f"row {row} sums to 1.01")):
@@ -409,9 +407,7 @@ TAKES = [
 
 
 @pytest.mark.parametrize(("name", "use", "first"), TAKES)
-def test_options(
-    name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests: pytest.Subtests
-) -> None:
+def test_options(name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests) -> None:
     values, words = REFUSED[name]
     for value in values:
         with subtests.test(f"{name}={value!r}"), pytest.raises(ValueError, match=f"{name} {words}"):

@@ -263,8 +263,7 @@ def test_torch_gradients_stay_where_they_are() -> None:
     torch = pytest.importorskip("torch")
     prob = torch.tensor(PROB, requires_grad=True)
     ck.expected_calibration_error(torch.tensor(LABELS), prob)
-    assert prob.requires_grad
-    assert prob.grad is None
+    assert prob.requires_grad and prob.grad is None
 
 
 # --- order, precision, size ---------------------------------------------------------------------
@@ -295,9 +294,7 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["binary", "ties", "classes", "classes with ties"],
 )
-def test_the_order_of_rows_never_matters(
-    data: Any, found: dict[str, Any], subtests: pytest.Subtests
-) -> None:
+def test_the_order_of_rows_never_matters(data: Any, found: dict[str, Any], subtests) -> None:
     labels, prob = data
     order = np.random.default_rng(1).permutation(3000)
     for name, measure in deterministic(found).items():
@@ -306,9 +303,7 @@ def test_the_order_of_rows_never_matters(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_rows_does_not_move_a_measured_value(
-    seed: int, subtests: pytest.Subtests
-) -> None:
+def test_the_order_of_rows_does_not_move_a_measured_value(seed: int, subtests) -> None:
     labels, prob = class_data(500, 4, seed)
     order = np.random.default_rng(seed).permutation(500)
     for run in (ck.null_level, ck.bootstrap_interval):
@@ -344,9 +339,7 @@ def test_a_mean_of_equal_float32_values_is_that_value() -> None:
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # one class is absent
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("prob", [0.0, 0.3, 0.5, 1.0])
-def test_one_row_is_enough_for_every_binary_measure(
-    label: int, prob: float, subtests: pytest.Subtests
-) -> None:
+def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float, subtests) -> None:
     impossible = prob == 1 - label
     for name, measure in measures().items():
         with subtests.test(name=name):
@@ -354,8 +347,7 @@ def test_one_row_is_enough_for_every_binary_measure(
                 continue
             result = measure([label], [prob])
             if name == "log_loss" and impossible:
-                assert result.value == np.inf
-                assert result.impossible == 1
+                assert result.value == np.inf and result.impossible == 1
                 continue
             if "calibration" in name or name in (
                 "expected",
@@ -404,9 +396,7 @@ def test_the_warning_points_at_the_line_of_the_user() -> None:
 @pytest.mark.parametrize(
     ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]
 )
-def test_arguments_are_never_changed(
-    data: Any, found: dict[str, Any], subtests: pytest.Subtests
-) -> None:
+def test_arguments_are_never_changed(data: Any, found: dict[str, Any], subtests) -> None:
     for name, measure in found.items():
         (labels, prob), before = data(50), data(50)
         measure(labels, prob)
@@ -492,8 +482,7 @@ class TestSpeakingResults:
     def test_describe_is_one_line_of_sentences(self, name: str) -> None:
         text = SPEAKING[name].describe()
         assert text[0].isupper() or text[0].isdigit()
-        assert text.endswith(".")
-        assert "\n" not in text
+        assert text.endswith(".") and "\n" not in text
         assert "nan" not in text
         assert repr(SPEAKING[name]) == f"<{type(SPEAKING[name]).__name__}: {text}>"
 
@@ -501,8 +490,7 @@ class TestSpeakingResults:
         pytest.importorskip("pandas")
         frame, html = SPEAKING[name].to_frame(), SPEAKING[name]._repr_html_()
         assert len(frame) >= 1
-        assert html.count("<tr>") == len(frame) + 1
-        assert html.count("<td>") == frame.size
+        assert html.count("<tr>") == len(frame) + 1 and html.count("<td>") == frame.size
         assert not [name for name in frame.columns if f"<th scope='col'>{name}</th>" not in html]
         assert "nan" not in html
 
@@ -522,17 +510,14 @@ def test_html_is_escaped() -> None:
 def test_float_of_a_result_is_its_number() -> None:
     labels, prob = binary_data(80)
     error = ck.expected_calibration_error(labels, prob)
-    assert float(error) == error.value
-    assert isinstance(float(error), float)
+    assert float(error) == error.value and isinstance(float(error), float)
     assert float(RESULTS["null_level"]) == RESULTS["null_level"].mean
     assert float(RESULTS["bootstrap_interval"]) == RESULTS["bootstrap_interval"].value
     assert float(RESULTS["brier_score"]) == RESULTS["brier_score"].value
     assert float(RESULTS["brier_decomposition"]) == RESULTS["brier_decomposition"].score
-    assert f"{error:.3f}" == f"{error.value:.3f}"
-    assert f"{error}" == str(error)
+    assert f"{error:.3f}" == f"{error.value:.3f}" and f"{error}" == str(error)
     assert round(error, 2) == round(error.value, 2)
-    assert error * 3 == 3 * error == 3 * error.value
-    assert 0 < error < 1
+    assert error * 3 == 3 * error == 3 * error.value and 0 < error < 1
     assert error >= error.value
     scorer = make_scorer(
         ck.expected_calibration_error, greater_is_better=False, response_method="predict_proba"

@@ -68,8 +68,7 @@ def test_equal_mass_edges(
     prob: list[float], n_bins: int, upper: list[float], ours: list[float] | None
 ) -> None:
     edges = ck.EqualMass(n_bins).edges(np.array(prob))
-    assert edges[0] == 0
-    assert edges[1:] == pytest.approx(ours or upper, abs=1e-15)
+    assert edges[0] == 0 and edges[1:] == pytest.approx(ours or upper, abs=1e-15)
 
 
 def test_a_tie_at_a_cut_goes_above_the_edge() -> None:

@@ -84,9 +84,7 @@ def rows_of(view: Any, seed: int) -> tuple[Any, Any]:
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # some classes are absent
 @pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize("name", weighted())
-def test_a_row_of_weight_two_is_that_row_twice(
-    name: str, case: str, subtests: pytest.Subtests
-) -> None:
+def test_a_row_of_weight_two_is_that_row_twice(name: str, case: str, subtests) -> None:
     view, all_bins = ALL[case]
     for seed, bins in itertools.product(range(4), all_bins):
         y, p = rows_of(view, seed)
@@ -133,10 +131,8 @@ def test_scikit_learn_weighs_alike() -> None:
 def test_tables_keep_counting_rows() -> None:
     y, p, w = [0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], [3, 1, 0, 2]
     table = ck.reliability_table(y, p, bins=2, sample_weight=w)
-    assert table.count.tolist() == [2, 1]
-    assert table.mass is not None
-    assert table.mass.tolist() == [4, 2]
-    assert table.weight == pytest.approx([2 / 3, 1 / 3])
+    assert table.count.tolist() == [2, 1] and table.mass is not None
+    assert table.mass.tolist() == [4, 2] and table.weight == pytest.approx([2 / 3, 1 / 3])
     assert table.mean_prob == pytest.approx([0.25, 0.9])
     assert table.frequency.tolist() == [0.25, 1]
     assert table.to_frame()["weight"].tolist() == [4, 2]
@@ -148,8 +144,7 @@ def test_tables_keep_counting_rows() -> None:
 def test_chance_is_not_stated_for_weighted_rows() -> None:
     y, p = binary_data(100)
     error = ck.expected_calibration_error(y, p, sample_weight=np.arange(100))
-    assert np.isnan(error.null_mean)
-    assert error.describe().endswith("99 predictions).")
+    assert np.isnan(error.null_mean) and error.describe().endswith("99 predictions).")
     with pytest.raises(ValueError, match="sample_weight is refused here"):
         ck.errors.null_moments(error.tables[0])
 

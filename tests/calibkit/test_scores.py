@@ -85,8 +85,7 @@ class TestTheImpossible:
 
     def test_certain_and_right_is_exactly_zero(self) -> None:
         score = ck.log_loss([1, 0], [1.0, 0.0])
-        assert str(float(score)) == "0.0"
-        assert "0.0000 (2 predictions)." in score.describe()
+        assert str(float(score)) == "0.0" and "0.0000 (2 predictions)." in score.describe()
 
 
 def test_what_scores_call_themselves() -> None:
@@ -114,8 +113,7 @@ def test_the_parts_add_up_for_any_bins(data: Any, bins: Any) -> None:
     parts = ck.brier_decomposition(*data, bins=bins)
     assert identity(parts) == pytest.approx(0, abs=1e-12)
     assert parts.score == pytest.approx(float(ck.brier_score(*data)), abs=1e-12)
-    assert parts.miscalibration >= 0
-    assert parts.discrimination >= 0
+    assert parts.miscalibration >= 0 and parts.discrimination >= 0
     assert 0 <= parts.uncertainty <= 0.25
 
 
@@ -134,8 +132,7 @@ def test_each_part_by_loops(view: Any) -> None:
     assert parts.miscalibration == pytest.approx(float(miscalibration), abs=1e-12)
     assert parts.discrimination == pytest.approx(float(discrimination), abs=1e-12)
     assert parts.uncertainty == pytest.approx(float(overall * (1 - overall)), abs=1e-12)
-    assert parts.within_bin == 0
-    assert parts.bins == "one bin per distinct prediction"
+    assert parts.within_bin == 0 and parts.bins == "one bin per distinct prediction"
 
 
 def test_miscalibration_is_the_squared_l2_error(subtests: pytest.Subtests) -> None:

@@ -124,8 +124,7 @@ def test_docstrings_are_complete(item: Any, subtests: pytest.Subtests) -> None:
 @each(RESULTS)
 def test_results_are_frozen_and_speak(item: Any) -> None:
     assert dataclasses.is_dataclass(item)
-    assert item.__dataclass_params__.frozen
-    assert item.describe is not Result.describe
+    assert item.__dataclass_params__.frozen and item.describe is not Result.describe
     assert item._columns is not Result._columns
     assert "Parameters\n" in (inspect.getdoc(item) or "")
 

@@ -53,8 +53,7 @@ class TestNorms:
         """Jensen: l1 <= l2 <= ... <= maximum, for any weights that sum to 1."""
         values = [error(data, bins, norm, weights=weights) for norm in NORMS]
         assert all(low <= high + EPS for low, high in pairwise(values))
-        assert values[0] >= 0
-        assert values[-1] <= 1 + EPS
+        assert values[0] >= 0 and values[-1] <= 1 + EPS
 
     @given(binary(), binnings)
     @settings(max_examples=80)

@@ -70,8 +70,7 @@ class TestAsProbabilities:
     def test_the_tolerance_grows_with_the_type_and_the_number_of_classes(self) -> None:
         types = [np.dtype(code) for code in ("f8", "f4", "f2")]
         by_type = [row_sum_tolerance(dtype, 10) for dtype in types]
-        assert by_type == sorted(by_type)
-        assert by_type[0] == pytest.approx(1e-5, rel=1e-9)
+        assert by_type == sorted(by_type) and by_type[0] == pytest.approx(1e-5, rel=1e-9)
         assert row_sum_tolerance(types[2], 1000) > row_sum_tolerance(types[2], 10)
 
     def test_the_sum_of_many_classes_is_exact_enough(self) -> None:
@@ -89,8 +88,7 @@ class TestAsLabels:
     )
     def test_labels_are_whole_numbers(self, values: Any) -> None:
         labels = self.labels(values)
-        assert labels.tolist() == [0, 1]
-        assert labels.dtype.kind in "iu"
+        assert labels.tolist() == [0, 1] and labels.dtype.kind in "iu"
 
     def test_a_hint_is_given_only_where_it_fits(self) -> None:
         with pytest.raises(ValueError, match="2 entries, but y_prob has 3 rows.$"):
@@ -128,8 +126,7 @@ class TestResultHelpers:
     def test_read_only_leaves_the_original_writeable(self) -> None:
         array = np.zeros(2)
         view = read_only(array)
-        assert np.shares_memory(view, array)
-        assert not view.flags.writeable
+        assert np.shares_memory(view, array) and not view.flags.writeable
         assert array.flags.writeable
 
     @pytest.mark.parametrize(

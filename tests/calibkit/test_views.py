@@ -56,10 +56,8 @@ class TestOneDimension:
 
     def test_no_view_is_the_positive_class(self) -> None:
         problem = ck.binary_problem(self.labels, self.prob)
-        assert problem.view == "positive class"
-        assert np.array_equal(problem.prob, self.prob)
-        assert np.array_equal(problem.label, self.labels)
-        assert problem.n_classes == 2
+        assert problem.view == "positive class" and np.array_equal(problem.prob, self.prob)
+        assert np.array_equal(problem.label, self.labels) and problem.n_classes == 2
 
     @pytest.mark.parametrize("view", ["top-label", "class-wise", 0, 1])
     def test_it_is_the_second_column_of_a_table(self, view: Any) -> None:
@@ -116,8 +114,7 @@ def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
     assert float(error) == pytest.approx(abs(0.7 - 0.75))
     assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
     null = ck.null_level(ck.expected_calibration_error, labels, prob, view=[0, 2], rng=0)
-    assert null.value == pytest.approx(0.05)
-    assert (null.draws <= 0.7).all()
+    assert null.value == pytest.approx(0.05) and (null.draws <= 0.7).all()
 
 
 @pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])

@@ -432,9 +432,7 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_learning_platforms_read_what_stands_in_the_files(
-    lesson: bank.Lesson, subtests: pytest.Subtests
-) -> None:
+def test_learning_platforms_read_what_stands_in_the_files(lesson: bank.Lesson, subtests) -> None:
     found = parse(bank.gift(lesson))
     assert list(found) == [one.id for one in lesson.questions]
     for one in lesson.questions:
@@ -456,9 +454,7 @@ def test_signs_of_the_format_are_escaped() -> None:
     assert entry["text"] == "a b {"
 
 
-def test_the_command_writes_a_file_per_lesson(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_file_per_lesson(tmp_path, capsys) -> None:
     assert bank.main([str(tmp_path / "new")]) == 0
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert written == [f"calibkit_{lesson.id}.gift" for lesson in LESSONS]
@@ -469,9 +465,7 @@ def test_the_command_writes_a_file_per_lesson(
 
 
 @pytest.mark.parametrize("number", QUESTIONS)
-def test_the_lesson_tells_every_answer_what_the_file_says(
-    number: str, subtests: pytest.Subtests
-) -> None:
+def test_the_lesson_tells_every_answer_what_the_file_says(number: str, subtests) -> None:
     one, lesson = QUESTIONS[number], open_lesson(number[:2])
     place = int(number[3:]) - 1
     for letter, option in zip("abcdef", one.options, strict=False):
@@ -480,8 +474,7 @@ def test_the_lesson_tells_every_answer_what_the_file_says(
             said = lesson.quiz(*[...] * place, given).paragraphs[1:]
             (verdict,) = (line for line in said if line.startswith("→"))
             start = "Right." if option.right else "Not yet."
-            assert verdict.startswith(f"→ {start} {option.says}")
-            assert "**" not in verdict
+            assert verdict.startswith(f"→ {start} {option.says}") and "**" not in verdict
             others = [line for line in said if line != verdict]
             assert others == list(lesson.quiz().paragraphs[1:])
     if one.tolerance is not None:

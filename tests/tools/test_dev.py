@@ -38,9 +38,7 @@ def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
     return asked
 
 
-def test_a_run_installs_what_is_new_torch_last(
-    installs: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_installs_what_is_new_torch_last(installs: list[list[str]], monkeypatch) -> None:
     for extras in (("lab",), ("lab",), ("book", "lab"), ("lab",), ("nets", "parquet")):
         venv.prepare(extras)
     assert installs == [["lab"], ["book", "lab"], ["book", "lab", "parquet"], ["nets"]]
@@ -49,9 +47,7 @@ def test_a_run_installs_what_is_new_torch_last(
     assert installs[4:] == [["lab"]]
 
 
-def test_an_optional_extra_may_fail_once(
-    installs: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_optional_extra_may_fail_once(installs: list[list[str]], capsys) -> None:
     for _ in range(2):
         venv.prepare(("lab",), ("impossible",))
     assert "tests that need [impossible] are skipped" in capsys.readouterr().out
@@ -191,9 +187,7 @@ def test_every_notebook_is_found_and_none_is_a_failure(monkeypatch: pytest.Monke
     assert dev.validate_notebooks() == 1
 
 
-def test_the_book_is_built_anew_when_the_package_changes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(dev, "BOOK", tmp_path / "_build")
     dev.forget_outdated_book()
     page = tmp_path / "_build" / "page.html"
@@ -205,9 +199,7 @@ def test_the_book_is_built_anew_when_the_package_changes(
     assert not page.exists()
 
 
-def test_lessons_without_their_packages_are_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lessons_without_their_packages_are_left_out(monkeypatch, capsys) -> None:
     lessons = {path.stem[:2]: path for path in (ROOT / "notebooks").glob("[0-9]*.md")}
     assert lesson_needs.extra_packages(lessons["10"]) == ["torch"]
     monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
@@ -252,9 +244,7 @@ def test_the_overview_names_every_command() -> None:
     assert shown == bare("help").stdout == bare("--help").stdout
 
 
-def test_wrong_commands_and_arguments_are_named(
-    capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
-) -> None:
+def test_wrong_commands_and_arguments_are_named(capsys, subtests) -> None:
     assert dev.main(["tset"]) == 2
     assert "does not know 'tset'" in capsys.readouterr().err
     for words in (["book", "now"], ["lint", "--fxi"], ["torch", "2"], ["clean", "build"]):
@@ -264,9 +254,7 @@ def test_wrong_commands_and_arguments_are_named(
             assert f"unrecognized arguments: {words[1]}" in capsys.readouterr().err
 
 
-def test_a_command_of_a_module_gets_its_words_where_they_were_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_of_a_module_gets_its_words_where_they_were_typed(tmp_path, monkeypatch) -> None:
     seen: list[tuple[tuple[str, ...], Path]] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(dev, "prepare", lambda *_: None)

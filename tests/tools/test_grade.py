@@ -147,9 +147,7 @@ def test_the_page_shows_texts_and_runs_none(tmp_path: Path) -> None:
     assert page.tags.count("h1") == 1 and "lang" in (tmp_path / "grades.html").read_text("utf-8")
 
 
-def test_a_run_sees_no_variables_that_it_does_not_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_sees_no_variables_that_it_does_not_need(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("SOME_PASSWORD", "secret")
     monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
     env = grade_fence.environment(tmp_path)
@@ -188,9 +186,7 @@ def test_wrong_usage_is_code_2(
     assert words in capsys.readouterr().err
 
 
-def test_files_that_are_no_workbook_are_refused_before_a_process_starts(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path, subtests) -> None:
     (tmp_path / "x.ipynb").mkdir()
     (tmp_path / "y.ipynb").symlink_to("nowhere")
     for name in ("x", "y"):
@@ -205,12 +201,7 @@ def test_files_that_are_no_workbook_are_refused_before_a_process_starts(
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("fenced", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_a_good_a_wrong_and_a_broken_workbook(
-    fenced: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatch, capsys) -> None:
     if not fenced:  # as where there is no `unshare`
         monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}

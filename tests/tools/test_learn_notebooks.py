@@ -104,9 +104,7 @@ my_text = "A whole sentence about a coin."
 """
 
 
-def test_the_solved_build_ticks_all_points_of_a_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> None:
     rubric = Rubric(points=("One.", "Two.", "Three."), model="m")
     check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
     lesson = Lesson("00", "Toy", {"0.7": check}, {})
@@ -146,9 +144,7 @@ def numbers(text: str) -> set[float]:
 
 @pytest.mark.slow
 @lessons([path for path in LESSONS if path.stem.startswith("01")])
-def test_alternative_texts_give_numbers_that_the_figures_show(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alternative_texts_give_numbers_that_the_figures_show(path: Path, monkeypatch) -> None:
     monkeypatch.delenv("CALIBKIT_DATA", raising=False)
     names: dict[str, Any] = {"__name__": "__main__"}
     seen = 0

@@ -84,9 +84,7 @@ def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Pa
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
 
 
-def test_a_changed_core_is_refused(
-    parts: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_core_is_refused(parts: tuple[Path, Path, Path], tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(pins.CORE, "pyodide.js", digest(b"another"))
     with pytest.raises(Failure, match="pyodide.js is not the official file"):
         pyodide.unpack_core(parts[0], tmp_path / "out")
@@ -429,9 +427,7 @@ def lite(browser: Any, pages: str) -> Iterator[Any]:
 
 @needs_site
 @pytest.mark.browser
-def test_work_and_progress_survive_a_reload_and_can_be_taken_home(
-    lite: Any, tmp_path: Path
-) -> None:
+def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp_path) -> None:
     lesson = lite("00_start_here")
     lesson.run(lesson.cell("open_lesson"))
     lesson.write(lesson.cell("your code"), "share = 6 / 36  # mine")

@@ -322,8 +322,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
     assert done.returncode == 0, done.stderr[-2000:]
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     audited = answers.pop()
-    assert answers.pop() == in_page.pasted(rows())
-    assert len(answers) == len(questions)
+    assert answers.pop() == in_page.pasted(rows()) and len(answers) == len(questions)
     _, _, report = desktop(folder, "--label=y", "--prob=p", "--costs=1:20", "--", "pasted.csv")
     found = json.loads(audited["json"])
     assert rounded(numbers(found)) == rounded(numbers(report))
@@ -593,8 +592,7 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     audits.choose("y", "p")
     audits.run()
     assert "over-confident" in audits.report()["headline"]
-    assert audits.page.locator("img[src=x]").count() == 0
-    assert audits.errors == []
+    assert audits.page.locator("img[src=x]").count() == 0 and audits.errors == []
 
 
 @needs_site

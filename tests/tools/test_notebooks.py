@@ -209,8 +209,7 @@ def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> Non
 def test_what_unfolds_says_so(path: Path) -> None:
     """JupyterLab's theme hides the browser's own triangle."""
     summaries = re.findall(r"<summary>(.)", prose(path))
-    assert summaries
-    assert set(summaries) == {"▸"}
+    assert summaries and set(summaries) == {"▸"}
 
 
 @lessons(LESSONS)

@@ -404,9 +404,7 @@ def test_the_book_executes_a_lesson_once_and_compares_it(
 
 
 @pytest.mark.slow
-def test_the_book_takes_what_nbval_has_executed(
-    pair: Path, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path, subtests) -> None:
     source = read_source(pair)
     outputs = [cell.outputs for cell in code_cells(stored(pair))]
     error = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
@@ -438,9 +436,7 @@ def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyP
     assert "OPENBLAS_CORETYPE" not in portable.processor(portable.PLAIN, 1)
 
 
-def test_kernels_are_those_that_openblas_takes_the_own_one_last(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, capsys) -> None:
     taken = {"Zen": "Haswell", "Sandybridge": "", "": "Haswell"}
     monkeypatch.setattr(portable.platform, "machine", lambda: "AMD64")
     monkeypatch.setattr(

@@ -65,8 +65,7 @@ class TestEqualWidth:
             with subtests.test(n_bins=n_bins):
                 binning = ck.EqualWidth(n_bins, low=low)
                 edges = binning.edges(np.array([0.9]))
-                assert edges[0] == low
-                assert edges[-1] == 1
+                assert edges[0] == low and edges[-1] == 1
                 assert binning.assign(edges[:-1], edges).tolist() == list(range(n_bins))
                 below = np.nextafter(edges[1:], 0)
                 assert binning.assign(below, edges).tolist() == list(range(n_bins))
@@ -167,13 +166,11 @@ class TestFixedEdges:
 def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
     edges = binning.edges(prob)
     index = binning.assign(prob, edges)
-    assert (np.diff(edges) > 0).all()
-    assert (edges[0], edges[-1]) == (0, 1)
+    assert (np.diff(edges) > 0).all() and (edges[0], edges[-1]) == (0, 1)
     inside = (edges[:-1] <= prob[:, None]) & (
         (prob[:, None] < edges[1:]) | ((prob[:, None] == 1) & (edges[1:] == 1))
     )
-    assert (inside.sum(axis=1) == 1).all()
-    assert np.array_equal(inside.argmax(axis=1), index)
+    assert (inside.sum(axis=1) == 1).all() and np.array_equal(inside.argmax(axis=1), index)
 
 
 def test_one_and_the_float_below_it(subtests: pytest.Subtests) -> None:
@@ -181,8 +178,7 @@ def test_one_and_the_float_below_it(subtests: pytest.Subtests) -> None:
     for binning in (ck.EqualWidth(3), ck.EqualMass(2), ck.EqualMass(4), ck.Distinct()):
         with subtests.test(binning=binning):
             table = ck.reliability_table([0, 1, 1, 0], prob, bins=binning)
-            assert table.count.sum() == 4
-            assert table.edges[-1] == 1
+            assert table.count.sum() == 4 and table.edges[-1] == 1
     assert np.bincount(bin_of(prob, ck.EqualMass(4))).tolist() == [1, 3]
     assert np.bincount(bin_of(prob, ck.Distinct())).tolist() == [1, 1, 2]
 
@@ -216,8 +212,7 @@ def test_a_binning_of_ones_own() -> None:
             return "two halves"
 
     table = ck.reliability_table([0, 1, 1], [0.1, 0.5, 0.9], bins=Halves())
-    assert table.count.tolist() == [1, 2]
-    assert table.bins == "two halves"
+    assert table.count.tolist() == [1, 2] and table.bins == "two halves"
 
 
 @pytest.mark.parametrize("kind", ["uniform", "ties", "rare", "single precision", "near 1"])

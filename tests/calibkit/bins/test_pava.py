@@ -138,8 +138,7 @@ def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
     label = (rng.random(n) < rng.random()).astype(int)
     sizes = np.diff(bins.PavaBC(n_min, n_max, tail=tail, ties=ties).bounds(prob, label))
     tie = int(np.unique(prob, return_counts=True)[1].max())
-    assert sizes.sum() == n
-    assert sizes.min() >= n_min
+    assert sizes.sum() == n and sizes.min() >= n_min
     t = 1 if ties == "as-given" else tie
     if tail == "paper":
         assert sizes.max() <= max(n_max, t, 2 * n_min - 2 + t)
@@ -172,8 +171,7 @@ def test_a_small_largest_size_breaks_the_smallest() -> None:
 
 
 def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
-    assert bins.PavaBC().sizes(6000) == (300, 1200)
-    assert bins.PavaBC().sizes(19) == (0, 3)
+    assert bins.PavaBC().sizes(6000) == (300, 1200) and bins.PavaBC().sizes(19) == (0, 3)
     assert bins.PavaBC().sizes(1) == (0, 1)
 
 
@@ -222,10 +220,8 @@ def test_one_bin_where_nothing_can_be_told_apart(prob: Any, subtests: pytest.Sub
         with subtests.test(binning=binning):
             for label in (np.zeros(len(prob), dtype=int), np.ones(len(prob), dtype=int)):
                 table = ck.reliability_table(label, prob, bins=binning)
-                assert table.n == len(prob)
-                assert table.edges[0] == 0
-                assert table.edges[-1] == 1
-                assert table.occupied.all()
+                assert table.n == len(prob) and table.edges[0] == 0
+                assert table.edges[-1] == 1 and table.occupied.all()
 
 
 def test_neighbouring_floats_are_kept_apart() -> None:

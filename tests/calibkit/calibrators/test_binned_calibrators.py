@@ -118,8 +118,7 @@ class TestBothMaps:
     def test_an_empty_bin_leaves_predictions_alone(self, kind):
         model = kind(4).fit([0.1, 0.8], [1, 0])
         at = np.array([0.25, 0.3, 0.4999, 0.5, 0.7])
-        assert np.array_equal(model.curve(at), at)
-        assert model.n_parameters_ == 2
+        assert np.array_equal(model.curve(at), at) and model.n_parameters_ == 2
         assert np.isnan(model.table_.frequency[1:3]).all()
 
     @settings(max_examples=50)
@@ -175,8 +174,7 @@ class TestFirstEdges:
     def test_edges_are_predictions(self, data, n_bins):
         _, p = data
         edges = ck.EqualMass(n_bins, "first").edges(p)
-        assert np.isin(edges[1:-1], p).all()
-        assert (np.diff(edges) > 0).all()
+        assert np.isin(edges[1:-1], p).all() and (np.diff(edges) > 0).all()
 
     @pytest.mark.parametrize(("n", "n_bins"), [(10, 3), (11, 4), (97, 15), (5, 9)])
     def test_without_ties_they_are_runs_of_the_sorted_list(self, n, n_bins):
@@ -278,8 +276,7 @@ class TestCrossValidation:
     def test_folds_are_drawn_from_rng(self):
         y, p = drawn(300)
         one, same, other = (CrossValidatedBinning(rng=rng).fit(p, y).scores_ for rng in (1, 1, 2))
-        assert np.array_equal(one, same)
-        assert not np.array_equal(one, other)
+        assert np.array_equal(one, same) and not np.array_equal(one, other)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -308,8 +305,7 @@ def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label, subtest
     for n, p in ((25, 0.2), (40, 0.7), (33, 0.123)):
         with subtests.test(n=n, p=p):
             model = CrossValidatedBinning(kind).fit(np.full(n, p), np.full(n, label))
-            assert model.n_bins_ == 1
-            assert model.calibrate([p])[0] == pytest.approx(label)
+            assert model.n_bins_ == 1 and model.calibrate([p])[0] == pytest.approx(label)
 
 
 class TestSweep:

@@ -82,13 +82,10 @@ class TestEstimator:
         y, p = binary_data(200)
         model = family.make()
         before = repr(model.get_params())
-        assert model.fit(p, y) is model
-        assert model.converged_ is True
-        assert isinstance(model.n_iter_, int)
-        assert model.n_iter_ >= 0
+        assert model.fit(p, y) is model and model.converged_ is True
+        assert isinstance(model.n_iter_, int) and model.n_iter_ >= 0
         assert model.n_parameters_ is None or model.n_parameters_ >= 1
-        assert model.family
-        assert model.loss_name
+        assert model.family and model.loss_name
         assert repr(model.get_params()) == before
 
     def test_fitting_twice_forgets_the_first_time(self, family):
@@ -116,8 +113,7 @@ class TestInputAndOutput:
         model = family.make().fit(p, y)
         for at in (p, p[:1]):
             out = model.calibrate(at)
-            assert out.shape == np.shape(at)
-            assert out.dtype == np.float64
+            assert out.shape == np.shape(at) and out.dtype == np.float64
         # Two columns are a classifier's: the map of P(y = 1) must not go over both.
         table = np.column_stack([1 - p, p])
         for call in (model.calibrate, lambda table: model.fit(table, y)):
@@ -170,8 +166,7 @@ class TestInputAndOutput:
         assert x.shape == height.shape
         there = ~np.isnan(height)
         assert np.array_equal(np.isnan(x[~there]), np.isnan(height[~there]))
-        assert np.nanmin(x) == 0
-        assert np.nanmax(x) == 1
+        assert np.nanmin(x) == 0 and np.nanmax(x) == 1
         assert (np.diff(x[there]) >= 0).all()
         # Inside a drawn stretch; where a jump begins and ends is a matter of the left-closed bin.
         inner = there[:-1] & there[1:] & (np.diff(x) > 1e-9)

@@ -181,8 +181,7 @@ WITHOUT_DATA = (
 @each(ONE_EVENT)
 def test_checks_of_scikit_learn_on_maps_of_one_event(model: Any, check: str) -> None:
     tags = model.__sklearn_tags__()
-    assert tags.input_tags.one_d_array
-    assert not tags.input_tags.two_d_array
+    assert tags.input_tags.one_d_array and not tags.input_tags.two_d_array
     assert tags.estimator_type == "classifier"
     with quiet():
         getattr(estimator_checks, check)(type(model).__name__, clone(model))
@@ -201,8 +200,7 @@ def test_one_event_in_their_words(model: Any) -> None:
     np.testing.assert_array_equal(fitted.transform(GRID), fitted.calibrate(GRID))
     np.testing.assert_array_equal(fitted.predict(GRID), table[:, 1] > 0.5)
     assert fitted.score(P, Y) == pytest.approx(-((fitted.calibrate(P) - Y) ** 2).mean())
-    assert fitted.n_features_in_ == 1
-    assert fitted.classes_.tolist() == [0, 1]
+    assert fitted.n_features_in_ == 1 and fitted.classes_.tolist() == [0, 1]
     assert is_classifier(fitted)
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_proba(GRID), table)
@@ -508,8 +506,7 @@ def test_without_a_block_per_class_the_optimum_is_the_same(
     usual = MatrixScaling("probabilities", **options).fit(prob, labels)
     monkeypatch.setattr(_softmax_fit, "_MOST_NUMBERS", 0)
     frugal = MatrixScaling("probabilities", **options).fit(prob, labels)
-    assert frugal.converged_
-    assert frugal.gradient_norm_ <= _softmax_fit.TOLERANCE
+    assert frugal.converged_ and frugal.gradient_norm_ <= _softmax_fit.TOLERANCE
     np.testing.assert_allclose(frugal.calibrate(prob), usual.calibrate(prob), rtol=0, atol=1e-7)
 
 

@@ -82,16 +82,14 @@ class TestGolden:
     def test_betacal_on_the_boundary(self):
         # The same program's coefficients are off by its optimiser, so the maps agree to 1e-5.
         model = BetaCalibrator().fit(*boundary_data()[::-1])
-        assert model.a_ == 0
-        assert model.b_ == pytest.approx(0.62429175045804, abs=1e-7)
+        assert model.a_ == 0 and model.b_ == pytest.approx(0.62429175045804, abs=1e-7)
         assert model.intercept_ == pytest.approx(-0.9473663593681204, abs=1e-7)
         assert model.m_ == pytest.approx(0.7807444174384799, abs=1e-5)
         betacal = [0.27954098, 0.31705216, 0.37410584, 0.47921994, 0.96659413]
         assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=1e-5)
         y, p = boundary_data()
         mirror = BetaCalibrator().fit(1 - p, 1 - y)
-        assert mirror.b_ == 0
-        assert mirror.a_ == pytest.approx(0.624291750458, abs=1e-7)
+        assert mirror.b_ == 0 and mirror.a_ == pytest.approx(0.624291750458, abs=1e-7)
 
     def test_isotonic(self):
         model = IsotonicCalibrator().fit(PROB, LABELS)
@@ -246,8 +244,7 @@ class TestTheorems:
         features = np.vstack([logit(p), np.ones_like(p)])
         error = np.sqrt(np.diag(np.linalg.inv((features * p * (1 - p)) @ features.T)))
         platt, beta = PlattCalibrator().fit(p, y), BetaCalibrator().fit(p, y)
-        assert abs(platt.slope_ - 1) < 4 * error[0]
-        assert abs(platt.intercept_) < 4 * error[1]
+        assert abs(platt.slope_ - 1) < 4 * error[0] and abs(platt.intercept_) < 4 * error[1]
         assert np.abs(beta.calibrate(GRID) - GRID).max() < 0.01
 
     def test_a_known_line_is_found(self):
@@ -354,15 +351,13 @@ class TestNoFiniteOptimum:
         p = expit(rng.normal(8, 4, 5000))
         y = rng.random(5000) < expit(0.4 * logit(np.clip(p, 1e-16, 1 - 1e-16)))
         model = PlattCalibrator(smoothing=False).fit(p, y)
-        assert model.converged_
-        assert model.n_iter_ < 20
+        assert model.converged_ and model.n_iter_ < 20
         assert model.slope_ == pytest.approx(0.4, abs=0.03)
 
     def test_steps_are_bounded(self):
         target = np.array([0.0, 1.0, 0.0, 1.0])
         fit = fit_logistic(np.array([[1e-8, 2e-8, 3e-8, 4e-8], np.ones(4)]), target, [[0.0, 0.0]])
-        assert fit.converged
-        assert fit.n_iter <= 20
+        assert fit.converged and fit.n_iter <= 20
 
 
 class TestFewPredictions:

@@ -38,8 +38,7 @@ def test_there_and_back_again(p: list[float], train: float, test: float) -> None
 def test_no_change_changes_nothing(p: list[float], share: float) -> None:
     given_array = np.array(p)
     moved = shift_prior(given_array, train_prevalence=share, test_prevalence=share)
-    assert np.array_equal(moved, given_array)
-    assert not np.shares_memory(moved, given_array)
+    assert np.array_equal(moved, given_array) and not np.shares_memory(moved, given_array)
 
 
 @pytest.mark.parametrize(("train", "test"), [(0.5, 0.4), (0.5, 0.01), (0.01, 0.02), (0.02, 0.9)])
@@ -115,8 +114,7 @@ def test_em_climbs_to_the_estimate_and_stays_there() -> None:
     heights = [log_likelihood(s, sample.y_prob, 0.5) for s in estimate.path[:40]]
     assert np.all(np.diff(heights) >= -1e-9)
     assert estimate.path[-1] == pytest.approx(estimate.value, abs=1e-12)
-    assert len(estimate.path) == 301
-    assert estimate.path[0] == 0.5
+    assert len(estimate.path) == 301 and estimate.path[0] == 0.5
     moved = shift_prior(sample.y_prob, train_prevalence=0.5, test_prevalence=estimate.value)
     assert moved.mean() == pytest.approx(estimate.value, abs=1e-12)
 
@@ -143,8 +141,7 @@ def test_estimates_scatter_as_the_standard_error_says() -> None:
 @pytest.mark.parametrize(("p", "want"), [([0.1, 0.2, 0.2], 0.0), ([0.7, 0.9], 1.0)])
 def test_estimates_at_the_ends_have_no_standard_error(p: list[float], want: float) -> None:
     estimate = estimate_prevalence(p, train_prevalence=0.5)
-    assert estimate.value == want
-    assert np.isnan(estimate.standard_error)
+    assert estimate.value == want and np.isnan(estimate.standard_error)
     assert "±" not in estimate.describe()
 
 
@@ -155,8 +152,7 @@ def test_estimates_are_probabilities_and_rows_have_no_order(p: list[float], trai
         return
     forward = estimate_prevalence(p, train_prevalence=train, em_steps=5)
     backward = estimate_prevalence(p[::-1], train_prevalence=train, em_steps=5)
-    assert 0 <= forward.value <= 1
-    assert forward.value == backward.value
+    assert 0 <= forward.value <= 1 and forward.value == backward.value
     assert np.array_equal(forward.path, backward.path)
     assert np.all((forward.path >= 0) & (forward.path <= 1 + 1e-12))
 

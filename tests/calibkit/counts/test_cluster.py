@@ -70,9 +70,7 @@ def slow_piece(*piece: Any) -> Any:
 
 
 @pytest.mark.long
-def test_a_killed_worker_does_not_change_the_table(
-    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_does_not_change_the_table(tmp_path, client: Any, monkeypatch) -> None:
     path, whole = write(tmp_path / "log.parquet", 64_000, 1000)
     workers = client.run(os.getpid)
     victim = next(iter(workers.values()))

@@ -78,8 +78,7 @@ def test_sums_are_right_for_any_floats_and_any_grid(prob: Any, cells: int) -> No
     number = sum(Fraction(int(c)) * k for k, c in enumerate(sums.counts[:, 1].tolist()) if c)
     kept = (number + Fraction(int(sums.steps.sum()), STEPS)) / cells
     assert abs(kept - exact) <= len(prob) * (Fraction(1, 2 * STEPS * cells) + Fraction(2, 2**53))
-    assert (sums.steps >= 0).all()
-    assert (sums.steps <= sums.counts * STEPS).all()
+    assert (sums.steps >= 0).all() and (sums.steps <= sums.counts * STEPS).all()
 
 
 # --- equal to the measures in memory -------------------------------------------------------------
@@ -114,8 +113,7 @@ def test_one_event_of_many_classes(view: Any) -> None:
     table = CountTable(view=view).update(label, prob)
     direct = ck.calibration_error(label, prob, view=view)
     assert float(table.expected_calibration_error()) == pytest.approx(float(direct), abs=1e-13)
-    assert table.table().view == direct.view
-    assert table.n_classes == 4
+    assert table.table().view == direct.view and table.n_classes == 4
 
 
 def test_class_wise_tables() -> None:
@@ -146,9 +144,7 @@ def test_events_that_were_called_impossible_are_counted() -> None:
 
 
 @pytest.mark.parametrize("denominator", [7, 100, 25_200])
-def test_everything_is_exact_for_predictions_on_the_grid(
-    denominator: int, subtests: pytest.Subtests
-) -> None:
+def test_everything_is_exact_for_predictions_on_the_grid(denominator: int, subtests) -> None:
     label, prob = coarse_binary(2000, denominator)
     if denominator == 7:  # equal predictions lie in the same cell, which is all that matters
         assert len(np.unique(np.floor(prob * 25_200))) == len(np.unique(prob))

@@ -322,9 +322,7 @@ def test_columns_of_odd_types_are_refused(tmp_path: Path, subtests: pytest.Subte
             assert_refused(write_parquet(tmp_path / f"{name}.parquet", columns), words)
 
 
-def test_other_marks_between_columns_and_in_numbers(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_other_marks_between_columns_and_in_numbers(tmp_path, subtests) -> None:
     plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
     other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
     bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
@@ -347,9 +345,7 @@ def test_other_marks_between_columns_and_in_numbers(
         ("y,p\n1,.5\n", {"delimiter": '"'}, "must be one character"),
     ],
 )
-def test_wrong_marks_are_refused(
-    tmp_path: Path, text: str, marks: dict[str, Any], words: str
-) -> None:
+def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], words: str) -> None:
     path = write_csv(tmp_path / "log.csv", text)
     with pytest.raises(ValueError, match=words):
         count_file(path, label="y", prob="p", **marks)
@@ -500,9 +496,7 @@ def test_a_member_name_of_an_archive_leads_nowhere(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "log.npz"]
 
 
-def test_an_npz_that_unpacks_to_gigabytes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_npz_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch) -> None:
     from calibkit.counts import _arrays
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
@@ -529,9 +523,7 @@ def test_texts_from_outside_cannot_speak_to_the_terminal_and_are_cut(tmp_path: P
     assert len(assert_refused(path, "cut")) < 800
 
 
-def test_without_pyarrow_parquet_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch) -> None:
     label, prob = rows(30)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob})
     monkeypatch.setitem(sys.modules, "pyarrow", None)

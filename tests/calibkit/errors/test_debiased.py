@@ -106,8 +106,7 @@ def test_the_absolute_error_by_integration(n, n_bins, exponent):
         )
     ]
     assert found.value == pytest.approx(2 * found.plain - sum(chance), abs=1e-9)
-    assert np.isnan(found.squared)
-    assert np.isnan(found.plain_squared)
+    assert np.isnan(found.squared) and np.isnan(found.plain_squared)
 
 
 def test_the_absolute_error_of_a_pure_bin_is_not_corrected(subtests):
@@ -265,14 +264,12 @@ def test_classes_are_averaged_before_the_root():
     single = [debiased_calibration_error(y, p, view=k, bins=5).squared for k in range(3)]
     np.testing.assert_allclose(found.per_view, single, rtol=0, atol=1e-12)
     assert found.squared == pytest.approx(np.mean(single), abs=1e-12)
-    assert found.view == "class-wise, 3 classes"
-    assert found.to_frame().shape == (3, 3)
+    assert found.view == "class-wise, 3 classes" and found.to_frame().shape == (3, 3)
 
 
 def test_a_negative_square_is_kept_and_said():
     found = debiased_calibration_error([0, 1, 1, 0], [0.5] * 4, bins=1)
-    assert found.squared == pytest.approx(-1 / 12, abs=1e-15)
-    assert float(found) == 0
+    assert found.squared == pytest.approx(-1 / 12, abs=1e-15) and float(found) == 0
     assert "debiased square is -0.083333" in found.describe()
     assert (found.n, found.bins, found.view) == (4, "1 equal-width bin", "positive class")
 

@@ -149,8 +149,7 @@ def test_high_norms_approach_the_maximum() -> None:
     labels, prob = binary_data(300)
     largest = float(ck.maximum_calibration_error(labels, prob))
     values = [float(ck.lp_calibration_error(labels, prob, norm=10.0**k)) for k in range(7)]
-    assert values == sorted(values)
-    assert values[-1] == pytest.approx(largest, rel=1e-4)
+    assert values == sorted(values) and values[-1] == pytest.approx(largest, rel=1e-4)
     assert float(ck.lp_calibration_error(labels, prob, norm=1e300)) == pytest.approx(largest)
     classes, rows = class_data(300)
     largest = float(ck.marginal_calibration_error(classes, rows, norm=inf))
@@ -187,8 +186,7 @@ class TestNullMoments:
         error = ck.class_wise_calibration_error(*class_data(500))
         means = [null_moments(table)[0] for table in error.tables]
         assert error.null_mean == pytest.approx(np.mean(means), abs=1e-15)
-        assert np.isnan(error.null_sd)
-        assert "±" not in error.describe()
+        assert np.isnan(error.null_sd) and "±" not in error.describe()
 
 
 class TestClassWeights:
@@ -234,8 +232,7 @@ class TestClassWeights:
         interval = ck.bootstrap_interval(
             ck.marginal_calibration_error, *data, n_resamples=50, rng=0, **options
         )
-        assert interval.value == only.value
-        assert interval.low <= only.value <= interval.high
+        assert interval.value == only.value and interval.low <= only.value <= interval.high
 
     @pytest.mark.parametrize(
         ("weights", "says"),

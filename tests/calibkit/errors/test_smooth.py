@@ -77,8 +77,7 @@ def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None
     # Between the error of the mean and the error of distinct predictions.
     _, group = np.unique(prob, return_inverse=True)
     apart = np.abs(np.bincount(group, prob - labels)).sum() / len(prob)
-    assert errors[0] <= apart + 1e-12
-    assert errors[-1] >= abs((prob - labels).mean()) - 1e-12
+    assert errors[0] <= apart + 1e-12 and errors[-1] >= abs((prob - labels).mean()) - 1e-12
 
 
 @given(ROWS, st.floats(0.02, 0.5), st.integers(0, 10**6))
@@ -143,8 +142,7 @@ def test_exact_frequencies_are_no_error() -> None:
     labels, prob = [0, 0, 0, 1, 0, 1, 1, 1, 1], [0.25] * 4 + [0.75] * 4 + [1.0]
     labels[4] = 0
     found = smooth_calibration_error(labels, prob)
-    assert found.value == 0
-    assert found.frequency[0][64] == pytest.approx(0.25)
+    assert found.value == 0 and found.frequency[0][64] == pytest.approx(0.25)
     assert "0.0000" in found.describe()
 
 
@@ -154,8 +152,7 @@ def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
         np.mean([smooth_calibration_error(*binary_data(n, k, exponent=1)).value for k in range(8)])
         for n in (1000, 64_000)
     ]
-    assert means[1] < 0.012
-    assert means[0] / means[1] == pytest.approx(4, rel=0.25)
+    assert means[1] < 0.012 and means[0] / means[1] == pytest.approx(4, rel=0.25)
 
 
 # --- beside the rest -----------------------------------------------------------------------------
@@ -185,8 +182,7 @@ def test_the_curves_are_those_of_the_error() -> None:
 def test_curves_end_where_the_predictions_do() -> None:
     found = smooth_calibration_error([0, 1, 0, 1], [0.2, 0.21, 0.22, 0.23], bandwidth=0.02)
     shown = found.prob[~np.isnan(found.frequency[0])]
-    assert 0.13 < shown[0] < 0.2
-    assert 0.23 < shown[-1] < 0.3
+    assert 0.13 < shown[0] < 0.2 and 0.23 < shown[-1] < 0.3
 
 
 @pytest.mark.slow
@@ -197,8 +193,7 @@ def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None
                 smooth_calibration_error, *binary_data(800, 3, exponent), n_draws=99, rng=0
             )
             assert null.name == "smooth calibration error"
-            assert (null.p_value > 0.05) == calibrated
-            assert 0.01 < null.mean < 0.06
+            assert (null.p_value > 0.05) == calibrated and 0.01 < null.mean < 0.06
 
 
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])

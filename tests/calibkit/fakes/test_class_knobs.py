@@ -95,9 +95,7 @@ def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
 
 
 @pytest.mark.parametrize("spread", ["equal", "random"])
-def test_one_knob_for_all_classes_is_the_knob_classifier(
-    spread: Any, subtests: pytest.Subtests
-) -> None:
+def test_one_knob_for_all_classes_is_the_knob_classifier(spread: Any, subtests) -> None:
     one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
     same = ClassKnobs((one, one, one))
     ours, theirs = same.truth(), one.truth()

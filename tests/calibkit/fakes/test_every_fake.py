@@ -50,8 +50,7 @@ def test_samples_are_honest_tables(name: str) -> None:
     assert sample.n == len(labels) == len(said) == len(true) == 500
     assert labels.dtype == np.int64
     both = np.stack([said, true])
-    assert both.min() >= 0
-    assert both.max() <= 1
+    assert both.min() >= 0 and both.max() <= 1
     if both.ndim == 3:
         np.testing.assert_allclose(both.sum(axis=2), 1, atol=1e-12)
     own = true if true.ndim == 1 else true[np.arange(500), labels]

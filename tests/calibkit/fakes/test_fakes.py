@@ -43,8 +43,7 @@ class TestTrueMap:
     def test_calibrated_means_equal_to_the_last_digit(self) -> None:
         prob = np.random.default_rng(0).random(1000)
         true = LogitDistortion().true_map(prob)
-        assert np.array_equal(true, prob)
-        assert not np.shares_memory(true, prob)
+        assert np.array_equal(true, prob) and not np.shares_memory(true, prob)
 
 
 class TestTrueError:

@@ -14,9 +14,7 @@ from tests.helpers import golden
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
 @pytest.mark.parametrize("accuracy", [0.55, 0.8, 0.99])
-def test_the_knob_attains_both_bounds(
-    n_classes: int, accuracy: float, subtests: pytest.Subtests
-) -> None:
+def test_the_knob_attains_both_bounds(n_classes: int, accuracy: float, subtests) -> None:
     over = KnobClassifier(n_classes, accuracy, budget_share=1.0)
     under = KnobClassifier(n_classes, accuracy, budget_share=1.0, direction="under")
     assert over.room == over.truth().expected == 1 - accuracy

@@ -116,8 +116,7 @@ class TestTheorems:
         assert fake.n_atoms == 3
         assert fake.expected_error() == fake.label_conditional_error() == 0
         assert fake.vector_conditional_error() == 0
-        assert fake.class_wise_errors() == (0, 0, 0)
-        assert fake.accuracy == F(2, 5)
+        assert fake.class_wise_errors() == (0, 0, 0) and fake.accuracy == F(2, 5)
         assert fake.best_postprocessing().accuracy == F(3, 5)
         assert fake.strong_error() == F(3, 5)
 
@@ -200,8 +199,7 @@ class TestTheorems:
             m * sum(r * (1 - 2 * g) + g * g for g, r in zip(gs, rs, strict=True))
             for m, gs, rs in terms
         )
-        assert best.brier <= brier
-        assert best.log_loss <= fake.log_loss + 1e-12
+        assert best.brier <= brier and best.log_loss <= fake.log_loss + 1e-12
 
     @pytest.mark.slow
     @given(classifiers())
@@ -243,15 +241,13 @@ class TestNorms:
 class TestLenses:
     def test_super_classes(self):
         fake = FiniteClassifier(None, [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2]], [[0, 0.8, 0.2]] * 2)
-        assert fake.lens_error(lambda stated: "aab") == 0
-        assert fake.lens_error(only(0)) > 0
+        assert fake.lens_error(lambda stated: "aab") == 0 and fake.lens_error(only(0)) > 0
 
     def test_atoms_that_look_alike_are_pooled(self):
         fake = FiniteClassifier(
             None, [[0.5, 0.3, 0.2], [0.3, 0.5, 0.2]], [[0.5, 0.2, 0.3], [0.3, 0.6, 0.1]]
         )
-        assert fake.lens_error(only(2)) == 0
-        assert fake.lens_error(finite.every_class) > 0
+        assert fake.lens_error(only(2)) == 0 and fake.lens_error(finite.every_class) > 0
 
     def test_a_group_that_is_absent_looks_like_one_of_probability_0(self):
         stated = [["1/2", "1/2", 0], ["1/4", "3/4", 0]]

@@ -129,8 +129,7 @@ class TestEveryEvaluator:
         result = fit_on_test(y, p, evaluator=evaluator, null_draws=9, rng=0)
         if isinstance(evaluator, DecisionTreeClassifier | LinearSVC):
             return  # these are far from the diagonal whatever the labels
-        assert result.null_mean < result.value
-        assert result.p_value == 1 / 10
+        assert result.null_mean < result.value and result.p_value == 1 / 10
         assert f"{result.null_mean:.4f} ± {result.null_sd:.4f}" in result.describe()
         assert "null_mean" in result.to_frame()["quantity"].tolist()
 
@@ -221,8 +220,7 @@ class TestEstimators:
     def test_what_leaves_the_unit_interval_is_cut_by_calibrate_alone(self):
         y = np.arange(40) >= 20
         model = EstimatorCalibrator(LinearRegression()).fit((np.arange(40) + 0.5) / 40, y)
-        assert model.curve([0.0])[0] < 0
-        assert model.calibrate([0.0])[0] == 0
+        assert model.curve([0.0])[0] < 0 and model.calibrate([0.0])[0] == 0
 
     @pytest.mark.parametrize(
         ("answer", "words"),
@@ -280,8 +278,7 @@ class TestComparison:
     def test_rows_are_those_of_single_fits_in_the_given_order(self, subtests):
         y, p = drawn()
         comparison = compare_evaluators(y, p, evaluators=FEW)
-        assert comparison.names == tuple(FEW)
-        assert len(comparison) == 3
+        assert comparison.names == tuple(FEW) and len(comparison) == 3
         for name, evaluator in FEW.items():
             with subtests.test(name=name):
                 alone = fit_on_test(y, p, evaluator=evaluator)
@@ -290,8 +287,7 @@ class TestComparison:
         assert frame["evaluator"].tolist() == list(FEW)
         assert frame["parameters"].tolist() == ["5", "2", "–"]
         assert list(frame) == ["evaluator", "parameters", "loss", "estimate", "debiased"]
-        assert np.isnan(comparison.true_error)
-        assert np.isnan(comparison.map_error).all()
+        assert np.isnan(comparison.true_error) and np.isnan(comparison.map_error).all()
         assert "true error" not in comparison.describe()
         with pytest.raises(KeyError, match="'beta' was not compared; there are slope-1"):
             comparison["beta"]
@@ -346,8 +342,7 @@ class TestComparison:
         assert {"Platt", "beta", "isotonic", "PL", "PL3"} < set(comparison.names)
         found = ck.adaptive_calibration_error(y, p).value
         assert comparison["15 equal-mass bins"].value == pytest.approx(found, abs=1e-12)
-        assert comparison.map_error.max() < 0.1
-        assert "<table>" in comparison._repr_html_()
+        assert comparison.map_error.max() < 0.1 and "<table>" in comparison._repr_html_()
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -114,8 +114,7 @@ class TestCombinations:
         names = np.array(["no", "yes"])[Y2]
         model = Calibrated(LogisticRegression(), calibrator).fit(X2, names)
         assert model.classes_.tolist() == ["no", "yes"]
-        assert model.predict_proba(X2).shape == (400, 2)
-        assert model.score(X2, names) > 0.8
+        assert model.predict_proba(X2).shape == (400, 2) and model.score(X2, names) > 0.8
 
     def test_a_classifier_without_probabilities(self):
         model = Calibrated(LinearSVC(), TemperatureScaling("logits")).fit(X, Y)

@@ -80,8 +80,7 @@ class TestBounds:
         z, y = problem(1)
         with pytest.warns(CalibrationWarning, match=f"{side} bound"):
             model = TemperatureScaling("logits", bounds=bounds).fit(z, y)
-        assert model.at_bound_ == side
-        assert model.temperature_ == bounds[side == "upper"]
+        assert model.at_bound_ == side and model.temperature_ == bounds[side == "upper"]
 
     def test_rows_without_contrast_have_temperature_one(self):
         model = TemperatureScaling("logits").fit(np.full((9, 3), 2.0), np.arange(9) % 3)
@@ -92,8 +91,7 @@ class TestBounds:
         z, y = problem(0)
         best = TemperatureScaling("logits").fit(z, y).temperature_
         near = TemperatureScaling("logits", bounds=tuple(best * np.array(shares))).fit(z, y)
-        assert near.at_bound_ is None
-        assert near.temperature_ == pytest.approx(best, rel=1e-6)
+        assert near.at_bound_ is None and near.temperature_ == pytest.approx(best, rel=1e-6)
 
     @pytest.mark.parametrize("bounds", [(0, 1), (2, 1), (1, np.inf), (1,), None, ("a", 2)])
     def test_bounds_are_checked(self, bounds):

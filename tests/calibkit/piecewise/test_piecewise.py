@@ -117,8 +117,7 @@ def test_grids_pool_ties_and_leave_out_folds() -> None:
     assert grid.x.tolist() == [0.1, 0.2, 0.9]
     assert (grid.hits.tolist(), grid.misses.tolist()) == ([[1, 1, 0]], [[1, 0, 1]])
     folds = training_grids(x, label, np.array([0, 1, 1, 0]), 2)
-    assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]]
-    assert folds.n.tolist() == [2, 2]
+    assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]] and folds.n.tolist() == [2, 2]
 
 
 @settings(max_examples=60, deadline=None)
@@ -214,17 +213,14 @@ def test_no_nearby_map_is_better(space: str, loss: str) -> None:
 def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
     p, y = shape_sample("beta2", 0.1, 600, 2)
     losses = [PiecewiseLinear(space, k, loss=loss).fit(p, y).training_loss_ for k in (1, 2, 4, 9)]
-    assert max(losses[1:]) <= losses[0] + 1e-6
-    assert losses[3] < losses[0] - 1e-3
+    assert max(losses[1:]) <= losses[0] + 1e-6 and losses[3] < losses[0] - 1e-3
 
 
 # --- against the reference --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_training_loss_is_at_most_that_of_the_reference(
-    space: str, loss: str, subtests: pytest.Subtests
-) -> None:
+def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, subtests) -> None:
     p, y = shape_sample("square", 0.05, 1000, 0)
     for k, reference in zip((1, 2, 3, 6), REFERENCE[space, loss], strict=True):
         with subtests.test(k=k):
@@ -359,9 +355,7 @@ AWKWARD = {
 @pytest.mark.parametrize("case", AWKWARD)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("k", [1, 3])
-def test_awkward_data_give_sane_maps(
-    case: str, space: str, k: int, subtests: pytest.Subtests
-) -> None:
+def test_awkward_data_give_sane_maps(case: str, space: str, k: int, subtests) -> None:
     p, y = AWKWARD[case]
     if len(p) < 2 * k:
         pytest.skip("too few predictions: an error, tested elsewhere")

@@ -78,8 +78,7 @@ class TestGeometry:
     @pytest.mark.parametrize("name", ["slope-1", "flat"])
     def test_the_lines_have_the_estimate_as_their_mean_length(self, six, name):
         lines = segments(plot.fit_on_test(six[name], show="distances"), "distances")
-        assert len(lines) == 6
-        assert (lines[:, 0, 0] == lines[:, 1, 0]).all()
+        assert len(lines) == 6 and (lines[:, 0, 0] == lines[:, 1, 0]).all()
         assert (lines[:, 0, 0] == lines[:, 0, 1]).all()  # they start on the diagonal
         lengths = np.abs(lines[:, 1, 1] - lines[:, 0, 1])
         assert lengths.mean() == pytest.approx(six[name].value, abs=1e-12)
@@ -131,8 +130,7 @@ class TestGeometry:
     def test_a_map_without_bins_gets_twenty_columns_of_counts(self, results):
         ax = plot.fit_on_test(results["isotonic"])
         heights = [path.vertices[1, 1] for path in one(ax, "counts").get_paths()]
-        assert sum(heights) == 600
-        assert len(heights) <= 20
+        assert sum(heights) == 600 and len(heights) <= 20
 
 
 class TestLogitAxes:
@@ -149,8 +147,7 @@ class TestLogitAxes:
         close = np.isclose(up, wanted, atol=1e-9)
         edges = getattr(result.evaluator, "edges_", np.array([]))
         at_edge = np.isclose(across[:, None], edges[None, :], atol=1e-9).any(axis=1)
-        assert (close | at_edge).all()
-        assert close.mean() > 0.9
+        assert (close | at_edge).all() and close.mean() > 0.9
 
     def test_platt_scaling_is_a_straight_line(self, results):
         x, y = on_logit_axes(results["Platt"])

@@ -171,8 +171,7 @@ class TestCounts:
         y_prob = np.r_[np.full(2000, 0.995), np.arange(99) / 99]
         table = ck.reliability_table((y_prob > 0.5).astype(int), y_prob, bins=60)
         strip = strip_of(plot.reliability(table))
-        assert strip.get_yscale() == "log"
-        assert "log" in strip.get_ylabel()
+        assert strip.get_yscale() == "log" and "log" in strip.get_ylabel()
 
     def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
         ax = plot.reliability(table)
