@@ -21,7 +21,6 @@ from book.experiments.pseudo_real import (
     clones,
     draw,
     page,
-    printed,
     stored,
 )
 from book.experiments.pseudo_real import __main__ as tool
@@ -29,7 +28,7 @@ from book.experiments.pseudo_real import evaluators as competing
 from book.experiments.pseudo_real import result as results
 from book.experiments.pseudo_real.decisions import decisions
 from book.experiments.pseudo_real.result import Draw
-from book.experiments.pseudo_real.study import KINDS, TITLES, Study, is_confidence
+from book.experiments.pseudo_real.study import KINDS, TITLES, Study
 from calibkit import expected_calibration_error
 from calibkit.calibrators import PlattCalibrator, SlopeOneBinning
 from tests.helpers import some
@@ -185,16 +184,6 @@ def test_the_smallest_samples_are_also_searched_by_evolution() -> None:
     assert 1 <= row.choice <= 3 and 0 < row.map_error < 0.05
 
 
-def test_the_kernel_error_is_the_sum_over_pairs() -> None:
-    rng = np.random.default_rng(0)
-    p = rng.random(60)
-    y = (rng.random(60) < p**2).astype(np.int64)
-    kernel = np.exp(-((p[:, None] - p) ** 2) / 2) * 2 * (1 - np.exp(-0.5))
-    pairs = kernel * np.outer(y - p, y - p)
-    wanted = (pairs.sum() - np.trace(pairs)) / (60 * 59)
-    assert synthetic.kernel_error(y, p) == pytest.approx(wanted, abs=1e-12)
-
-
 @pytest.mark.slow
 def test_ten_maps_are_those_of_the_first_start() -> None:
     sample = PseudoSet(MADE, "KDE", NONE, 1000, 0).sample()
@@ -318,11 +307,6 @@ def test_single_clusters_have_no_standard_error() -> None:
     assert np.isfinite(Table(draws, ("a",), one.values).standard_error("a"))
 
 
-def test_seeds_and_wins_are_counted_by_coordinate() -> None:
-    one = table([[1.0, 2.0, 1.5], [3.0, 4.0, 2.0], [5.0, 6.5, 6.0], [7.0, 7.5, 7.5]])
-    assert one.span("a", "seed") == (2.0, 6.0) and one.span("b", "task") == (4.25, 5.75)
-
-
 def test_parts_keep_evaluators_that_have_all_draws() -> None:
     one = table([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
     assert one.where(everything).names == ("a", "b")
@@ -392,16 +376,6 @@ def test_the_first_must_be_alone() -> None:
     assert claims.first(three.only(["ES15", "beta"]), "ES15").verdict == "confirmed"
 
 
-def test_printed_numbers_are_found_by_name(subtests: pytest.Subtests) -> None:
-    assert printed.printed(printed.MAPS, "all", "PL^CE 10") == 6.27
-    assert printed.printed(printed.RANKS, "confidence", "isotonic") == 0.657
-    assert printed.printed(printed.MAPS, "n = 5", "isotonic") is None
-    assert printed.printed(printed.MAPS, "all", "KDE") is None
-    for columns in (printed.MAPS, printed.ERRORS, printed.RANKS):
-        with subtests.test(columns=columns):
-            assert {len(column) for column in columns.values()} == {len(printed.EVALUATORS)}
-
-
 # --- what is stored, and the page ----------------------------------------------------------------
 
 
@@ -456,25 +430,6 @@ def test_the_pictures_are_up_to_date(name: str) -> None:
         words = image.text["Description"]
     assert f":alt: {words}\n" in page.PAGE.read_text(encoding="utf-8")
     assert path.stat().st_size < 150_000
-
-
-def test_five_questions_are_about_confidence() -> None:
-    tasks = [Draw(task, "beta", 1000, 0) for task in pseudo_real.TASKS]
-    assert sum(map(is_confidence, tasks)) == 5
-    assert len(tasks) == 9
-
-
-def test_the_decision_table_follows_from_the_tables() -> None:
-    rows = decisions(STUDY)
-    assert [row.use for row in rows] == [
-        "PL^CE rule", "PL3^CE rule", "PL^CE rule", "PL3^CE rule", None, "PL^CE rule"
-    ]  # fmt: skip
-    assert all(row.use in row.level for row in rows if row.use)
-    near, _, few, many, pick, _ = rows
-    assert near.usual == "15.67 ± 2.34" and near.number == "9.97 ± 1.13"
-    assert "ES15" not in few.level
-    assert "EW15" in many.level
-    assert "1000 predictions" in pick.question
 
 
 @pytest.mark.slow
@@ -534,18 +489,6 @@ def test_the_command_runs_stores_and_rewrites(tmp_path, monkeypatch) -> None:
     calls.clear()
     assert tool.main(["--tables"]) == 0
     assert calls == ["rewritten"]
-
-
-def test_small_samples_of_one_seed_alone_are_searched_by_evolution(monkeypatch, subtests) -> None:
-    quick = {"Platt": PlattCalibrator()}
-    monkeypatch.setattr(tool, "all_evaluators", lambda: quick)
-    monkeypatch.setattr(tool, "EVOLVED", {"PL_DE": SlopeOneBinning(3)})
-    monkeypatch.setattr(tool, "EVOLVED_SIZE", 200)
-    for n, seed, names in ((200, 0, ["Platt", "PL_DE"]), (200, 1, ["Platt"]), (300, 0, ["Platt"])):
-        with subtests.test(n=n, seed=seed, names=names):
-            grid = PseudoGrid((MADE,), ("beta",), ("none",), (n,), (seed,))
-            (rows,) = tool.run_block(grid, None, 1, progress=False).values()
-            assert list(rows) == names
 
 
 # --- what the page says --------------------------------------------------------------------------

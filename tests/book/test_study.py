@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
-from tests.paths import ROOT
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
 UNSEEN = 20_000
@@ -88,21 +85,6 @@ def test_the_full_grid_is_that_of_the_source() -> None:
     assert grid.errors == tuple(i / 200 for i in range(21))
 
 
-def test_data_depend_on_coordinates_alone() -> None:
-    first = DataSet("stairs", 0.035, 500, 3).sample()
-    np.random.default_rng(0).random(7)
-    DataSet("square", 0.035, 500, 3).sample()
-    again = DataSet("stairs", 0.035, 500, 3).sample()
-    np.testing.assert_array_equal(first.y_prob, again.y_prob)
-    np.testing.assert_array_equal(first.y_true, again.y_true)
-
-
-def test_labels_and_truths_are_shared_by_shapes_and_derivates() -> None:
-    one, other = DataSet("square", 0.0, 300, 2).sample(), DataSet("sqrt", 0.1, 300, 2).sample()
-    np.testing.assert_array_equal(one.true_prob, other.true_prob)
-    np.testing.assert_array_equal(one.y_true, other.y_true)
-
-
 @pytest.mark.slow
 def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     data_set = DataSet("beta1", 0.05, 100, 0)
@@ -112,11 +94,6 @@ def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     expected = SyntheticShape.with_error("beta1", 0.05).sample(1_000_000, 0)
     np.testing.assert_array_equal(unseen.prob, expected.y_prob)
     np.testing.assert_array_equal(unseen.true_prob, expected.true_prob)
-
-
-def test_a_cell_is_its_coordinates() -> None:
-    cell = Cell("square", 0.05, 1000, 0, "ES15")
-    assert cell == Cell(*cell) and cell.data_set == DataSet("square", 0.05, 1000, 0)
 
 
 @pytest.mark.parametrize(
@@ -223,13 +200,6 @@ def test_threads_change_no_number() -> None:
         assert numbers(run()) == numbers(one)
 
 
-@pytest.mark.long
-def test_processes_change_no_number() -> None:
-    grid = Grid(("stairs",), (0.05,), (1000, 3000), (0, 1))
-    evaluators = study.default_evaluators()
-    assert numbers(run(grid, evaluators, n_jobs=2)) == numbers(run(grid, evaluators, n_jobs=1))
-
-
 def run(grid: Grid = SMALL, evaluators: Any = None, **options: Any) -> StudyResult:
     return study.run_study(grid, evaluators or QUICK, progress=False, **options)
 
@@ -328,23 +298,6 @@ def test_a_file_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert _store.read(tmp_path, "key") == before
 
 
-@pytest.mark.long
-def test_a_killed_study_leaves_only_whole_files(tmp_path: Path) -> None:
-    code = f"""
-from book.experiments import synthetic as study
-grid = study.Grid(shapes=("square",), sizes=(1000,))
-study.run_study(grid, study.bin_evaluators(), folder={str(tmp_path)!r}, progress=False)
-"""
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-    while len(list(tmp_path.glob("*.json"))) < 5:
-        assert process.poll() is None
-    process.kill()
-    process.wait()
-    files = list(tmp_path.glob("*.json"))
-    assert 5 <= len(files) < 105
-    assert all(_store.read(tmp_path, path.stem) for path in files)
-
-
 @pytest.mark.usefixtures("fewer_unseen")
 def test_evaluators_are_not_changed() -> None:
     evaluators = {"bins": SlopeOneBinning(5)}
@@ -391,15 +344,6 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
 
 
 # --- progress ----------------------------------------------------------------------------------
-
-
-def test_progress_without_tqdm_is_a_line_with_the_time_to_go(monkeypatch, capsys) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    assert list(progress.track([1, 2, 3], 3, show=True, label="study")) == [1, 2, 3]
-    assert "study: 3/3" in capsys.readouterr().err
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    list(progress.track([1, 2, 3], 3, show=True, label="study"))
-    assert len(capsys.readouterr().err.splitlines()) == 3
 
 
 def test_progress_with_tqdm_and_without_any(capsys: pytest.CaptureFixture[str]) -> None:

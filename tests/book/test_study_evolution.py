@@ -36,15 +36,6 @@ def test_the_search_is_seeded_and_does_not_depend_on_row_order() -> None:
     assert first.n_parameters_ == 6
 
 
-def test_more_pieces_fit_the_data_no_worse() -> None:
-    pytest.importorskip("pwlf")
-    losses = []
-    for pieces in (1, 2):
-        fitted = EvolvedPieces(pieces, population=10).fit(SAMPLE.y_prob, SAMPLE.y_true)
-        losses.append(np.mean((fitted.curve(SAMPLE.y_prob) - SAMPLE.y_true) ** 2))
-    assert losses[1] < losses[0]
-
-
 @pytest.mark.slow
 def test_the_number_of_pieces_is_chosen_by_the_rule() -> None:
     pytest.importorskip("pwlf")

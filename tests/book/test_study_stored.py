@@ -89,18 +89,10 @@ def test_a_stored_random_search_is_what_the_code_computes() -> None:
 @pytest.mark.parametrize("number", PUBLISHED)
 @pytest.mark.parametrize("name", SAME)
 def test_the_tables_of_the_source_are_met(number: int, name: str) -> None:
-    kind = page.KINDS[number]
-    np.testing.assert_allclose(
-        ours(number, name), PUBLISHED[number][name], rtol=0, atol=kind.tolerance
-    )
-
-
-@pytest.mark.parametrize("number", [24, 25, 26])
-@pytest.mark.parametrize("name", EXACT)
-def test_these_columns_agree_to_the_printed_digits(number: int, name: str) -> None:
-    np.testing.assert_allclose(
-        np.round(ours(number, name), 2), PUBLISHED[number][name], rtol=0, atol=0.0101
-    )
+    found, tolerance = ours(number, name), page.KINDS[number].tolerance
+    if number < 27 and name in EXACT:  # to the printed digits
+        found, tolerance = np.round(found, 2), 0.0101
+    np.testing.assert_allclose(found, PUBLISHED[number][name], rtol=0, atol=tolerance)
 
 
 def test_the_kernel_error_meets_every_printed_digit() -> None:
@@ -207,12 +199,6 @@ def test_the_example_on_the_page_is_computed(subtests: pytest.Subtests) -> None:
             assert round(float(found), 3) == distance
 
 
-def test_error_after_calibration_never_exceeds_the_error_of_the_map() -> None:
-    # On the same predictions, exactly; here one side has twenty times as many of them.
-    fitted = STORED.evaluator != "KCE"
-    assert np.all((STORED.after <= STORED.map_error + 2e-4)[fitted])
-
-
 @pytest.mark.slow
 def test_the_page_shows_what_is_stored_and_needs_a_place_for_it() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
@@ -240,25 +226,19 @@ def test_storing_loses_millionths_only(tmp_path: Path, subtests: pytest.Subtests
 
 
 @pytest.mark.parametrize(
-    ("gaps", "name", "words"),
+    ("number", "gaps", "name", "words"),
     [
-        ([0, 0, 0, 0, 0.004], "ES15", "every digit"),
-        ([0, 0, 0, 0, 0.019], "ES15", "within 0.02"),
-        ([0, 0, 0, 0, 0.05], "ES15", "differs by 0.05"),
-        ([-1, -1, -1, 1, 0], "PL^CE", "as good or better in 4 of 5"),
+        (24, [0, 0, 0, 0, 0.004], "ES15", "every digit"),
+        (24, [0, 0, 0, 0, 0.019], "ES15", "within 0.02"),
+        (24, [0, 0, 0, 0, 0.05], "ES15", "differs by 0.05"),
+        (24, [-1, -1, -1, 1, 0], "PL^CE", "as good or better in 4 of 5"),
+        (27, [0.001] * 5, "PL^CE", "as good or better in 5 of 5"),  # of ranks, higher is better
     ],
 )
-def test_verdicts_can_be_bad(gaps: list[float], name: str, words: str) -> None:
-    printed = PUBLISHED[24][name]
+def test_verdicts_can_be_bad(number: int, gaps: list[float], name: str, words: str) -> None:
+    printed = PUBLISHED[number][name]
     values = [a + b for a, b in zip(printed, gaps, strict=True)]
-    assert page.verdict(values, printed, page.KINDS[24], name) == words
-
-
-def test_higher_is_better_for_ranks() -> None:
-    printed = PUBLISHED[27]["PL^CE"]
-    higher = [value + 0.001 for value in printed]
-    words = page.verdict(higher, printed, page.KINDS[27], "PL^CE")
-    assert words == "as good or better in 5 of 5"
+    assert page.verdict(values, printed, page.KINDS[number], name) == words
 
 
 @pytest.mark.slow

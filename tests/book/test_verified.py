@@ -33,15 +33,6 @@ def test_rows_are_their_own_truth(subtests: pytest.Subtests) -> None:
         rows.true_prob[0] = 0
 
 
-def test_labels_of_a_fake_follow_its_chances() -> None:
-    assert FAKE.known
-    drawn = np.mean([FAKE.labels(seed) == 3 for seed in range(60)], axis=0)
-    chance = FAKE.true_prob[:, 3]
-    error = np.sqrt((chance * (1 - chance)).mean() / (60 * FAKE.n))
-    assert drawn.mean() == pytest.approx(chance.mean(), abs=4 * error)
-    assert np.corrcoef(drawn, chance)[0, 1] > 0.9
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -232,11 +223,3 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     )
     assert np.array_equal(one.plain_draws, same.plain_draws)
     assert not np.array_equal(one.plain_draws, other.plain_draws)
-
-
-def test_no_argument_is_changed() -> None:
-    before = FAKE.y_prob.copy(), FAKE.true_prob.copy()
-    verified.binned_errors(FAKE, sizes=(200, 200, 300), n_bins=(4,), n_splits=2, rng=0)
-    verified.compare_calibrators(FAKE, n_bins=(4,), n_calibration=200, n_trials=2, rng=0)
-    assert np.array_equal(before[0], FAKE.y_prob)
-    assert np.array_equal(before[1], FAKE.true_prob)

@@ -1,6 +1,5 @@
 """The figures of Li's report: what they draw and say."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib as mpl
@@ -31,12 +30,6 @@ DRAWN = [
     (figures.estimator_errors, ESTIMATORS),
     (figures.estimator_deviations, ESTIMATORS),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def line(ax: Axes, gid: str) -> Any:

@@ -270,6 +270,7 @@ def test_torch_gradients_stay_where_they_are() -> None:
 
 # What draws random numbers spends them on other rows after a shuffle.
 RANDOM = ("null_level", "bootstrap", "consistency")
+ONE_GAP = ("expected", "adaptive", "average", "maximum", "root_mean_square", "lp")
 # They redraw labels, and keep a verdict per row: test_tce.py and test_adaptive.py compare.
 BY_ROW = ("test_based", "adaptive_test")
 PAIRS = ("kernel",)  # means over pairs of rows: one row is an error
@@ -349,14 +350,7 @@ def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float, sub
             if name == "log_loss" and impossible:
                 assert result.value == np.inf and result.impossible == 1
                 continue
-            if "calibration" in name or name in (
-                "expected",
-                "adaptive",
-                "average",
-                "maximum",
-                "root_mean_square",
-                "lp",
-            ):
+            if "calibration" in name or name in ONE_GAP:
                 assert float(result) == pytest.approx(abs(prob - label))
             if hasattr(result, "describe"):
                 assert result.describe()

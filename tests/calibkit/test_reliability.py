@@ -128,10 +128,6 @@ class TestWords:
         table = ck.reliability_table([1, 1, 1], [0.2, 0.2, 0.9], bins=2)
         assert "bin 1: mean prediction 0.200, 0.800 below the frequency 1.000" in table.describe()
 
-    def test_no_gap(self) -> None:
-        text = ck.reliability_table([0, 1], [0.5, 0.5], bins=1).describe()
-        assert text.endswith("The mean prediction equals the frequency in each bin.")
-
 
 def test_tables_one_per_class(subtests: pytest.Subtests) -> None:
     labels, prob = class_data(100)

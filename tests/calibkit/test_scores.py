@@ -88,14 +88,6 @@ class TestTheImpossible:
         assert str(float(score)) == "0.0" and "0.0000 (2 predictions)." in score.describe()
 
 
-def test_what_scores_call_themselves() -> None:
-    labels, prob = class_data(10)
-    assert ck.brier_score(labels == 0, prob[:, 0]).name == "Brier score"
-    assert ck.brier_score(labels, prob, classes="mean").name == "Brier score (mean over 3 classes)"
-    parts = ck.brier_decomposition([0, 0, 1, 1, 1], [0.2, 0.2, 0.2, 0.9, 0.9])
-    assert "0.1480 = 0.0147 miscalibration - 0.1067 discrimination + 0.2400" in parts.describe()
-
-
 # --- decomposition ------------------------------------------------------------------------------
 
 

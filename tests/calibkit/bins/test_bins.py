@@ -37,13 +37,7 @@ class TestFences:
 
     @pytest.mark.parametrize(
         ("prob", "home"),
-        [
-            *((k / 10, k) for k in range(10)),
-            (1, 9),
-            (0.05, 0),
-            (0.95, 9),
-            (np.nextafter(0.3, 0), 2),
-        ],
+        [*((k / 10, k) for k in range(10)), (1, 9), (0.95, 9), (np.nextafter(0.3, 0), 2)],
     )
     def test_where_a_prediction_lives(self, prob: float, home: int) -> None:
         assert bin_of([prob], ck.EqualWidth(10))[0] == home
@@ -77,14 +71,8 @@ class TestEqualWidth:
             with subtests.test(n_bins=n_bins):
                 binning = ck.EqualWidth(n_bins)
                 edges = binning.edges(np.array([0.5]))
-                prob = np.concatenate(
-                    [
-                        edges,
-                        np.nextafter(edges, 0),
-                        np.nextafter(edges, 1).clip(0, 1),
-                        rng.random(50),
-                    ]
-                )
+                beside = np.nextafter(edges, 0), np.nextafter(edges, 1).clip(0, 1)
+                prob = np.concatenate([edges, *beside, rng.random(50)])
                 for values in (prob, prob.astype(np.float32).clip(0, 1)):
                     slow = np.searchsorted(edges[1:-1], values, side="right")
                     assert np.array_equal(binning.assign(values, edges), slow), n_bins

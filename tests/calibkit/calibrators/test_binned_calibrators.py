@@ -121,19 +121,6 @@ class TestBothMaps:
         assert np.array_equal(model.curve(at), at) and model.n_parameters_ == 2
         assert np.isnan(model.table_.frequency[1:3]).all()
 
-    @settings(max_examples=50)
-    @given(anything, binnings)
-    def test_members_are_evaluated_in_their_own_bin(self, kind, data, bins):
-        """A bin's predictions, put through the map, have the frequency of the bin as mean."""
-        y, p = data
-        model = kind(bins).fit(p, y)
-        index, curve = by_bin(model, p), model.curve(p)
-        assert np.bincount(index, minlength=model.table_.n_bins).tolist() == list(
-            model.table_.count
-        )
-        for b in np.unique(index):
-            assert curve[index == b].mean() == pytest.approx(y[index == b].mean(), abs=1e-12)
-
     def test_the_polyline_has_a_piece_for_each_bin(self, kind):
         model = kind(ck.FixedEdges([0, 0.25, 0.5, 1])).fit([0.1, 0.2, 0.7], [1, 0, 1])
         x, height = model.polyline()
@@ -182,9 +169,6 @@ class TestFirstEdges:
         runs = [run for run in np.array_split(np.sort(p), n_bins) if len(run)]
         wanted = [0.0, *(run[0] for run in runs[1:]), 1.0]
         assert ck.EqualMass(n_bins, "first").edges(p).tolist() == wanted
-
-    def test_it_says_so(self):
-        assert str(ck.EqualMass(4, "first")) == "4 equal-mass bins (first edges)"
 
 
 # --- the number of bins -------------------------------------------------------------------------

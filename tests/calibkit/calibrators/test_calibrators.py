@@ -149,7 +149,7 @@ class TestInputAndOutput:
         return [
             (p.tolist(), y.tolist()),
             (p.astype(np.float32), y.astype(bool)),
-            (pd.Series(p, index=index), pd.Series(y)),
+            (pd.Series(p, index=index), pd.Series(y, index=index)),
             (pl.Series(p), pl.Series(y)),
         ]
 

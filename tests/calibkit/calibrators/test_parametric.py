@@ -117,18 +117,6 @@ class TestOtherPrograms:
         ours = PlattCalibrator().fit(PROB, LABELS)
         assert ours.calibrate(GRID) == pytest.approx(theirs.predict(logit(GRID)), abs=1e-6)
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_beta_is_betacal(self, kind):
-        betacal = pytest.importorskip("betacal")
-        y, p = binary_data(800, 4)
-        theirs = betacal.BetaCalibration(kind)
-        with warnings.catch_warnings():  # its fit sets the filters of the whole program
-            theirs.fit(p[:, None], y)
-            want = theirs.predict(GRID[:, None])
-        ours = BetaCalibrator(kind).fit(p, y)
-        assert ours.calibrate(GRID) == pytest.approx(want, abs=1e-3)
-        assert log_loss(y, ours.calibrate(p)) <= log_loss(y, theirs.predict(p[:, None])) + 1e-12
-
     def test_betacal_can_decrease(self):
         # Labels that fall with the prediction: it drops one slope and keeps the other negative.
         betacal = pytest.importorskip("betacal")
@@ -254,12 +242,6 @@ class TestTheorems:
         model = PlattCalibrator().fit(p, y)
         assert (model.slope_, model.intercept_) == pytest.approx((0.6, -0.4), abs=0.02)
 
-    def test_am_is_platt_without_smoothing(self):
-        y, p = binary_data(700, 2)
-        beta, platt = BetaCalibrator("am").fit(p, y), PlattCalibrator(False).fit(p, y)
-        assert beta.a_ == pytest.approx(platt.slope_, abs=1e-10)
-        assert beta.calibrate(GRID) == pytest.approx(platt.calibrate(GRID), abs=1e-10)
-
     @pytest.mark.parametrize("make", [lambda: PlattCalibrator(False), lambda: BetaCalibrator("am")])
     def test_calibrating_twice_is_calibrating_once(self, make):
         y, p = binary_data(700, 2)
@@ -288,18 +270,6 @@ class TestTheorems:
         one, other = IsotonicCalibrator().fit(p, y), IsotonicCalibrator().fit(p**3, y)
         assert np.array_equal(one.height_, other.height_)
         assert np.array_equal(one.calibrate(p), other.calibrate(p**3))
-
-    @pytest.mark.parametrize(
-        ("hits", "count", "wanted"),
-        [  # found by search: SciPy alone leaves equal frequencies in separate blocks
-            ([15, 39, 1, 39], [60, 148, 12, 156], [1 / 4]),
-            ([10, 0, 1, 6, 5, 21, 5], [20, 1, 2, 13, 10, 38, 14], [17 / 36, 1 / 2]),
-        ],
-    )
-    def test_equal_frequencies_are_one_block_whatever_the_rounding(self, hits, count, wanted):
-        p = np.repeat(np.arange(1, len(count) + 1) / 10, count)
-        y = np.concatenate([np.arange(n) < k for k, n in zip(hits, count, strict=True)])
-        assert IsotonicCalibrator().fit(p, y).height_.tolist() == wanted
 
     @pytest.mark.parametrize("seed", range(3))
     def test_one_logit_piece_is_platt_without_smoothing(self, seed):
@@ -338,12 +308,6 @@ class TestNoFiniteOptimum:
         with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
             model.fit([0.1, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 1, 1])
         assert model.calibrate([0.1, 0.5, 0.9]) == pytest.approx([0, 2 / 3, 1], abs=1e-8)
-
-    @pytest.mark.parametrize("labels", [[0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]], ids=str)
-    def test_with_smoothing_there_always_is_one(self, labels):
-        model = PlattCalibrator().fit(self.P, labels)
-        assert model.converged_
-        assert ((model.calibrate(self.P) > 0) & (model.calibrate(self.P) < 1)).all()
 
     def test_huge_logits_do_not_stop_newton(self):
         # A plain Newton method from the identity diverges on very confident predictions.

@@ -34,13 +34,6 @@ def test_there_and_back_again(p: list[float], train: float, test: float) -> None
     assert back == pytest.approx(np.array(p), abs=1e-9)
 
 
-@given(p=vectors, share=shares)
-def test_no_change_changes_nothing(p: list[float], share: float) -> None:
-    given_array = np.array(p)
-    moved = shift_prior(given_array, train_prevalence=share, test_prevalence=share)
-    assert np.array_equal(moved, given_array) and not np.shares_memory(moved, given_array)
-
-
 @pytest.mark.parametrize(("train", "test"), [(0.5, 0.4), (0.5, 0.01), (0.01, 0.02), (0.02, 0.9)])
 def test_the_true_map_of_a_gaussian_model(train: float, test: float) -> None:
     model = GaussianDiscriminant(train, deployed=test)
@@ -162,11 +155,3 @@ def test_the_base_rate_says_nothing_about_a_change() -> None:
         estimate_prevalence([0.3, 0.3], train_prevalence=0.3)
     with pytest.raises(ValueError, match="em_steps"):
         estimate_prevalence([0.3, 0.4], train_prevalence=0.3, em_steps=-1)
-
-
-def test_the_estimate_describes_itself() -> None:
-    estimate = estimate_prevalence([0.1, 0.9, 0.8], train_prevalence=0.5)
-    assert float(estimate) == estimate.value
-    assert "from 3 predictions that were made for 0.5000." in estimate.describe()
-    frame = estimate.to_frame()
-    assert frame["what"].tolist()[0] == "value"

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 from scipy import stats as sps
-from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import null_level
@@ -49,13 +48,6 @@ class TestAgainstModelDiagnostics:
                         assert getattr(parts, name) == pytest.approx(
                             theirs[name].item(), abs=1e-10
                         ), name
-
-    def test_the_curve_agrees_with_scikit_learn(self):
-        y_true, y_prob = with_ties(2000, 5, 2)
-        model = IsotonicRegression(out_of_bounds="clip").fit(y_prob, y_true)
-        parts = corp_decomposition(y_true, y_prob)
-        grid = np.linspace(0, 1, 401)
-        assert np.allclose(parts.recalibrate(grid), model.predict(grid), atol=1e-12)
 
 
 class TestParts:
@@ -210,18 +202,6 @@ class TestViewsAndWords:
         assert one.score == two.score and one.view == "class 2"
         top = corp_decomposition(y_true, y_prob, view="top-label")
         assert top.view == "top-label" and top.low.min() > 1 / 3
-
-    def test_they_name_the_convention(self):
-        y_true, y_prob = with_ties(100, 1)
-        brier = corp_decomposition(y_true, y_prob).describe()
-        assert brier.startswith("Brier score of the event 0.")
-        assert "positive class, 100 predictions, isotonic curve with" in brier
-        y_prob = np.clip(y_prob, 0.01, 0.99)
-        assert (
-            corp_decomposition(y_true, y_prob, score="log")
-            .describe()
-            .startswith("Log loss in nats")
-        )
 
     @pytest.mark.parametrize("function", [corp_decomposition, miscalibration])
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])

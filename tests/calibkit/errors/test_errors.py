@@ -253,17 +253,6 @@ class TestClassWeights:
             ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
 
 
-NAMES: dict[str, dict[str, Any]] = {
-    "expected calibration error": {},
-    "root mean square calibration error": {"norm": 2},
-    "maximum calibration error": {"norm": inf},
-    "l4 calibration error": {"norm": 4},
-    "average calibration error": {"weights": "equal"},
-    "unweighted l2 error": {"norm": 2, "weights": "equal"},
-    "mine": {"name": "mine"},
-}
-
-
 def test_the_warning_about_an_absent_class_points_at_the_caller(subtests: pytest.Subtests) -> None:
     data: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
     calls: dict[str, Callable[[], Any]] = {
@@ -288,14 +277,6 @@ class TestWhatAResultSays:
         for part in ("0.2000", "positive class", "2 equal-width bins", "0.2229 ± 0.1196"):
             with subtests.test(part):
                 assert part in error.describe()
-
-    def test_names(self, subtests: pytest.Subtests) -> None:
-        data = binary_data(50)
-        for name, options in NAMES.items():
-            with subtests.test(name):
-                assert ck.calibration_error(*data, **options).name == name
-        assert ck.lp_calibration_error(*data, norm=2).name == "l2 calibration error"
-        assert ck.adaptive_calibration_error(*data).name == "adaptive calibration error"
 
     def test_the_choices_are_recorded(self) -> None:
         data = class_data(50)

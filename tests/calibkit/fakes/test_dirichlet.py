@@ -213,12 +213,6 @@ def test_without_an_inverse_the_truth_behind_a_report_is_refused(distortion) -> 
         DirichletFake((2, 3), distortion).true_vector([[0.5, 0.5]])
 
 
-def test_descriptions_say_what_is_drawn() -> None:
-    assert "calibrated" in DirichletFake((1, 1)).describe()
-    assert "truth from Dirichlet(1, 2)" in DirichletFake((1, 2), Power(2)).describe()
-    assert "report from mixture of 3" in DirichletFake(MIXTURE, Power(2), CONFIDENCE).describe()
-
-
 # --- distortions ---------------------------------------------------------------------------------
 
 

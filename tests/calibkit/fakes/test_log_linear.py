@@ -44,11 +44,6 @@ def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
     assert distance < 0.012 < 0.3 < before
 
 
-def test_values_are_plain_and_hashable() -> None:
-    assert hash(CONFUSED) == hash(LogLinear(np.array(CONFUSED.weights)))
-    assert not CONFUSED.keeps_order
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

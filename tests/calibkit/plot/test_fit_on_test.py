@@ -57,10 +57,6 @@ def on_logit_axes(result):
 
 
 class TestElements:
-    def test_a_given_truth_is_drawn_without_being_asked_for(self, results):
-        line = one(plot.fit_on_test(results["Platt"], truth=SHAPE.true_map), "truth").get_xydata()
-        assert np.allclose(line[:, 1], SHAPE.true_map(line[:, 0]))
-
     def test_elements_that_need_bins_are_refused(self, results, subtests):
         for name in ("bars", "means"):
             with subtests.test(name), pytest.raises(ValueError, match='"isotonic" has no bins'):

@@ -238,12 +238,6 @@ class TestManners:
 
 
 class TestAltText:
-    def test_it_contains_what_the_results_say(self, table, band):
-        words = plot.alt_text(plot.reliability(table, band=band))
-        assert table.describe() in words and band.describe() in words
-        assert words.startswith("Reliability diagram with")
-        assert "counts per bin" in words and "true map" not in words
-
     def test_a_figure_lists_its_panels(self, table, gappy):
         figure, axes = plt.subplots(1, 2)
         plot.reliability(table, ax=axes[0], title="First")
