@@ -86,7 +86,9 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def refuse_other_order(**given: Any) -> None:
     """Refuse pandas objects whose indexes say that their rows do not stand side by side."""
-    indexed = [(name, values.index) for name, values in given.items() if _is_indexed(values)]
+    # Of a list, `index` is a method; what pandas calls so can be compared.
+    indexes = [(name, getattr(values, "index", None)) for name, values in given.items()]
+    indexed = [(name, index) for name, index in indexes if hasattr(index, "equals")]
     for (one, here), (other, there) in combinations(indexed, 2):
         if here is there or len(here) != len(there) or here.equals(there):
             continue  # other lengths are refused later, in better words
@@ -104,10 +106,6 @@ def refuse_other_order(**given: Any) -> None:
             f"{second} in {other}. {remedy}; if they belong together by position, pass "
             f"{other}.to_numpy()."
         )
-
-
-def _is_indexed(values: Any) -> bool:
-    return hasattr(getattr(values, "index", None), "equals")  # `index` of a list is a method
 
 
 def _says_nothing(index: Any) -> bool:

@@ -82,17 +82,17 @@ class BinTable(Result):
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
-        used = self.occupied.sum()
-        worst = int(np.nanargmax(np.abs(self.gap)))
-        side = "above" if self.gap[worst] > 0 else "below"
+        used, gap = self.occupied.sum(), self.gap
+        worst = int(np.nanargmax(np.abs(gap)))
+        side = "above" if gap[worst] > 0 else "below"
         text = (
             f"{spell(self.n, 'prediction')} ({self.view}) in {self.bins}, {used} of them in use. "
         )
-        if abs(self.gap[worst]) < 5e-4:
+        if abs(gap[worst]) < 5e-4:
             return text + "The mean prediction equals the frequency in each bin."
         return text + (
             f"The largest gap is in bin {worst + 1}: mean prediction {self.mean_prob[worst]:.3f}, "
-            f"{abs(self.gap[worst]):.3f} {side} the frequency {self.frequency[worst]:.3f} "
+            f"{abs(gap[worst]):.3f} {side} the frequency {self.frequency[worst]:.3f} "
             f"({spell(int(self.count[worst]), 'prediction')})."
         )
 

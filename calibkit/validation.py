@@ -158,7 +158,8 @@ def _check_rows(prob: FloatArray) -> None:
 def as_probability_array(y_prob: Any) -> FloatArray:
     """Check type and shape, and for ``(n,)`` input the values too; rows are left to the caller."""
     prob = as_array(y_prob, "y_prob")
-    refuse_other_columns(y_prob)
+    if prob is not y_prob:  # a container, whose columns may have names
+        refuse_other_columns(y_prob)
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
         prob = prob.astype(np.float64)
     if prob.ndim > 2:

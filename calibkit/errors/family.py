@@ -71,21 +71,22 @@ class CalibrationError(OfTables):
     @property
     def null_mean(self) -> float:
         """Mean error of a calibrated model with these predictions; NaN if there is no formula."""
-        means = [mean for mean, _ in self._null_moments()]
-        return float(np.average(means, weights=self.class_weights)) if means else float("nan")
+        return self.null_moments[0]
 
     @property
     def null_sd(self) -> float:
         """Standard deviation of that error; NaN over classes, which move together."""
-        spreads = [spread for _, spread in self._null_moments()]
-        return spreads[0] if len(spreads) == 1 else float("nan")
+        return self.null_moments[1]
 
-    def _null_moments(self) -> list[tuple[float, float]]:
-        """Return `null_moments` of each table; none for other members than the mean gap."""
+    @property
+    def null_moments(self) -> tuple[float, float]:
+        """Both, by `errors.null_moments`; NaN for other members than the mean gap."""
         mean_gap = (self.norm, self.gap, self.weights) == (1, "mean", "mass")
         if not mean_gap or self.tables[0].mass is not None:
-            return []
-        return [null_moments(table) for table in self.tables]
+            return float("nan"), float("nan")
+        means, spreads = zip(*map(null_moments, self.tables), strict=True)
+        mean = float(np.average(means, weights=self.class_weights))
+        return mean, spreads[0] if len(spreads) == 1 else float("nan")
 
     def describe(self) -> str:
         """Say the error, its view and bins, and what a calibrated model would show."""
@@ -93,13 +94,12 @@ class CalibrationError(OfTables):
             f"{self.name[0].upper()}{self.name[1:]} {self.value:.4f} "
             f"({self.view}, {self.bins}, {spell(self.n, 'prediction')})"
         )
-        if np.isnan(self.null_mean):
+        mean, sd = self.null_moments
+        if np.isnan(mean):
             return text + "."
-        spread = "" if np.isnan(self.null_sd) else f" ± {self.null_sd:.4f}"
-        return text + (
-            f"; a calibrated model with these predictions would show about "
-            f"{self.null_mean:.4f}{spread}."
-        )
+        spread = "" if np.isnan(sd) else f" ± {sd:.4f}"
+        shown = f"a calibrated model with these predictions would show about {mean:.4f}{spread}"
+        return f"{text}; {shown}."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {**OfTables._columns(self), "error": self.per_view}

@@ -81,15 +81,18 @@ class LogitDistortion:
         """
         generator = as_generator(rng)
         y_prob = generator.beta(*self.scores, size=as_count(n, "n"))
-        return self.label(y_prob, generator)
+        return self._labelled(y_prob, generator)
 
     def label(self, y_prob: Any, rng: Rng = None) -> FakeSample:
         """Draw labels for predictions that are given."""
         y_prob = as_probabilities(y_prob).astype(np.float64)
         if y_prob.ndim != 1:
             raise ValueError(f"y_prob must be one-dimensional, P(y = 1), got {y_prob.shape}.")
+        return self._labelled(y_prob, as_generator(rng))
+
+    def _labelled(self, y_prob: FloatVector, generator: np.random.Generator) -> FakeSample:
         true_prob = self.true_map(y_prob)
-        y_true = (as_generator(rng).random(len(y_prob)) < true_prob).astype(np.int64)
+        y_true = (generator.random(len(y_prob)) < true_prob).astype(np.int64)
         return FakeSample(y_true=y_true, y_prob=y_prob, true_prob=true_prob)
 
     def true_error(self, norm: float = 1) -> float:

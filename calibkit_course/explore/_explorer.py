@@ -72,15 +72,16 @@ class Explorer(Shown, Generic[R]):
 
     def state(self, **values: Any) -> State:
         """Return the values of all controls: those given, and defaults for the others."""
-        for name, value in values.items():
-            self._control(name).index(value)
+        for control, value in self._paired(values):
+            control.index(value)
         return self.default | values
 
-    def _control(self, name: str) -> Control:
+    def _paired(self, values: Mapping[str, Any]) -> list[tuple[Control, Any]]:
         known = {control.name: control for control in self.controls}
-        if name not in known:
-            raise ValueError(f"there is no control {name!r}; there are {', '.join(known)}.")
-        return known[name]
+        for name in values:
+            if name not in known:
+                raise ValueError(f"there is no control {name!r}; there are {', '.join(known)}.")
+        return [(known[name], value) for name, value in values.items()]
 
     def states(self) -> Iterator[State]:
         """Go through the states of the book's page; the last control changes fastest."""
@@ -90,7 +91,7 @@ class Explorer(Shown, Generic[R]):
 
     def starting_at(self, **defaults: Any) -> Self:
         """Return the same explorer with other defaults."""
-        moved = {name: self._control(name).starting_at(to) for name, to in defaults.items()}
+        moved = {one.name: one.starting_at(to) for one, to in self._paired(defaults)}
         return replace(self, controls=[moved.get(c.name, c) for c in self.controls])
 
     def show(self, **values: Any) -> tuple[Picture, str]:

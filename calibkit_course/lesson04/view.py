@@ -42,11 +42,11 @@ class DiagramView(Result):
     def describe(self) -> str:
         """Give the error beside its null level, and count the bins outside the band."""
         error, outside = self.error, int(np.sum(self.band.outside))
-        used = int(self.table.occupied.sum())
+        used, (mean, sd) = int(self.table.occupied.sum()), error.null_moments
         return (
             f"The ECE is {error.value:.3f} from {spell(self.table.n, 'prediction')} in "
             f"{self.table.bins}; a calibrated model with these predictions would show "
-            f"{error.null_mean:.3f} ± {error.null_sd:.3f}. {outside} of {spell(used, 'bin')} "
+            f"{mean:.3f} ± {sd:.3f}. {outside} of {spell(used, 'bin')} "
             f"{'lies' if outside == 1 else 'lie'} outside the {100 * self.band.level:g} % band."
         )
 
