@@ -265,8 +265,6 @@ def test_no_other_third_atom_hides_the_error() -> None:
 
 @pytest.mark.slow
 def test_clones_of_a_deep_network_are_as_the_text_says() -> None:
-    if not data.available("cifar10-wideresnet"):
-        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
     net = data.load("cifar10-wideresnet")
     said = np.asarray(net.y_prob, dtype=float)
     repair = TemperatureScaling("probabilities").fit(said, net.y_true)

@@ -209,7 +209,6 @@ FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 
 
 
 @pytest.mark.slow
-@pytest.mark.data
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:
     text = (root / "notebooks" / LESSON).read_text("utf-8")

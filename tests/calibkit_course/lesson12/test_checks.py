@@ -345,7 +345,6 @@ ROW = re.compile(
 )
 
 
-@pytest.mark.data
 def test_the_table_of_the_network_is_what_the_file_gives(
     root: Path, subtests: pytest.Subtests
 ) -> None:
@@ -432,8 +431,6 @@ def test_p_values_after_two_repairs_are_those_of_the_text() -> None:
 
 @pytest.mark.slow
 def test_the_real_network_has_the_numbers_of_the_text() -> None:
-    if not data.available("cifar10-wideresnet"):
-        pytest.skip("CALIBKIT_DATA holds no wideresnet-16-4-cifar-10.npz")
     net = data.load("cifar10-wideresnet")
     y, p = net.y_true, np.asarray(net.y_prob)
     animals = ck.expected_calibration_error(y, p, view=[2, 3, 4, 5, 6, 7])
