@@ -28,6 +28,7 @@ from scipy import optimize, special
 
 from calibkit.auditing.redraws import Drawer
 from calibkit.auditing.rows import Rows
+from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
 from calibkit.types import FloatVector, IntVector
 
 # One chance in 4 000 that shuffled labels reach it.
@@ -71,12 +72,14 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     z = _ratio(own - mean, sd)
     verdict, cause = "aligned", ""
     order: tuple[int, ...] = ()
-    better = _better_order(table, label, (mean, sd, promise))
+    better = _better_order(table, label, (mean, sd, promise), rows.clusters)
     if better is not None:
         verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
     elif z < CLEAR:
-        shifted = _shifted(rows, mean, sd)
-        if shifted or (expected >= _EXPECTED and _share_as_bad(table, label, rng) < _HARDLY_EVER):
+        shifted, shuffled = _shifted(rows, mean, sd), False
+        if not shifted and expected >= _EXPECTED:
+            shuffled = _share_as_bad(table, label, rng, rows.clusters) < _HARDLY_EVER
+        if shifted or shuffled:
             verdict, cause = "not aligned", "rows shifted" if shifted else "shuffled"
         else:
             verdict = "alignment unclear"
@@ -102,7 +105,9 @@ def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
     return overall, float(np.sqrt(variance)) / n
 
 
-def _share_as_bad(table: FloatVector, label: IntVector, rng: np.random.Generator) -> float:
+def _share_as_bad(
+    table: FloatVector, label: IntVector, rng: np.random.Generator, clusters: Clusters | None = None
+) -> float:
     """Return how often right predictions would fit their labels as badly as these, by mean log.
 
     Logs tell right from shuffled better than probabilities, whose few largest decide alone.
@@ -116,9 +121,12 @@ def _share_as_bad(table: FloatVector, label: IntVector, rng: np.random.Generator
     variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
     sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
     law = float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
-    if n > _LARGE or law < _NO_DOUBT:
+    if clusters is None and (n > _LARGE or law < _NO_DOUBT):
         return law
-    drawer, as_bad = Drawer(table), 0
+    drawer: Drawer | Dependence = Drawer(table)
+    if clusters is not None:
+        drawer = Dependence(table, label, clusters, rng)
+    as_bad = 0
     for draw in range(1, _DRAWS + 1):
         as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
         if as_bad == _ENOUGH:  # Besag and Clifford (1991): a share found this way is not too small
@@ -131,7 +139,10 @@ def _ratio(difference: float, sd: float) -> float:
 
 
 def _better_order(
-    table: FloatVector, label: IntVector, scale: tuple[float, float, float]
+    table: FloatVector,
+    label: IntVector,
+    scale: tuple[float, float, float],
+    clusters: Clusters | None,
 ) -> IntVector | None:
     """Return which column belongs to each label, if that is clearly not its own one."""
     n, k = table.shape
@@ -146,6 +157,9 @@ def _better_order(
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
     gain = chosen - table[np.arange(n), label]
     spread = float(gain.std()) / np.sqrt(n)
+    if clusters is not None:
+        pseudo = pseudo_values(gain[np.newaxis], clusters)
+        spread = float(pseudo.std()) / np.sqrt(clusters.count)
     clear = _ratio(float(gain.mean()), spread) > least
     if clear and surplus / sd > least and surplus > _PART * promise:
         return np.asarray(order)

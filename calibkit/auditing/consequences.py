@@ -17,6 +17,7 @@ from calibkit.decisions import (
     murphy_curve,
     policy_cost,
 )
+from calibkit.significance.clusters import pseudo_values, student_interval
 from calibkit.types import FloatVector, IntVector
 
 _GRID = np.linspace(0.005, 0.995, 199)
@@ -97,6 +98,10 @@ def consequences_of(
         # Mean cost over all thresholds is half a Brier score per row.
         gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
         half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
+        if rows.clusters is not None:
+            pseudo = pseudo_values(gain[np.newaxis], rows.clusters)
+            low, high = student_interval(gain[np.newaxis], pseudo, settings.level)
+            half = float(high[0] - low[0]) / 2
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
         curve=curve,
@@ -128,7 +133,8 @@ def _paid(
     if repaired is not None:
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
     differences = np.stack([own - fixed, own - ignoring])
-    ends = resampled_intervals(differences, settings.level, settings.resamples(rows.n), rng)
+    number = settings.resamples(rows.n)
+    ends = resampled_intervals(differences, settings.level, number, rng, rows.clusters)
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.auditing.power import Power, power_of
-from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test, null_of_error
+from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing.rows import Impossible, Rows, count_impossible
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
@@ -21,6 +21,7 @@ from calibkit.significance import (
     NullLevel,
     bootstrap_interval,
     consistency_band,
+    null_level,
 )
 from calibkit.views import BinaryProblem, View, binary_problem
 
@@ -182,6 +183,7 @@ def evidence_of(
         views,
         n_draws=settings.n_draws,
         rng=np.random.default_rng(seeds[0]),
+        clusters=rows.clusters and rows.clusters.take(left),
     )
     first = test.views[0]
     found = test.p_value <= settings.alpha
@@ -190,23 +192,16 @@ def evidence_of(
     label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
     shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
+    how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
+    measured = expected_calibration_error, label, prob
     return Evidence(
         test=test,
         impossible=count_impossible(label, rows.table, rows.position, binary=rows.binary),
         focus=focus,
         error=bootstrap_interval(
-            expected_calibration_error,
-            label,
-            prob,
-            view=asked,
-            bins=settings.bins,
-            level=settings.level,
-            n_resamples=number,
-            rng=of_error,
+            *measured, level=settings.level, n_resamples=number, rng=of_error, **how
         ),
-        null=null_of_error(
-            label, prob, view=asked, bins=settings.bins, n_draws=number, rng=of_null
-        ),
+        null=null_level(*measured, n_draws=number, rng=of_null, **how),
         band=_band(rows, shown, settings, of_band),
         problem=binary_problem(label, prob, view=shown),
     )
@@ -222,6 +217,7 @@ def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> Consist
         simultaneous=True,
         n_draws=settings.resamples(rows.n),
         rng=seed,
+        cluster=rows.clusters,
     )
 
 

@@ -12,8 +12,9 @@ from calibkit.auditing.evidence import given_view
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
-from calibkit.significance.cox import CoxRule
-from calibkit.types import FloatVector
+from calibkit.significance.clusters import Clusters, score_test
+from calibkit.significance.cox import CoxRule, cox_scores
+from calibkit.types import FloatVector, IntVector
 from calibkit.views import binary_problem
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -103,10 +104,13 @@ def groups_of(
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
     # Rows that said 0 or 1 and were wrong are a finding of their own.
     tested = [inside[rows.possible[inside]] for inside in members]
-    found = [
-        _p_values(prob[inside], label[inside], rest, draws, rng) if len(inside) else (1.0, 1.0)
-        for inside, rest in zip(tested, outside, strict=True)
-    ]
+    if rows.clusters is None:
+        found = [
+            _p_values(prob[inside], label[inside], rest, draws, rng) if len(inside) else (1.0, 1.0)
+            for inside, rest in zip(tested, outside, strict=True)
+        ]
+    else:
+        found = [_by_cluster(prob, label - prob, inside, rows.clusters) for inside in tested]
     p_value, p_differs = np.array(found).T
     return GroupTable(
         group=np.array(rows.groups, dtype=np.str_),
@@ -150,6 +154,22 @@ def _p_values(
         beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
     p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
     return p_value, p_differs
+
+
+def _by_cluster(
+    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters
+) -> tuple[float, float]:
+    """Return p-values of both tests where only clusters are independent, by limit laws."""
+    if not len(inside):
+        return 1.0, 1.0
+    scores, promised = cox_scores(prob[inside], residual[inside], clusters.take(inside))
+    n, variance = len(prob), prob * (1 - prob)
+    weight = np.full(n, -1.0 / max(n - len(inside), 1))
+    weight[inside] = 1.0 / len(inside)
+    apart = np.sqrt(np.atleast_1d(weight**2 @ variance))
+    contrast = clusters.sums((weight * residual)[:, np.newaxis])
+    differs = score_test(contrast, apart)[2] if len(inside) < n else 1.0
+    return score_test(scores, promised)[2], differs
 
 
 def holm(p_values: FloatVector) -> FloatVector:

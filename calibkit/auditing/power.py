@@ -29,15 +29,17 @@ def power_of(view: ViewTest, settings: AuditSettings) -> Power:
     """Return what so many predictions of this variance can show in a view."""
     reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
     half = float(special.ndtri((1 + settings.level) / 2))
-    sd = float(np.sqrt(view.variance / view.n))
-    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite.
+    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
+    # cluster agree: the average of so many varies like that of `design` times fewer.
     variance = max(view.variance, 1e-4)
-    needed = max((reach / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance)
+    sd = float(np.sqrt(view.variance * view.design / view.n))
+    least = (reach / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
+    needed = max(least) * view.design
     return Power(
         enough=view.n >= needed,
         surprises=view.n * view.variance,
         smallest=reach * sd,
         half_width=half * sd,
         needed=int(np.ceil(needed)),
-        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance)),
+        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance * view.design)),
     )

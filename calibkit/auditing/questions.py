@@ -9,6 +9,7 @@ import numpy as np
 from calibkit.auditing import words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.consequences import Consequences, consequences_of
+from calibkit.auditing.dependence import by_cluster, promise_of
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.redraws import TOP
@@ -30,6 +31,7 @@ def audit(
     view: View | None = None,
     costs: Any = None,
     groups: Any = None,
+    cluster: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     title: str | None = None,
@@ -55,6 +57,10 @@ def audit(
         do: ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``.
     groups : array-like of shape (n,), optional
         A label per row; the question of calibration is also asked in each group.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together: patient, document, team and season. Only rows of different
+        clusters are then taken as independent, in tests, intervals and folds; below 30 clusters
+        the report says that they are few.
     class_names : sequence of K str, optional
         What to call the classes, in the order of their columns; otherwise their numbers.
     positive : label, optional
@@ -123,7 +129,13 @@ def audit(
     """
     settings = settings_of(settings, options)
     rows = rows_of(
-        y_true, y_prob, logits=logits, groups=groups, class_names=class_names, positive=positive
+        y_true,
+        y_prob,
+        logits=logits,
+        groups=groups,
+        cluster=cluster,
+        class_names=class_names,
+        positive=positive,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
@@ -168,8 +180,8 @@ def _report(
         headline=headline,
         light=light,
         answers=answers,
-        promise=settings.promise,
-        small_print=f"{evidence.in_short} {settings.promise}",
+        promise=promise_of(rows, settings),
+        small_print=f"{evidence.in_short} {promise_of(rows, settings)}",
         findings=findings_of(seen.impossible, repairs.table.before_left),
         n=rows.n,
         n_classes=rows.n_classes,
@@ -182,7 +194,7 @@ def _report(
         repairs=repairs.table if wanted else replace(repairs.table, chosen=-1),
         candidate=repairs.calibrator if may_repair else NoRepair(answers[-1].sentence),
         groups=by_group,
-        notes=_notes(evidence, repairs, names, settings),
+        notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
 
@@ -220,7 +232,11 @@ def _words(rows: Rows, view: int) -> str:
 
 
 def _notes(
-    evidence: Evidence, repairs: Repairs, names: tuple[str, ...], settings: AuditSettings
+    rows: Rows,
+    evidence: Evidence,
+    repairs: Repairs,
+    names: tuple[str, ...],
+    settings: AuditSettings,
 ) -> tuple[str, ...]:
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
@@ -241,5 +257,6 @@ def _notes(
         "the best, if the interval of its gain lies above 0.",
         "Groups, where given: Cox's test of level and slope; level against the rest; both by "
         "redraws, with Holm's correction.",
+        *by_cluster(rows),
         *repairs.table.notes,
     )

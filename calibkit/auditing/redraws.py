@@ -9,16 +9,23 @@ predictions and any number of views.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from calibkit.errors import expected_calibration_error
 from calibkit.significance import null_level
+from calibkit.significance.clusters import (
+    Clusters,
+    Dependence,
+    pseudo_values,
+    robust_sd,
+    student_interval,
+)
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -46,6 +53,7 @@ class ViewTest:
     z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
     z_slope: float
     p_value: float  # adjusted for all views that were looked at together
+    design: float = 1.0  # variance of the gap by clusters, over that of independent rows
 
     @property
     def gap(self) -> float:
@@ -67,45 +75,80 @@ class _View:
     def __init__(self, prob: FloatVector) -> None:
         variance = prob * (1 - prob)
         self.total = float(variance.sum())
-        self.intercept, self.slope = InterceptRule(prob), SlopeRule(prob)
+        level, slope = InterceptRule(prob), SlopeRule(prob)
+        self.sd = np.array([level.sd, slope.sd])
+        self.design = 1.0
         self.cell, self.n_cells = _cells(prob, variance)
         self.expected = np.bincount(self.cell, prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever = self.slope.lever
+        self.lever = slope.lever
         self.expected_lever = float(prob @ self.lever)
 
-    def z(self, count: FloatVector, lever: FloatVector) -> tuple[FloatVector, FloatVector]:
-        level = count - self.expected.sum()
-        tilt = lever - self.expected_lever
-        return ratio(level, self.intercept.sd), ratio(tilt, self.slope.sd)
+    def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
+        """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
+        level = events.sum(axis=1) - self.expected.sum()
+        return np.column_stack([level, lever - self.expected_lever])
 
     def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
         """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
         if self.total <= 0:
             return np.zeros(len(events))
-        z_level, z_slope = self.z(events.sum(axis=1), lever)
+        z_level, z_slope = map(ratio, self.scores(events, lever).T, self.sd)
         cox = (z_level**2 + z_slope**2) / 2
-        if self.slope.sd == 0:
+        if self.sd[1] == 0:
             cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        return np.maximum(cox, self._binned(events))
+        variances = _halved(self.variance[np.newaxis])
+        return np.asarray(np.maximum(cox, _clearest(_halved(events - self.expected), variances)))
 
-    def _binned(self, events: FloatVector) -> FloatVector:
-        residual, variance = events - self.expected, self.variance
-        clearest = np.full(len(events), -np.inf)
-        looks = 0
-        while True:
-            used = variance > 0
-            square = (residual[:, used] ** 2 / variance[used]).sum(axis=1)
-            df, looks = int(used.sum()), looks + 1
-            # Wilson and Hilferty: the cube root of chi-squared is nearly normal.
-            spread = 2 / (9 * df)
-            z = (np.cbrt(square / df) - (1 - spread)) / np.sqrt(spread)
-            clearest = np.maximum(clearest, z)
-            if len(variance) == 1:
-                break
-            residual = residual[:, ::2] + residual[:, 1::2]
-            variance = variance[::2] + variance[1::2]
-        return np.asarray(-special.log_ndtr(-clearest) - np.log(looks))
+    def strength_by_cluster(
+        self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
+    ) -> FloatVector:
+        """Return the same where only clusters are independent: first the data, then redraws.
+
+        Every sum is divided by its standard deviation in the redraws; that of the data by the
+        sandwich of its `residual`, if that is larger: it knows dependence of every kind, but
+        where hardly any event was expected it only sees that none has come.
+        """
+        if self.total <= 0:
+            return np.zeros(len(events))
+        own = clusters.sums(np.column_stack([residual, residual * self.lever]))
+        scores = self.scores(events, lever)
+        drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
+        self.sd, self.design = robust_sd(drawn, own), drawn[0] ** 2 / self.total
+        z = np.column_stack(list(map(ratio, scores.T, drawn)))
+        z[0] = list(map(ratio, scores[0], self.sd))
+        inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
+        cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
+        place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
+        cells = _halved(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        sums, variances = _halved(events - self.expected), []
+        for part, mine in zip(sums, cells, strict=True):
+            variances.append((part[1:] ** 2).mean(axis=0))
+            sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
+            part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
+        return np.asarray(np.maximum(cox, _clearest(sums, variances)))
+
+
+def _halved(cells: Any) -> list[Any]:
+    """Return (m, cells) sums, and those of pairs of cells, of pairs of pairs, ... of all."""
+    found = [cells]
+    while found[-1].shape[1] > 1:
+        found.append(found[-1][:, ::2] + found[-1][:, 1::2])
+    return found
+
+
+def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]) -> FloatVector:
+    """Return the clearest -ln p over bins from fine to coarse, for (R, bins) residuals."""
+    clearest = np.full(len(residuals[0]), -np.inf)
+    for residual, variance in zip(residuals, map(np.ravel, variances), strict=True):
+        used = variance > 0
+        square = (residual[:, used] ** 2 / variance[used]).sum(axis=1)
+        df = int(used.sum())
+        # Wilson and Hilferty: the cube root of chi-squared is nearly normal.
+        spread = 2 / (9 * df)
+        z = (np.cbrt(square / df) - (1 - spread)) / np.sqrt(spread)
+        clearest = np.maximum(clearest, z)
+    return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
 
 
 def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
@@ -129,6 +172,7 @@ class _Tables:
         n, k = table.shape
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
+        self.names, self.leader, self.table = views, predicted, table
         self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
         self.predicted = predicted if TOP in views else None
@@ -143,6 +187,12 @@ class _Tables:
             cell[:, v] = self.views[i].cell + self.offset[i]
             lever[:, v] = self.views[i].lever
         self.cell, self.lever = cell.ravel(), lever.ravel()
+
+    def residual(self, i: int, label: IntVector) -> FloatVector:
+        """Return event minus prediction of every row in a view."""
+        prob = self.table.max(axis=1) if i == self.top else self.table[:, self.names[i]]
+        happened = label == (self.leader if i == self.top else self.names[i])
+        return np.asarray(happened - prob)
 
     def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the events of all cells, and the sum of levers of every view."""
@@ -188,9 +238,18 @@ class Drawer:
 
 
 def resampled_intervals(
-    values: FloatVector, level: float, n_resamples: int, rng: np.random.Generator
+    values: FloatVector,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+    clusters: Clusters | None = None,
 ) -> tuple[FloatVector, FloatVector]:
-    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs."""
+    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs.
+
+    With clusters they are Student's, from what the mean would be without each of them.
+    """
+    if clusters is not None:
+        return student_interval(values, pseudo_values(values, clusters), level)
     n = values.shape[1]
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):
@@ -210,23 +269,28 @@ def joint_test(
     *,
     n_draws: int,
     rng: np.random.Generator,
+    clusters: Clusters | None = None,
 ) -> JointTest:
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
     No row may give probability 0 to its label: such a row has been contradicted, not tested.
     """
     n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
-    tables, drawer = _Tables(table, views), Drawer(table)
+    tables = _Tables(table, views)
+    drawer: Drawer | Dependence = Drawer(table)
+    if clusters is not None:
+        drawer = Dependence(table[:, 1] if table.shape[1] == 2 else table, label, clusters, rng)
     sums = [tables.sums(label)] + [tables.sums(drawer.draw(rng)) for _ in range(n_draws)]
     events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
-    ends = tables.offset
-    strength = np.stack(
-        [
-            view.strength(events[:, ends[i] : ends[i + 1]], levers[:, i])
-            for i, view in enumerate(tables.views)
-        ],
-        axis=1,
-    )
+    ends, each = tables.offset, []
+    for i, view in enumerate(tables.views):
+        found = events[:, ends[i] : ends[i + 1]], levers[:, i]
+        if clusters is None:
+            each.append(view.strength(*found))
+        else:
+            residual = tables.residual(i, label)
+            each.append(view.strength_by_cluster(*found, residual, clusters))
+    strength = np.column_stack(each)
     loudest = strength[1:].max(axis=1)
     p_values = [float((1 + (loudest >= s - _TIE).sum()) / (n_draws + 1)) for s in strength[0]]
     counts = np.add.reduceat(events[0], ends[:-1])
@@ -235,7 +299,8 @@ def joint_test(
 
 
 def _view_test(one: _View, view: int, count: float, lever: float, p_value: float) -> ViewTest:
-    z_level, z_slope = (float(z[0]) for z in one.z(np.array([count]), np.array([lever])))
+    scores = count - one.expected.sum(), lever - one.expected_lever
+    z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
     n = len(one.cell)
     return ViewTest(
         view=view,
@@ -247,4 +312,5 @@ def _view_test(one: _View, view: int, count: float, lever: float, p_value: float
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
+        design=one.design,
     )

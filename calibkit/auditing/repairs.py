@@ -24,6 +24,7 @@ from calibkit.multiclass import (
 )
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import Result, spell
+from calibkit.significance.clusters import Clusters, pseudo_values
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import CalibrationWarning, as_choice
 
@@ -173,7 +174,8 @@ def _held_out(
 ) -> tuple[dict[str, FloatVector], list[str]]:
     # Rows are in canonical order, so their numbers carry no order of the input.
     number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
-    fold, n_folds = assign_folds(number, label, settings.folds, rng)
+    cluster = None if rows.clusters is None else rows.clusters.code
+    fold, n_folds = assign_folds(number, label, settings.folds, rng, cluster)
     repaired: dict[str, FloatVector] = {}
     notes: list[str] = []
     for name, model in candidates.items():
@@ -244,14 +246,16 @@ def _table(
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
+        inside = rows.clusters and rows.clusters.take(left)
         low[finite], high[finite] = resampled_intervals(
-            gains[finite], settings.level, settings.resamples(rows.n), rng
+            gains[finite], settings.level, settings.resamples(rows.n), rng, inside
         )
         # What is printed decides: the interval must lie above 0.
         clear = np.isfinite(gain) & (low > 0)
-        chosen = _simplest(gains, clear)
+        chosen = _simplest(gains, clear, inside)
         if not left.all():  # then it is worth more that nothing is called impossible again
-            chosen = _simplest(-after, ~np.array([certain(p).any() for p in held_out.values()]))
+            safe = ~np.array([certain(p).any() for p in held_out.values()])
+            chosen = _simplest(-after, safe, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
         log_loss=after.mean(axis=1),
@@ -270,12 +274,16 @@ def _table(
     )
 
 
-def _simplest(gains: FloatVector, clear: NDArray[np.bool_]) -> int:
+def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters | None) -> int:
     """Return the first clear candidate that is within one standard error of the best; or -1."""
     if not clear.any():
         return -1
     best = int(np.where(clear, gains.mean(axis=1), -np.inf).argmax())
     places = np.flatnonzero(clear)
     behind = gains[best] - gains[places]
-    error = behind.std(axis=1) / np.sqrt(gains.shape[1])
+    # With infinite losses nothing can be left out of a mean; rows then stand for themselves.
+    parts = behind
+    if clusters is not None and np.isfinite(behind).all():
+        parts = pseudo_values(behind, clusters)
+    error = parts.std(axis=1) / np.sqrt(parts.shape[1])
     return int(places[behind.mean(axis=1) <= error][0])

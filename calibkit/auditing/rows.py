@@ -17,6 +17,7 @@ from calibkit.containers import (
 )
 from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
+from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_labels, as_predictions, as_probability_array, row_sum_tolerance
 
@@ -38,6 +39,7 @@ class Rows:
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
+    clusters: Clusters | None  # which rows belong together; None: all are independent
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
 
@@ -93,6 +95,7 @@ def rows_of(
     *,
     logits: Any = None,
     groups: Any = None,
+    cluster: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
 ) -> Rows:
@@ -109,7 +112,8 @@ def rows_of(
         y_true = events(y_true, positive)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
-    order = _canonical(label, prob, scores, codes)
+    clusters = None if cluster is None else clusters_of(cluster, len(label))
+    order = _canonical(label, prob, scores, codes, None if clusters is None else clusters.code)
     return Rows(
         label=label[order],
         prob=prob[order],
@@ -118,6 +122,7 @@ def rows_of(
         logits=None if scores is None else scores[order],
         group=None if codes is None else codes[order],
         groups=names,
+        clusters=None if clusters is None else clusters.take(order),
         position=order,
         class_names=_class_names(class_names, max(columns, 2)),
     )
@@ -205,10 +210,10 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
 
 
 def _canonical(
-    label: IntVector, prob: FloatVector, logits: FloatVector | None, group: IntVector | None
+    label: IntVector, prob: FloatVector, logits: FloatVector | None, *names: IntVector | None
 ) -> IntVector:
     """Return an order of the rows that depends on their values only."""
-    keys: list[NDArray[Any]] = [] if group is None else [group]
+    keys: list[NDArray[Any]] = [name for name in names if name is not None]
     if prob.ndim == 1:
         keys += [label, prob] if logits is None else [label, logits, prob]
     else:

@@ -10,7 +10,11 @@ from calibkit.validation import as_count, as_generator, as_number
 
 
 def assign_folds(
-    x: NDArray[np.float64], label: NDArray[np.float64], cv: Any, rng: Rng
+    x: NDArray[np.float64],
+    label: NDArray[np.float64],
+    cv: Any,
+    rng: Rng,
+    cluster: IntVector | None = None,
 ) -> tuple[IntVector, int]:
     """Divide rows into folds.
 
@@ -22,6 +26,9 @@ def assign_folds(
         How many folds to draw, or what makes them.
     rng : int, numpy.random.Generator or None
         What draws them.
+    cluster : ndarray of shape (n,), optional
+        The number of each row's cluster, from 0 on; a cluster is held out as a whole, and the
+        folds have nearly equal numbers of rows. Fewer clusters than folds make fewer folds.
 
     Returns
     -------
@@ -35,6 +42,10 @@ def assign_folds(
     """
     n = len(x)
     n_folds = check_folds(cv)
+    if n_folds is not None and cluster is not None:
+        return _whole_clusters(np.bincount(cluster), n_folds, as_generator(rng))[cluster], min(
+            n_folds, int(cluster.max()) + 1
+        )
     if n_folds is not None:
         if n < n_folds:
             raise ValueError(
@@ -55,6 +66,16 @@ def assign_folds(
             "out once. Use a number of folds, or a splitter such as KFold."
         )
     return fold, len(parts)
+
+
+def _whole_clusters(size: IntVector, n_folds: int, rng: np.random.Generator) -> IntVector:
+    """Return the fold of each cluster: the largest first, each to the fold with fewest rows."""
+    shuffled = rng.permutation(len(size))
+    fold, rows = np.empty(len(size), dtype=np.intp), np.zeros(min(n_folds, len(size)))
+    for one in shuffled[np.argsort(-size[shuffled], kind="stable")].tolist():
+        fold[one] = rows.argmin()
+        rows[fold[one]] += size[one]
+    return fold
 
 
 def parsimonious(scores: FloatVector, tolerance: float) -> int:

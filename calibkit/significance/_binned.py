@@ -11,7 +11,8 @@ from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.types import FloatArray, FloatVector, IntVector
+from calibkit.significance.clusters import Clusters, Dependence, classes_at
+from calibkit.types import FloatArray, FloatVector, IntArray, IntVector
 from calibkit.validation import as_predictions
 from calibkit.views import BinaryProblem, Rows, View, binary_problems
 
@@ -35,17 +36,12 @@ def blocks(n_draws: int, n: int, label: str = "redraws") -> Iterator[slice]:
 
 
 def draw_classes(
-    prob: FloatArray, n_draws: int, generator: np.random.Generator
+    prob: FloatArray, n_draws: int, generator: np.random.Generator, chance: Dependence | None = None
 ) -> NDArray[np.int64]:
     """Draw labels of shape (n_draws, n) from the predictions themselves."""
-    uniform = generator.random((n_draws, len(prob)))
-    if prob.ndim == 1:
-        return (uniform < prob).astype(np.int64)
-    upper = np.cumsum(prob[:, :-1], axis=1, dtype=np.float64)
-    drawn = np.zeros(uniform.shape, dtype=np.int64)
-    for k in range(upper.shape[1]):  # the class is the number of cumulative sums passed
-        drawn += uniform >= upper[:, k]
-    return drawn
+    if chance is None:
+        return classes_at(prob, generator.random((n_draws, len(prob))))
+    return classes_at(prob, np.stack([chance.uniform(generator) for _ in range(n_draws)]))
 
 
 def draw_events(
@@ -55,12 +51,18 @@ def draw_events(
     generator: np.random.Generator,
     *,
     coarse: bool = False,
+    chance: Dependence | None = None,
 ) -> IntVector:
     """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
 
     Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
-    binomial law of their mean prediction.
+    binomial law of their mean prediction. `chance` makes the rows of clusters agree.
     """
+    if chance is not None:
+        index = table.binning.assign(problem.prob, table.edges)
+        drawn = (draw_classes(problem.prob, 1, generator, chance)[0] for _ in range(n_draws))
+        counts = [np.bincount(index[y == 1], minlength=table.n_bins) for y in drawn]
+        return np.stack(counts).astype(np.intp)
     if problem.n > MANY_ROWS:
         count, bounds, columns = _lots(problem, table, by_label=False)
         drawn = (generator.binomial(count, columns[:, 1]) for _ in range(n_draws))
@@ -86,11 +88,26 @@ def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IntVector, In
 
 
 class Redraws(NamedTuple):
-    """A binned error, its `problems`, and all predictions: its bins stay in a redraw."""
+    """A binned error, its `problems`, all predictions and labels: its bins stay in a redraw.
+
+    With `clusters` whole ones are redrawn, and `chance` draws labels.
+    """
 
     error: CalibrationError
     problems: tuple[BinaryProblem, ...]
     prob: FloatArray
+    label: IntArray
+    clusters: Clusters | None = None
+    chance: Dependence | None = None
+
+    def within(self, clusters: Clusters | None, generator: np.random.Generator) -> "Redraws":
+        """Return the same for rows of which only the clusters are independent."""
+        if clusters is None:
+            return self
+        both = (self.prob, self.label)
+        if len(self.problems) == 1:
+            both = self.problems[0].prob, self.problems[0].label
+        return self._replace(clusters=clusters, chance=Dependence(*both, clusters, generator))
 
     def null_errors(self, n_draws: int, generator: np.random.Generator) -> FloatVector:
         """Redraw all labels from the predictions and return the error of each redraw."""
@@ -113,7 +130,8 @@ class Redraws(NamedTuple):
         """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
         tables, problems = self.error.tables, self.problems
         if len(problems) == 1:
-            return [draw_events(problems[0], tables[0], n_draws, generator, coarse=coarse)]
+            one = problems[0], tables[0], n_draws, generator
+            return [draw_events(*one, coarse=coarse, chance=self.chance)]
         # The classes share one drawn label per row.
         offset = np.concatenate(([0], np.cumsum([table.n_bins for table in tables])))
         cells = [
@@ -123,7 +141,7 @@ class Redraws(NamedTuple):
         cell, rows = np.stack(cells, axis=1), np.arange(len(self.prob))
         counts = np.empty((n_draws, offset[-1]), dtype=np.intp)
         for block in blocks(n_draws, cell.size):
-            drawn = draw_classes(self.prob, block.stop - block.start, generator)
+            drawn = draw_classes(self.prob, block.stop - block.start, generator, self.chance)
             for row, labels in zip(counts[block], drawn, strict=True):
                 row[:] = np.bincount(cell[rows, labels], minlength=offset[-1])
         return [counts[:, a:b] for a, b in pairwise(offset)]
@@ -144,7 +162,7 @@ class Redraws(NamedTuple):
         lots have the multinomial law, and their means replace predictions.
         """
         n = len(self.prob)
-        if n > MANY_ROWS and len(self.problems) == 1:
+        if n > MANY_ROWS and len(self.problems) == 1 and self.clusters is None:
             count, bounds, columns = _lots(self.problems[0], self.error.tables[0], by_label=True)
             for block in blocks(n_resamples, len(count), "resamples"):
                 size = block.stop - block.start
@@ -157,11 +175,14 @@ class Redraws(NamedTuple):
             columns = np.column_stack([np.ones(n), problem.prob, problem.label])
             parts.append((order, bounds, columns[order]))
         for block in blocks(n_resamples, n, "resamples"):
-            size = block.stop - block.start, n
-            drawn = generator.integers(0, n, size=size).astype(np.intp, copy=False)
+            units = n if self.clusters is None else self.clusters.count
+            size = block.stop - block.start, units
+            drawn = generator.integers(0, units, size=size).astype(np.intp, copy=False)
             times = np.empty(drawn.shape)  # how often each row was drawn, as float for products
             for row, indices in zip(times, drawn, strict=True):
-                row[:] = np.bincount(indices, minlength=n)
+                row[:] = np.bincount(indices, minlength=units)
+            if self.clusters is not None:
+                times = times[:, self.clusters.code]
             # One problem needs no reordering: its rows may be drawn in sorted order at once.
             several = len(parts) > 1
             yield block, [_sums(times[:, o] if several else times, b, c) for o, b, c in parts]
@@ -229,7 +250,8 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
             continue
         if all(map(_same_table, tables, observed.tables)):
             problems = binary_problems(y_true, y_prob, view=view, **rows)
-            return Redraws(observed, problems, as_predictions(y_true, y_prob)[1])
+            label, prob = as_predictions(y_true, y_prob)
+            return Redraws(observed, problems, prob, label)
     return None
 
 

@@ -56,7 +56,10 @@ class Inversion:
             for whole, part in zip(sums, found, strict=True):
                 whole[block] = part
         events = redraws.null_events(n_resamples, generator, coarse=True)
-        self.parts = [_chance(self.error, *each) for each in zip(tables, sums, events, strict=True)]
+        units = None if redraws.clusters is None else redraws.clusters.count
+        self.parts = [
+            _chance(self.error, *each, units) for each in zip(tables, sums, events, strict=True)
+        ]
         self.unit = self._of_the_data([part.gap for part in self.parts])
         if self.unit <= TIE:  # no gap to scale: imagine gaps in proportion to the scatter
             self.parts = [replace(part, gap=part.calibrated.std(axis=0)) for part in self.parts]
@@ -119,7 +122,11 @@ def _border(accepted: Callable[[float], bool], ends: tuple[float, float]) -> flo
 
 
 def _chance(
-    error: CalibrationError, table: BinTable, sums: FloatVector, events: NDArray[np.intp]
+    error: CalibrationError,
+    table: BinTable,
+    sums: FloatVector,
+    events: NDArray[np.intp],
+    units: int | None,
 ) -> _Chance:
     centred = error.gap == "centre"
     count, sum_prob, hits = np.moveaxis(sums, -1, 0)
@@ -129,9 +136,11 @@ def _chance(
         calibrated = table.mean_prob - events / table.count
         observed = (table.centre if centred else sum_prob / count) - hits / count - gap
     # A frequency scatters more than resamples of its n rows show, by n / (n - 1); one row alone
-    # shows nothing, and is taken to scatter as its prediction says.
-    several = table.count > 1
-    observed = observed * np.sqrt(table.count / np.where(several, table.count - 1, 1))
+    # shows nothing, and is taken to scatter as its prediction says. So do clusters, of which no
+    # bin holds more than all.
+    number = np.minimum(table.count, table.count if units is None else units)
+    several = number > 1
+    observed = observed * np.sqrt(number / np.where(several, number - 1, 1))
     return _Chance(
         gap=np.nan_to_num(_pattern(table, gap)),
         worst=np.nan_to_num(np.maximum(reference, 1 - reference)),

@@ -12,6 +12,7 @@ from calibkit.progress import watched
 from calibkit.results import Number, listed
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
+from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.significance.null import Measure, measured
 from calibkit.types import FloatArray, FloatVector, IntArray, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_level
@@ -65,6 +66,7 @@ def bootstrap_interval(
     method: str | None = None,
     n_resamples: int = 1000,
     rng: Rng = None,
+    cluster: Any = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Interval for the true value of a measure, from rows redrawn with replacement.
@@ -88,6 +90,9 @@ def bootstrap_interval(
         At least two.
     rng : int, numpy.random.Generator or None
         Seed or generator of the resamples.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together (patient, document): whole clusters are then redrawn, and the
+        labels of a calibrated model as in `null_level`.
     **options
         Passed to `measure`, e.g. ``view="top-label"``; ``positive`` names the label that a
         one-dimensional `y_prob` is about. `sample_weight` is refused.
@@ -170,13 +175,15 @@ def bootstrap_interval(
     refuse_weights(options)
     labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, y_prob, options, "interval")
-    tests = _invert(observed, (labels, prob), method, n_resamples, generator)
+    clusters = None if cluster is None else clusters_of(cluster, len(prob))
+    tests = _invert(observed, (labels, prob), method, n_resamples, generator, clusters)
     if tests is not None:
         draws = tests.draws
     elif redraws := _binned.redraws_of(observed, labels, prob):
-        draws = redraws.resampled_errors(n_resamples, generator)
+        draws = redraws._replace(clusters=clusters).resampled_errors(n_resamples, generator)
     else:
-        rows = (generator.integers(0, len(prob), size=len(prob)) for _ in range(n_resamples))
+        units = clusters or Clusters(np.arange(len(prob)), len(prob))
+        rows = (units.resample(generator) for _ in range(n_resamples))
         values = (float(measure(labels[i], prob[i], **options)) for i in rows)
         draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"
@@ -204,6 +211,7 @@ def _invert(
     method: str | None,
     n_resamples: int,
     generator: np.random.Generator,
+    clusters: Clusters | None,
 ) -> Inversion | None:
     """Return what inverts the tests of a binned error, or None where its bins do not allow it."""
     if method not in (None, "inverted"):
@@ -212,7 +220,7 @@ def _invert(
         observed = error_of_tables(observed.tables, norm=observed.norm)
     redraws = _binned.redraws_of(observed, *data)
     if redraws is not None and not too_large(redraws.error, n_resamples):
-        return Inversion(redraws, n_resamples, generator)
+        return Inversion(redraws.within(clusters, generator), n_resamples, generator)
     if method is None:
         return None
     raise ValueError(

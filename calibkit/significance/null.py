@@ -12,6 +12,7 @@ from calibkit.progress import watched
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
+from calibkit.significance.clusters import Dependence, clusters_of
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level
@@ -70,6 +71,7 @@ def null_level(
     *,
     n_draws: int = 1000,
     rng: Rng = None,
+    cluster: Any = None,
     **options: Any,
 ) -> NullLevel:
     """Measure again and again on labels redrawn from the predictions themselves.
@@ -96,6 +98,9 @@ def null_level(
     rng : int, numpy.random.Generator or None
         Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
         another order get other redraws, of the same law.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together (patient, document): labels are then redrawn so that the rows
+        of a cluster agree as much as they do in the data; see `calibkit.significance.clusters`.
     **options
         Passed to `measure`, e.g. ``view="top-label"``; `sample_weight` stays with its rows.
         ``positive`` names the label that a one-dimensional `y_prob` is about.
@@ -122,10 +127,12 @@ def null_level(
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
     labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, y_prob, options, "null level")
+    clusters = None if cluster is None else clusters_of(cluster, len(labels))
     if redraws := _binned.redraws_of(observed, labels, y_prob):
-        draws = redraws.null_errors(n_draws, generator)
+        draws = redraws.within(clusters, generator).null_errors(n_draws, generator)
     else:
-        drawn = (_binned.draw_classes(prob, 1, generator)[0] for _ in range(n_draws))
+        chance = None if clusters is None else Dependence(prob, labels, clusters, generator)
+        drawn = (_binned.draw_classes(prob, 1, generator, chance)[0] for _ in range(n_draws))
         values = (float(measure(y, prob, **options)) for y in drawn)
         draws = np.array(list(watched(values, n_draws, "redraws")))
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
@@ -212,6 +219,7 @@ def consistency_band(
     resample_forecasts: bool = False,
     n_draws: int = 1000,
     rng: Rng = None,
+    cluster: Any = None,
     **rows: Unpack[Rows],
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
@@ -242,6 +250,8 @@ def consistency_band(
         Number of redraws, at least two.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together, as in `null_level`; predictions then stay fixed.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
 
@@ -268,13 +278,20 @@ def consistency_band(
     table = table_of(problem, as_bins(bins))
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
+    if cluster is not None and resample_forecasts:
+        raise ValueError("resample_forecasts redraws single rows; leave it out, or cluster.")
+    clusters = None if cluster is None else clusters_of(cluster, problem.n)
+    chance = None
+    if clusters is not None:
+        chance = Dependence(problem.prob, problem.label, clusters, generator)
     if resample_forecasts:
         frequency = _resampled_frequencies(problem, table, n_draws, generator)
     else:
         with np.errstate(invalid="ignore"):  # empty bins stay NaN
-            frequency = _binned.draw_events(problem, table, n_draws, generator) / table.count
+            drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
+            frequency = drawn / table.count
     if simultaneous:
-        lower, upper = _simultaneous_limits(frequency, table, problem, level)
+        lower, upper = _simultaneous_limits(frequency, table, problem, level, clusters is not None)
     else:
         lower, upper = _pointwise_limits(frequency, level)
     return ConsistencyBand(
@@ -308,13 +325,15 @@ def _pointwise_limits(frequency: FloatVector, level: float) -> tuple[FloatVector
 
 
 def _simultaneous_limits(
-    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float
+    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float, dependent: bool
 ) -> tuple[FloatVector, FloatVector]:
     prob = problem.prob.astype(np.float64)
     index = table.binning.assign(prob, table.edges)
     variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
     with np.errstate(invalid="ignore", divide="ignore"):
         sd = np.sqrt(variance) / table.count
+        if dependent:  # their own scatter, which may be larger in one bin than in another
+            sd = np.where(variance > 0, frequency.std(axis=0), 0.0)
         deviation = np.abs(frequency - table.mean_prob) / sd
     # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)

@@ -212,7 +212,9 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     said = report["impossible"].sentence
     assert f"1 row says 0 and the event happened (row {wrong}, counted from 0)" in said
     assert report.headline.startswith("1 row says 0 and the event happened. The other 799: no ev")
-    promise = "At most 1 in 100 calibrated models would be called miscalibrated."
+    promise = (
+        "At most 1 in 100 calibrated models would be called miscalibrated, if rows are independent."
+    )
     assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
     for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
         assert "1 row says 0 and the event happened" in page and promise in page

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from book.experiments import clustered_rows
 from calibkit import cox_test
 from calibkit.auditing.alignment import _random_order
 from calibkit.auditing.groups import holm
@@ -14,12 +15,16 @@ from calibkit.auditing.redraws import (
     TOP,
     Drawer,
     JointTest,
+    _clearest,
+    _halved,
     _Tables,
     _View,
     joint_test,
     resampled_intervals,
 )
 from calibkit.auditing.settings import AuditSettings
+from calibkit.calibrators.folds import assign_folds
+from calibkit.significance.clusters import clusters_of
 from tests.audit_cases import make
 
 
@@ -82,7 +87,8 @@ def test_binned_statistic_is_that_of_a_loop() -> None:
         variance = variance.reshape(-1, 2).sum(axis=1)
     naive = -np.log(len(z) * stats.norm.sf(max(z)))
     # Wilson and Hilferty's cube root is an approximation: the redraws make up for it.
-    assert view._binned(events[np.newaxis])[0] == pytest.approx(naive, abs=0.15)
+    parts = _halved((events - view.expected)[np.newaxis]), _halved(view.variance[np.newaxis])
+    assert _clearest(*parts)[0] == pytest.approx(naive, abs=0.15)
 
 
 @pytest.mark.slow
@@ -165,3 +171,35 @@ def test_bootstrap_intervals_have_the_right_width() -> None:
 )
 def test_holm(given: list[float], corrected: list[float]) -> None:
     assert holm(np.array(given)) == pytest.approx(corrected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["random walk, 30 x 40", "ten classes, 100 x 10"])
+def test_clusters_hold_the_level(design: str) -> None:
+    """Without their names nearly all of these calibrated sets are called miscalibrated."""
+    alarms = []
+    for seed in range(12):
+        made = clustered_rows.DESIGNS[design](np.random.default_rng([3, seed]))
+        prob, options = made.y_prob, {"n_draws": 199, "rng": np.random.default_rng(seed)}
+        table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+        left = table[np.arange(len(table)), made.y_true] > 0
+        clusters = clusters_of(made.cluster, len(table)).take(left)
+        views = [1] if prob.ndim == 1 else [TOP, 0, 1]
+        both = [
+            joint_test(table[left], made.y_true[left], views, clusters=c, **options)
+            for c in (None, clusters)
+        ]
+        alarms.append([test.p_value <= 0.01 for test in both])
+        assert both[1].views[0].design > 3 and both[0].views[0].design == 1
+    by_row, by_cluster = np.sum(alarms, axis=0)
+    assert by_row >= 8 and by_cluster <= 1
+
+
+def test_folds_hold_whole_clusters_of_nearly_equal_size() -> None:
+    cluster = np.repeat(np.arange(40), np.random.default_rng(0).integers(1, 30, 40))
+    nothing = np.zeros(len(cluster))
+    fold, number = assign_folds(nothing, nothing, 5, 0, cluster)
+    assert number == 5 and all(len(set(fold[cluster == c])) == 1 for c in range(40))
+    size = np.bincount(fold)
+    assert size.max() - size.min() <= 5
+    assert assign_folds(nothing[:6], nothing[:6], 5, 0, np.repeat([0, 1], 3))[1] == 2

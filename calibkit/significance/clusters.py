@@ -1,0 +1,231 @@
+"""Rows that belong together: chance where only whole clusters are independent.
+
+A patient with ten visits, a team on every day of a season, a document with many sentences: their
+rows share what is unknown, and ten of them say less than ten independent rows.
+
+- `clusters_of` checks the names, `Clusters` adds up what the rows of each bring.
+- `Dependence` redraws labels from the predictions, each row with its own probability, but so that
+  the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
+  correlation. Its level is found by matching the scatter of the clusters' sums (a method of
+  moments); its uncertainty with few clusters goes into the redraws, each of which has its own.
+- `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
+  (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
+- `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
+  clusters, so that any interval for a mean serves; `student_interval` is the usual one.
+
+Measured rates stand in the Notes of `calibkit.audit`. Taught in lesson 14.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from calibkit.containers import is_missing, unwrapped
+from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
+
+FEW = 30  # clusters, below which a report says that they are few
+_GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
+_TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Which rows belong together: `code` (n,) counts clusters from 0; `count` of them."""
+
+    code: IntVector
+    count: int
+
+    @property
+    def size(self) -> IntVector:
+        """Rows of each cluster."""
+        return np.bincount(self.code, minlength=self.count)
+
+    def take(self, rows: Any) -> "Clusters":
+        """Return the clusters of some rows, by place or mask; those that are left are counted."""
+        left, code = np.unique(self.code[rows], return_inverse=True)
+        return Clusters(code.astype(np.intp), len(left))
+
+    def resample(self, rng: np.random.Generator) -> IntVector:
+        """Return the rows of as many clusters, drawn with replacement."""
+        drawn = rng.integers(0, self.count, size=self.count)
+        size, order = self.size, np.argsort(self.code, kind="stable")
+        start = np.cumsum(size) - size
+        # Where each drawn cluster begins among the sorted rows, and then row by row.
+        begin = np.repeat(start[drawn] - np.cumsum(size[drawn]) + size[drawn], size[drawn])
+        return np.asarray(order[begin + np.arange(len(begin))])
+
+    def sums(self, values: FloatMatrix) -> FloatMatrix:
+        """Add up (n,) or (n, q) values per cluster."""
+        ones = np.ones(len(self.code))
+        place = (self.code, np.arange(len(self.code)))
+        adder = sparse.csr_array((ones, place), shape=(self.count, len(self.code)))
+        return np.asarray(adder @ values)
+
+
+def clusters_of(cluster: Any, n: int) -> Clusters:
+    """Return checked clusters of n rows; those that have been checked come back.
+
+    Parameters
+    ----------
+    cluster : array-like of shape (n,)
+        A name per row, all texts or all numbers (or dates); rows of one name belong together.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing or of another kind than the first, if all rows have one name, or if
+        no two rows share one.
+    """
+    if isinstance(cluster, Clusters):
+        return cluster
+    array = unwrapped(cluster, "cluster")
+    if array.ndim != 1 or len(array) != n:
+        raise ValueError(
+            f"cluster has shape {array.shape}; it needs one name for each of {n} rows."
+        )
+    given = cluster if isinstance(cluster, list | tuple) else array.tolist()
+    for row, name in enumerate(given):
+        if is_missing(name) or name == "" or name != name:
+            raise ValueError(
+                f"cluster[{row}] is missing; give such a row a name of its own, or drop it."
+            )
+        if isinstance(name, str) != isinstance(given[0], str):
+            raise ValueError(
+                f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "
+                "write all names as texts, or all as numbers."
+            )
+    names, code = np.unique(array, return_inverse=True)
+    if len(names) == 1:
+        raise ValueError(
+            f"cluster has one name, {names[0]!r}, in all rows: nothing is independent of anything "
+            "else, and chance cannot be judged. Name a column with more clusters."
+        )
+    if len(names) == n:
+        raise ValueError(
+            f"cluster names each of {n:,} rows differently: leave it out if rows are independent, "
+            "or name the column that says which rows belong together."
+        )
+    return Clusters(code.astype(np.intp), len(names))
+
+
+def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
+    """Return the labels that (..., n) uniform numbers stand for."""
+    if prob.ndim == 1:
+        return (uniform < prob).astype(np.int64)
+    upper = np.cumsum(prob[:, :-1], axis=1, dtype=np.float64)
+    drawn = np.zeros(uniform.shape, dtype=np.int64)
+    for k in range(upper.shape[1]):  # the class is the number of cumulative sums passed
+        drawn += uniform >= upper[:, k]
+    return drawn
+
+
+class Dependence:
+    """Redraws labels from predictions so that rows of a cluster agree as much as in the data.
+
+    Parameters
+    ----------
+    prob, label : ndarray of shape (n,) or (n, K), and (n,)
+        Checked probabilities and labels.
+    clusters : Clusters
+        Which rows belong together.
+    rng : numpy.random.Generator
+        What draws; also for the correlation, which `correlation` then holds.
+
+    Notes
+    -----
+    Row i of cluster c gets ``u_i = Phi(sqrt(r) g_c + sqrt(1 - r) e_i)`` with normal g and e: u is
+    uniform, so each label keeps its own probability. r makes ``sum_c |sum_(i in c) (y - p)|^2``,
+    after a common gap has been subtracted, as large on average as it is in the data. A redraw
+    multiplies that sum by ``(C - 1) / chi2_(C-1)``, as Student's law does with a variance.
+    """
+
+    def __init__(
+        self, prob: FloatArray, label: NDArray[Any], clusters: Clusters, rng: np.random.Generator
+    ) -> None:
+        self.prob, self.clusters = prob.astype(np.float64), clusters
+        table = self.prob if prob.ndim == 2 else self.prob[:, np.newaxis]
+        variance = table * (1 - table)
+        self._table, self._total = table, np.maximum(variance.sum(axis=0), 1e-300)
+        self._share = clusters.sums(variance)
+        self.target = self._scatter(label)
+        tries = int(np.clip(_NUMBERS // len(prob), 3, _TRIES))
+        found = [[self._scatter(y) for y in self._along(rng)] for _ in range(tries)]
+        self._scatters = np.maximum.accumulate(np.mean(found, axis=0))
+        self.correlation = float(np.interp(self.target, self._scatters, _GRID))
+
+    def _along(self, rng: np.random.Generator) -> Any:
+        """Yield labels for every correlation of the grid, from the same random numbers."""
+        shared, own = self._normal(rng)
+        for r in _GRID:
+            yield classes_at(self.prob, special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+
+    def _normal(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        shared = rng.standard_normal(self.clusters.count)[self.clusters.code]
+        return shared, rng.standard_normal(len(shared))
+
+    def _scatter(self, label: NDArray[Any]) -> float:
+        """Return the sum of squares of what clusters add to residuals without a common gap."""
+        first = 1 if self.prob.ndim == 1 else 0
+        residual = (label[:, np.newaxis] == np.arange(self._table.shape[1]) + first) - self._table
+        gap = residual.sum(axis=0) / self._total
+        return float(((self.clusters.sums(residual) - self._share * gap) ** 2).sum())
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
+        return classes_at(self.prob, self.uniform(rng))
+
+    def uniform(self, rng: np.random.Generator) -> FloatVector:
+        """Return a uniform number per row, correlated within clusters."""
+        df = max(self.clusters.count - 1, 1)
+        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
+        shared, own = self._normal(rng)
+        return np.asarray(special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+
+
+def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
+    """Return the larger of promised standard deviations and those of (C, q) scores of clusters."""
+    return np.asarray(np.sqrt(np.maximum(promised**2, (scores**2).sum(axis=0))))
+
+
+def score_test(scores: FloatMatrix, promised: FloatVector) -> tuple[float, int, float]:
+    """Test that (C, q) scores of clusters have mean 0: statistic, degrees of freedom, p-value.
+
+    ``Q = U' V^-1 U`` with the sum U of the scores and the sandwich ``V = sum_c u_c u_c'``, whose
+    diagonal is at least `promised` squared (uncorrelated scores of independent rows). The law is
+    Hotelling's: ``(C - q) / q * Q / (C - Q)`` is F with q and C - q degrees of freedom.
+    """
+    count, sd = len(scores), robust_sd(promised, scores)
+    used = sd > 0
+    if not used.any() or count <= used.sum():
+        return 0.0, int(used.sum()), 1.0
+    scaled = scores[:, used] / sd[used]
+    cross = scaled.T @ scaled
+    np.fill_diagonal(cross, 1.0)
+    total, q = scaled.sum(axis=0), int(used.sum())
+    value = float(total @ np.linalg.pinv(cross, 1e-9, True) @ total)
+    value = min(value, count * (1 - 1e-12))
+    return value, q, float(special.fdtrc(q, count - q, (count - q) / q * value / (count - value)))
+
+
+def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
+    """Return jackknife pseudo-values (m, C) of the means over rows of (m, n) values.
+
+    ``C T - (C - 1) T_c`` with the mean T and the mean T_c without cluster c.
+    """
+    sums, size, count = clusters.sums(values.T).T, clusters.size, clusters.count
+    total, n = sums.sum(axis=1, keepdims=True), len(clusters.code)
+    return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
+
+
+def student_interval(
+    values: FloatMatrix, pseudo: FloatMatrix, level: float
+) -> tuple[FloatVector, FloatVector]:
+    """Return Student's intervals of the means of (m, n) values, whose pseudo-values scatter."""
+    count, mean = pseudo.shape[1], values.mean(axis=1)
+    half = special.stdtrit(count - 1, (1 + level) / 2) * pseudo.std(axis=1, ddof=1)
+    return mean - half / np.sqrt(count), mean + half / np.sqrt(count)
