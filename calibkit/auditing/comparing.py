@@ -8,6 +8,7 @@ import numpy as np
 
 from calibkit.auditing import comparison
 from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
+from calibkit.auditing.dependence import by_cluster
 from calibkit.auditing.redraws import null_of_error, resampled_intervals
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES
@@ -18,6 +19,7 @@ from calibkit.decisions.costs import as_costs
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import spell
 from calibkit.significance import NullLevel
+from calibkit.significance.clusters import Clusters, mean_interval
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level, as_predictions
 from calibkit.views import View
@@ -37,6 +39,7 @@ def compare(
     view: View = None,
     costs: Any = None,
     groups: Any = None,
+    cluster: Any = None,
     class_names: Sequence[str] | None = None,
     title: str | None = None,
     level: float = 0.95,
@@ -61,6 +64,10 @@ def compare(
         and a false negative, e.g. ``(1, 20)``. Each model decides by its own probabilities.
     groups : array-like of shape (n,), optional
         A label per row; the scores are compared in each group, too.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together (patient, document, team and season): then only clusters are
+        taken as independent, and intervals are Student's, from what each difference would be
+        without each cluster.
     class_names : sequence of K str, optional
         What to call the classes, in the order of their columns; otherwise their numbers.
     title : str, optional
@@ -121,7 +128,7 @@ def compare(
     'new is better than old'
     """
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
-    rows, probs = _rows_of(y_true, y_prob, groups, class_names)
+    rows, probs = _rows_of(y_true, y_prob, groups, cluster, class_names)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
@@ -130,7 +137,7 @@ def compare(
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
     sums = Sums(table)
     sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
-    found = _differences(sums, each, nulls, level, count, of_rows)
+    found = _differences(sums, each, nulls, level, (count, of_rows), rows.clusters)
     tables, curves = _diagrams(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
@@ -142,7 +149,7 @@ def compare(
         bins=tables,
         curves=curves,
         costs=table,
-        notes=_notes(count, level, bins),
+        notes=(*_notes(count, level, bins), *by_cluster(rows)),
         **worded(tuple(probs), found, level),
     )
 
@@ -154,8 +161,8 @@ def _measured(
     each, nulls = {}, []
     for name, prob in probs.items():
         each[name] = comparison.measures_of_rows(rows.label, prob, costs, view, bins)
-        null = null_of_error(rows.label, prob, view=view, bins=bins, n_draws=_DRAWS, rng=seed)
-        nulls.append(null)
+        how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
+        nulls.append(null_of_error(rows.label, prob, cluster=rows.clusters, **how))
     return each, nulls
 
 
@@ -171,7 +178,7 @@ def _diagrams(
 
 
 def _rows_of(
-    y_true: Any, y_prob: Any, groups: Any, class_names: Sequence[str] | None
+    y_true: Any, y_prob: Any, groups: Any, cluster: Any, class_names: Sequence[str] | None
 ) -> tuple[Rows, dict[str, FloatVector]]:
     """Check all models against one set of labels, and put their rows into one order."""
     if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
@@ -192,7 +199,8 @@ def _rows_of(
     for name, prob in named.items():
         try:
             if rows is None:
-                rows = rows_of(y_true, prob, groups=groups, class_names=class_names)
+                names = {"groups": groups, "cluster": cluster, "class_names": class_names}
+                rows = rows_of(y_true, prob, **names)
             checked = as_predictions(y_true, prob)[1].astype(np.float64)
         except ValueError as error:
             raise ValueError(f"model {name!r}: {error}") from None
@@ -207,7 +215,12 @@ def _rows_of(
 
 
 def _differences(
-    sums: Sums, each: Measured, nulls: Sequence[NullLevel], level: float, count: int, seed: int
+    sums: Sums,
+    each: Measured,
+    nulls: Sequence[NullLevel],
+    level: float,
+    draws: tuple[int, int],
+    clusters: Clusters | None,
 ) -> Found:
     (_, first), *others = each.items()
     found = {}
@@ -216,7 +229,8 @@ def _differences(
             apart = np.array([own[key] - first[key] for key in first])
         # The same seed for each pair: a model's numbers do not depend on which others are there.
         drawn = np.where(np.isfinite(apart).all(axis=1, keepdims=True), apart, 0.0)
-        ends = np.transpose(resampled_intervals(drawn, level, count, np.random.default_rng(seed)))
+        count, generator = draws[0], np.random.default_rng(draws[1])
+        ends = np.transpose(resampled_intervals(drawn, level, count, generator, clusters))
         for key, row, (low, high) in zip(own, apart, ends.tolist(), strict=True):
             if key == "calibration error" and row.any():
                 low, high = low - nulls[place].mean, high + nulls[0].mean
@@ -306,6 +320,11 @@ def _by_group(
         )
         for other, key in product(range(1, len(names)), sums.sums):
             row = sums.change(key, other, content)
+            if rows.clusters is not None and np.isfinite(row.low):
+                apart = each[names[other]][key][inside] - each[names[0]][key][inside]
+                ends = mean_interval(apart[np.newaxis], rows.clusters.take(inside), content)
+                low, high = np.concatenate(ends).tolist()
+                row = comparison.change(key, row.first, row.value, (low, high))
             said = (np.nan, np.nan, np.nan, "too few rows") if sums.few else row[2:]
             found.append((group, sums.n, names[other], key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")

@@ -17,7 +17,7 @@ from calibkit.decisions import (
     murphy_curve,
     policy_cost,
 )
-from calibkit.significance.clusters import pseudo_values, student_interval
+from calibkit.significance.clusters import mean_interval
 from calibkit.types import FloatVector, IntVector
 
 _GRID = np.linspace(0.005, 0.995, 199)
@@ -99,8 +99,7 @@ def consequences_of(
         gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
         half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
         if rows.clusters is not None:
-            pseudo = pseudo_values(gain[np.newaxis], rows.clusters)
-            low, high = student_interval(gain[np.newaxis], pseudo, settings.level)
+            low, high = mean_interval(gain[np.newaxis], rows.clusters, settings.level)
             half = float(high[0] - low[0]) / 2
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),

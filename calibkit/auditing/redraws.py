@@ -16,13 +16,7 @@ from scipy import sparse, special
 
 from calibkit.errors import expected_calibration_error
 from calibkit.significance import null_level
-from calibkit.significance.clusters import (
-    Clusters,
-    Dependence,
-    pseudo_values,
-    robust_sd,
-    student_interval,
-)
+from calibkit.significance.clusters import Clusters, Dependence, mean_interval, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio
 from calibkit.types import FloatMatrix, FloatVector, IntVector
@@ -249,7 +243,7 @@ def resampled_intervals(
     With clusters they are Student's, from what the mean would be without each of them.
     """
     if clusters is not None:
-        return student_interval(values, pseudo_values(values, clusters), level)
+        return mean_interval(values, clusters, level)
     n = values.shape[1]
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):

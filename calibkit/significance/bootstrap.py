@@ -170,8 +170,7 @@ def bootstrap_interval(
     """
     level = as_level(level)
     n_resamples, generator = as_count(n_resamples, "n_resamples", minimum=2), as_generator(rng)
-    if method is not None:
-        as_choice(method, "method", METHODS)
+    method = None if method is None else as_choice(method, "method", METHODS)
     refuse_weights(options)
     labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, y_prob, options, "interval")
@@ -182,8 +181,8 @@ def bootstrap_interval(
     elif redraws := _binned.redraws_of(observed, labels, prob):
         draws = redraws._replace(clusters=clusters).resampled_errors(n_resamples, generator)
     else:
-        units = clusters or Clusters(np.arange(len(prob)), len(prob))
-        rows = (units.resample(generator) for _ in range(n_resamples))
+        draw = (clusters or Clusters(np.arange(len(prob)), len(prob))).resample
+        rows = (draw(generator) for _ in range(n_resamples))
         values = (float(measure(labels[i], prob[i], **options)) for i in rows)
         draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"

@@ -11,7 +11,7 @@ rows share what is unknown, and ten of them say less than ten independent rows.
 - `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
   (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
 - `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
-  clusters, so that any interval for a mean serves; `student_interval` is the usual one.
+  clusters, so that any interval for a mean serves; `mean_interval` is the usual one.
 
 Measured rates stand in the Notes of `calibkit.audit`. Taught in lesson 14.
 """
@@ -102,7 +102,7 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     names, code = np.unique(array, return_inverse=True)
     if len(names) == 1:
         raise ValueError(
-            f"cluster has one name, {names[0]!r}, in all rows: nothing is independent of anything "
+            f"cluster has one name, {given[0]!r}, in all rows: nothing is independent of anything "
             "else, and chance cannot be judged. Name a column with more clusters."
         )
     if len(names) == n:
@@ -222,10 +222,13 @@ def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
     return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
 
 
-def student_interval(
-    values: FloatMatrix, pseudo: FloatMatrix, level: float
+def mean_interval(
+    values: FloatMatrix, clusters: Clusters, level: float
 ) -> tuple[FloatVector, FloatVector]:
-    """Return Student's intervals of the means of (m, n) values, whose pseudo-values scatter."""
-    count, mean = pseudo.shape[1], values.mean(axis=1)
+    """Return Student's intervals of the means of (m, n) values, by cluster; NaN with only one."""
+    count, mean = clusters.count, values.mean(axis=1)
+    if count < 2:
+        return np.full(len(mean), np.nan), np.full(len(mean), np.nan)
+    pseudo = pseudo_values(values, clusters)
     half = special.stdtrit(count - 1, (1 + level) / 2) * pseudo.std(axis=1, ddof=1)
     return mean - half / np.sqrt(count), mean + half / np.sqrt(count)

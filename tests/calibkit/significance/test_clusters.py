@@ -1,7 +1,5 @@
 """Clusters: what is refused, closed forms, and redraws that keep rows together."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -12,9 +10,9 @@ from calibkit.significance.clusters import (
     Clusters,
     Dependence,
     clusters_of,
+    mean_interval,
     pseudo_values,
     score_test,
-    student_interval,
 )
 from tests.helpers import binary_data
 
@@ -65,7 +63,7 @@ def test_pseudo_values_of_equal_clusters_are_their_means() -> None:
     clusters = Clusters(np.repeat(np.arange(12), 5), 12)
     means = values.reshape(2, 12, 5).mean(axis=2)
     assert pseudo_values(values, clusters) == pytest.approx(means)
-    low, high = student_interval(values, means, 0.9)
+    low, high = mean_interval(values, clusters, 0.9)
     ends = [stats.t.interval(0.9, 11, m.mean(), stats.sem(m)) for m in means]
     assert np.column_stack([low, high]) == pytest.approx(np.array(ends))
 
@@ -98,19 +96,17 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
     """Every row ten times, named: the same answers as of single rows, but for the draws."""
     y, p = binary_data(300, seed=4)
     cluster, again = np.repeat(np.arange(300), 10), (np.repeat(y, 10), np.repeat(p, 10))
-    for part in ("intercept", "slope"):
-        once = ck.cox_test(y, p, part=part)
-        ten = ck.cox_test(*again, part=part, cluster=cluster)
-        assert ten.statistic == pytest.approx(once.statistic, rel=0.15)
-        drawn = ck.cox_test(*again, part=part, cluster=cluster, null_draws=199, rng=0)
-        assert drawn.p_value == pytest.approx(ten.p_value, abs=0.08)
+    ten = ck.cox_test(*again, part="intercept", cluster=cluster)
+    assert ten.statistic == pytest.approx((y - p).sum() / np.sqrt(((y - p) ** 2).sum()))
+    drawn = ck.cox_test(*again, part="intercept", cluster=cluster, null_draws=199, rng=0)
+    assert drawn.p_value == pytest.approx(ten.p_value, abs=0.1)
     for measure in (ECE, ck.log_loss):
         nulls = (
             ck.null_level(measure, y, p, rng=0, n_draws=400),
             ck.null_level(measure, *again, cluster=cluster, rng=0, n_draws=400),
         )
-        assert nulls[1].mean == pytest.approx(nulls[0].mean, rel=0.05)
-        assert nulls[1].sd == pytest.approx(nulls[0].sd, rel=0.2)
+        assert nulls[1].mean == pytest.approx(nulls[0].mean, rel=0.12)
+        assert nulls[1].sd == pytest.approx(nulls[0].sd, rel=0.25)
         ends = (
             ck.bootstrap_interval(measure, y, p, rng=0),
             ck.bootstrap_interval(measure, *again, cluster=cluster, rng=0),
@@ -127,13 +123,15 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
 
 @pytest.mark.slow
 def test_cox_by_cluster_holds_its_level() -> None:
-    """At 5 %: 30 and 100 clusters by the limit law; by redraws also ten (200 sets each)."""
-    for design, draws in (("unequal sizes, 100", 0), ("random effect, 60 x 20", 0)):
+    """At 5 %: 60 and 100 clusters by the limit law, ten by redraws."""
+    cases = (("unequal sizes, 100", 0, 200), ("random effect, 60 x 20", 0, 200))
+    for design, draws, sets in (*cases, ("random effect, 10 x 100", 39, 100)):
         found = []
-        for seed in range(200):
+        for seed in range(sets):
             made = rows.DESIGNS[design](np.random.default_rng([1, seed]))
             test = ck.cox_test(made.y_true, made.y_prob, cluster=made.cluster, null_draws=draws)
             found.append(test.p_value)
         assert np.mean(np.array(found) <= 0.05) < 0.1
-    error: Any = ck.cox_test(made.y_true, made.y_prob, cluster=made.cluster).slope_error
-    assert error > ck.cox_test(made.y_true, made.y_prob).slope_error
+    made = rows.DESIGNS["random effect, 60 x 20"](np.random.default_rng(0))
+    error = ck.cox_test(made.y_true, made.y_prob, cluster=made.cluster).intercept_error
+    assert error > 1.2 * ck.cox_test(made.y_true, made.y_prob).intercept_error
