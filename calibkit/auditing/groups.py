@@ -104,13 +104,12 @@ def groups_of(
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
     # Rows that said 0 or 1 and were wrong are a finding of their own.
     tested = [inside[rows.possible[inside]] for inside in members]
-    if rows.clusters is None:
-        found = [
-            _p_values(prob[inside], label[inside], rest, draws, rng) if len(inside) else (1.0, 1.0)
-            for inside, rest in zip(tested, outside, strict=True)
-        ]
-    else:
-        found = [_by_cluster(prob, label - prob, inside, rows.clusters) for inside in tested]
+    found = [
+        _p_values(prob[inside], label[inside], rest, draws, rng)
+        if rows.clusters is None
+        else _by_cluster(prob, label - prob, inside, rows.clusters)
+        for inside, rest in zip(tested, outside, strict=True)
+    ]
     p_value, p_differs = np.array(found).T
     return GroupTable(
         group=np.array(rows.groups, dtype=np.str_),
@@ -138,6 +137,8 @@ def _p_values(
     then nothing differs. The limit laws would reject calibrated groups of rare events too often.
     """
     n, residual, (mean, sd) = len(prob), label - prob, others
+    if not n:
+        return 1.0, 1.0
     rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())
     cox, apart = rule.statistic(residual[np.newaxis]), abs(float(residual.mean()) - mean)
     if variance >= _LAW_IS_RIGHT:
