@@ -33,6 +33,7 @@ BLOCK_ROWS = 8_192
 # Squares and products of weights must neither overflow nor vanish.
 _LEAST_WEIGHT = 1e-100
 LARGEST_LEGACY_SEED = 2**32 - 1
+_NOT_THE_USER = ("calibkit.", "calibkit_course.", "sklearn.", "joblib.")
 
 
 class CalibrationWarning(UserWarning):
@@ -43,9 +44,9 @@ class CalibrationWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn at the line that called the package, by whichever function."""
+    """Warn at the user's line, whichever function or pipeline it called."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals["__name__"].startswith("calibkit."):
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith(_NOT_THE_USER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, CalibrationWarning, stacklevel=level)
 

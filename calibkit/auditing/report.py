@@ -1,7 +1,6 @@
 """What an audit gives back: six answers, the numbers behind them, figures, and pages."""
 
 import textwrap
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.rows import Impossible, told
 from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.results import Result, spell
-from calibkit.validation import CalibrationWarning
+from calibkit.validation import warn
 
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
@@ -141,11 +140,7 @@ class AuditReport(Report):
         Where none could be fitted, or labels must be aligned first, an object that says why.
         """
         if self.repair is None and not isinstance(self.candidate, NoRepair):
-            warnings.warn(
-                f"This repair is not recommended. {self['repair'].sentence}",
-                CalibrationWarning,
-                stacklevel=2,
-            )
+            warn(f"This repair is not recommended. {self['repair'].sentence}")
         return self.candidate
 
     @property

@@ -1,6 +1,5 @@
 """Maps of one to three parameters, fitted by log loss: Platt and beta calibration."""
 
-import warnings
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
@@ -12,7 +11,7 @@ from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
 from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit.types import FloatVector
-from calibkit.validation import CalibrationWarning, as_choice
+from calibkit.validation import as_choice, warn
 
 
 def _by_label(
@@ -46,11 +45,9 @@ def _start(target: FloatVector, weight: Weights) -> float:
 
 
 def _warn_of_no_optimum(name: str, remedy: str) -> None:
-    warnings.warn(
+    warn(
         f"{name}: predictions and labels can be separated, so the log loss has no finite "
-        f"optimum. The fitted map is (nearly) a step, and converged_ is False. {remedy}",
-        CalibrationWarning,
-        stacklevel=4,
+        f"optimum. The fitted map is (nearly) a step, and converged_ is False. {remedy}"
     )
 
 

@@ -1,6 +1,5 @@
 """Vector, matrix and Dirichlet scaling: linear maps from logits to logits."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from calibkit.calibrators.base import Weights
 from calibkit.multiclass._linear_fit import Penalty, fit_linear
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import CalibrationWarning, as_choice, as_number
+from calibkit.validation import as_choice, as_number, warn
 
 
 class _LinearCalibrator(MulticlassCalibrator):
@@ -50,11 +49,7 @@ class _LinearCalibrator(MulticlassCalibrator):
             reason = f"the optimiser stopped at a gradient of {fit.gradient:.1e}"
             if not fit.finite:
                 reason = "no finite optimum (a class is absent, or classes can be separated)"
-            warnings.warn(
-                f'{self.family} scaling: {reason}. Use penalty="auto", or more data.',
-                CalibrationWarning,
-                stacklevel=3,
-            )
+            warn(f'{self.family} scaling: {reason}. Use penalty="auto", or more data.')
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:
         x = self._features(logits)

@@ -1,6 +1,5 @@
 """Temperature scaling: one number that makes all predictions bolder or more careful."""
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ from calibkit.calibrators.base import Weights
 from calibkit.links import expit
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import CalibrationWarning
+from calibkit.validation import warn
 
 _MOST_SWEEPS = 200
 _SMALL_STEP = 1e-7  # in ln T: Newton's step leaves about its square
@@ -81,11 +80,9 @@ class TemperatureScaling(MulticlassCalibrator):
 
     def _stop_at(self, temperature: float, bound: str, reason: str) -> None:
         self.temperature_, self.at_bound_ = temperature, bound
-        warnings.warn(
+        warn(
             f"Temperature scaling: the log loss is lowest at the {bound} bound, "
-            f"T = {temperature:g}: {reason}. Look at the accuracy, use more data, or set bounds.",
-            CalibrationWarning,
-            stacklevel=4,
+            f"T = {temperature:g}: {reason}. Look at the accuracy, use more data, or set bounds."
         )
 
     def _calibrate(self, logits: FloatArray) -> FloatMatrix:

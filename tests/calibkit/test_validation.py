@@ -1,6 +1,7 @@
 """The checks themselves: what passes, what is kept, and where the tolerances lie."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.special import softmax
+from sklearn.pipeline import make_pipeline
 
+import calibkit as ck
+from calibkit.calibrators import BetaCalibrator, PlattCalibrator
+from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
 from calibkit.results import read_only, spell
 from calibkit.validation import (
     as_array,
@@ -281,3 +286,38 @@ class TestHostileContainers:
         pa = pytest.importorskip("pyarrow")
         with pytest.raises(ValueError, match=r"y_true\[1\] = (nan|None) is not"):
             as_labels(pa.array(missing), np.full(2, 0.5))
+
+
+def test_a_warning_points_at_the_line_of_the_user(subtests: pytest.Subtests) -> None:
+    data: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
+    p, apart, z = np.array([0.1, 0.2, 0.6, 0.9]), [0, 0, 1, 1], np.diag([3.0, 2, 1])
+    calls: dict[str, tuple[str, Callable[[], Any]]] = {
+        "direct": ("class 1", lambda: ck.calibration_error(*data, view="class-wise")),
+        "named": ("class 1", lambda: ck.class_wise_calibration_error(*data)),
+        "through a null level": (
+            "class 1",
+            lambda: ck.null_level(ck.marginal_calibration_error, *data, n_draws=1, rng=0),
+        ),
+        "Platt": ("optimum", lambda: PlattCalibrator(smoothing=False).fit(p, apart)),
+        "Platt for each class": (
+            "optimum",
+            lambda: OneVsRest("logits", PlattCalibrator(smoothing=False)).fit(z, [0, 1, 2]),
+        ),
+        "beta in a pipeline": ("optimum", lambda: make_pipeline(BetaCalibrator()).fit(p, apart)),
+        "temperature": ("bound", lambda: TemperatureScaling("logits").fit(z, [0, 1, 2])),
+        "matrix": (
+            "no finite optimum",
+            lambda: MatrixScaling("logits", penalty=0).fit(z, [2, 0, 1]),
+        ),
+        "temperature in a pipeline": (
+            "bound",
+            lambda: make_pipeline(TemperatureScaling("logits")).fit(z, [0, 1, 2]),
+        ),
+    }
+    for name, (words, call) in calls.items():
+        with subtests.test(name):
+            with pytest.warns(ck.CalibrationWarning, match=words) as caught:
+                call()
+            line = call.__code__.co_firstlineno
+            assert caught[0].filename == __file__
+            assert line <= caught[0].lineno <= line + 2

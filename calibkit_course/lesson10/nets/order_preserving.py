@@ -1,6 +1,5 @@
 """Maps that change every distance between the logits of a row, and never their order."""
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.optimize import minimize
 
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
 from calibkit.types import FloatArray, FloatMatrix
-from calibkit.validation import CalibrationWarning, as_count, as_generator, as_positive
+from calibkit.validation import as_count, as_generator, as_positive, warn
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 
 _MOST_STEPS = 1000
@@ -110,11 +109,9 @@ class OrderPreserving(MulticlassCalibrator):
         self.gradient_norm_ = float(np.abs(found.jac).max())
         self.converged_ = bool(found.success)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"OrderPreserving stopped after {self.n_iter_} steps before it was at a minimum "
-                f"(slope {self.gradient_norm_:.1e}). Use a smaller spread, or more data.",
-                CalibrationWarning,
-                stacklevel=4,
+                f"(slope {self.gradient_norm_:.1e}). Use a smaller spread, or more data."
             )
 
     def _features(self, logits: FloatArray) -> tuple[FloatMatrix, FloatMatrix, NDArray[np.intp]]:

@@ -253,24 +253,6 @@ class TestClassWeights:
             ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
 
 
-def test_the_warning_about_an_absent_class_points_at_the_caller(subtests: pytest.Subtests) -> None:
-    data: Any = ([0, 0], [[0.5, 0.5], [0.7, 0.3]])
-    calls: dict[str, Callable[[], Any]] = {
-        "direct": lambda: ck.calibration_error(*data, view="class-wise"),
-        "named": lambda: ck.class_wise_calibration_error(*data),
-        "named, any view": lambda: ck.expected_calibration_error(*data, view="class-wise"),
-        "through a null level": lambda: ck.null_level(
-            ck.marginal_calibration_error, *data, n_draws=1, rng=0
-        ),
-    }
-    for name, call in calls.items():
-        with subtests.test(name), pytest.warns(ck.CalibrationWarning, match="class 1") as caught:
-            call()
-        line = call.__code__.co_firstlineno
-        assert caught[0].filename == __file__
-        assert line <= caught[0].lineno <= line + 2
-
-
 class TestWhatAResultSays:
     def test_description(self, subtests: pytest.Subtests) -> None:
         error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
