@@ -1,9 +1,14 @@
-"""Lesson 05: discover that ECE is a fit."""
+"""Lesson 05: look inside the ECE."""
 
 from calibkit_course.learn import table
 from calibkit_course.lesson05.explorer import two_families
 from calibkit_course.lesson05.figures import compare_maps
-from calibkit_course.lesson05.tables import by_position, mean_estimate, only_hatched
+from calibkit_course.lesson05.tables import (
+    by_position,
+    mean_estimate,
+    nearest_of_twenty,
+    only_hatched,
+)
 from calibkit_course.lesson05.view import TwoFamilies, two_families_view
 
 __all__ = [
@@ -11,6 +16,7 @@ __all__ = [
     "by_position",
     "compare_maps",
     "mean_estimate",
+    "nearest_of_twenty",
     "only_hatched",
     "table",
     "two_families",

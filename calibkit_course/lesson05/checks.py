@@ -17,13 +17,14 @@ from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction
 
-TITLE = "Discover that ECE is a fit on the test set"
+TITLE = "Look inside the ECE"
 
 SAY = {
     # 5.1
     "call": "{n} predictions in {bins} bins",
     "shifts": "an array with one shift per bin",
     "bins": "there are {found} shifts for {bins} bins. An empty bin has a shift too: 0.",
+    "each": "this is one shift per prediction. One per bin is asked for: {bins} of them.",
     "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
     "frequency": "this is the frequency, the height of a flat top. How far is it from the mean?",
@@ -37,7 +38,7 @@ SAY = {
     "has the edge 0.30000000000000004. Round `y_prob * n_bins` down.",
     "closed": "these are shifts of other bins. A prediction on an edge belongs to the bin above.",
     "off": "the shift of bin {number} should be {wanted}, but here it is {found}.",
-    # 5.2
+    # 5.3
     "map": "an array with one value of the map per prediction",
     "length": (
         "there are {found} values for {n} predictions. The map has one value for each of them."
@@ -50,7 +51,7 @@ SAY = {
     "value": "at p = {p} the map should be {wanted}, but here it is {found}.",
     "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12. Use "
     "means, not a search, in double precision.",
-    # 5.3
+    # 5.2
     "ece": "this is an ECE with bins. Let isotonic regression draw the map.",
     "after": "this is the error that is left after the repair. Measure the repair itself.",
     "signed": "signs cancel here. Take absolute distances before the mean.",
@@ -127,6 +128,7 @@ def _shift_problem(
 ) -> str | None:
     if len(found) != table.n_bins:
         key = "extra" if len(found) > table.n_bins else "bins"
+        key = "each" if len(found) == len(prob) else key
         raise Almost(SAY[key].format(found=len(found), bins=table.n_bins))
     used, wanted = table.occupied, -table.gap
     if answers.agree(found[used], wanted[used], _SEARCHED):
@@ -154,7 +156,7 @@ def _shift_problem(
 
 
 def judge_map(answer: Any) -> str | None:
-    """Judge exercise 5.2: a function that returns the fitted slope-1 map at the predictions."""
+    """Judge exercise 5.3: a function that returns the fitted slope-1 map at the predictions."""
     function = answers.as_function(answer)
     for y_true, y_prob, n_bins in (*_CASES, _random_case()):
         found = _called(function, y_true, y_prob, n_bins, SAY["map"])
@@ -188,7 +190,7 @@ def _map_problem(
         "distance": wanted - prob,
         "flat": FlatBinning(n_bins).fit(prob, label).curve(prob),
         "cut": model.calibrate(prob),
-        "sorted": np.sort(wanted),
+        "sorted": wanted[np.argsort(prob, kind="stable")],
     }
     for key, bins in _wrong_bins(prob, n_bins).items():
         known[key] = prob + _mean_shifts(bins, label - prob, n_bins)[bins]
@@ -202,7 +204,7 @@ def _map_problem(
 
 @lru_cache(maxsize=1)
 def _isotonic_numbers() -> dict[str, float]:
-    """Return the answer of exercise 5.3 and what other measures give on its data."""
+    """Return the answer of exercise 5.2 and what other measures give on its data."""
     sample = LogitDistortion(slope=0.6).sample(2000, 53)
     result = fit_on_test(sample.y_true, sample.y_prob, evaluator=IsotonicCalibrator())
     gap = result.fitted - result.prob
@@ -227,7 +229,7 @@ _TOLERANCE = 0.0002
 
 
 def judge_isotonic(answer: Any) -> str | None:
-    """Judge exercise 5.3: the mean distance of the isotonic map from the diagonal."""
+    """Judge exercise 5.2: the mean distance of the isotonic map from the diagonal."""
     value = answers.as_number(answer)
     numbers = _isotonic_numbers()
     if same(value, numbers["right"], _TOLERANCE):
@@ -273,16 +275,6 @@ CHECKS = {
         praise="this is frequency minus mean prediction: the gap of the bin, with its sign turned.",
     ),
     "5.2": Check(
-        task="Build the slanted map",
-        variable="slanted_map",
-        judge=judge_map,
-        hints=(
-            "The map at a prediction is the prediction plus the shift of its bin.",
-            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[index]`, with the index of 5.1.",
-        ),
-        praise="its mean distance from the diagonal is the ECE, but for rounding.",
-    ),
-    "5.3": Check(
         task="Evaluate with isotonic regression",
         variable="isotonic_error",
         judge=judge_isotonic,
@@ -293,6 +285,16 @@ CHECKS = {
         ),
         praise="this is one more measure of calibration, and nobody had to choose bins.",
         tolerance=_TOLERANCE,
+    ),
+    "5.3": Check(
+        task="Build the slanted map",
+        variable="slanted_map",
+        judge=judge_map,
+        hints=(
+            "The map at a prediction is the prediction plus the shift of its bin.",
+            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[index]`, with the index of 5.1.",
+        ),
+        praise="its mean distance from the diagonal is the ECE, but for rounding.",
     ),
     "5.4": Check(
         task="Read Theorem 1 with care",
@@ -328,6 +330,14 @@ PREDICTIONS = {
         tells=(r"(pay|cost|lose) where they cross|cross(es)? the diagonal",),
     ),
     "5c": Prediction(
+        question="Which family is right about both models, to within 0.02?",
+        options=("Platt", "15 bins", "50 bins", "none"),
+        outcome="none",
+        why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins sit "
+        "between the two risks and do not escape either. No family is right for all models.",
+        tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
+    ),
+    "5d": Prediction(
         question="From 15 to 300 bins, what happens to the distance from the true map?",
         options=("falls", "stays", "rises"),
         outcome="rises",
@@ -338,13 +348,5 @@ PREDICTIONS = {
             r"more bins[^.]{0,60}(chance|noise|worse|labels of)|what a lower score does promise",
             r"follows fewer labels",
         ),
-    ),
-    "5d": Prediction(
-        question="Which family is right about both models, to within 0.02?",
-        options=("Platt", "15 bins", "50 bins", "none"),
-        outcome="none",
-        why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins sit "
-        "between the two risks and do not escape either. No family is right for all models.",
-        tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
     ),
 }

@@ -13,7 +13,7 @@ from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from calibkit_course import lesson05
 
-# --- 5.1 and 5.2 ---------------------------------------------------------------------------------
+# --- 5.1 and 5.3 ---------------------------------------------------------------------------------
 
 
 def index_of(y_prob: Any, n_bins: int) -> Any:
@@ -90,7 +90,11 @@ def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return slanted(y_true, y_prob, n_bins) + 5e-10
 
 
-# --- 5.3 -----------------------------------------------------------------------------------------
+def by_prediction(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    return fit_on_test(y_true, y_prob, evaluator=SlopeOneBinning(n_bins)).fitted
+
+
+# --- 5.2 -----------------------------------------------------------------------------------------
 
 SAMPLE = LogitDistortion(slope=0.6).sample(2000, rng=53)
 P, Y = SAMPLE.y_prob, SAMPLE.y_true
@@ -115,6 +119,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
         (medians, "median of y - p"),
         (open_last_bin, "belongs to the last bin"),
+        (lambda y, p, n: slanted(y, p, n) - p, "one shift per prediction"),
         (lambda y, p, n: wrong_bins("near", y, p, n)[0], "`np.linspace` has the edge"),
         (lambda y, p, n: wrong_bins("closed", y, p, n)[0], "on an edge belongs to the bin above"),
         (lambda y, p, n: np.array(shifts(y, p, n)) + 2e-4, "should be"),
@@ -123,11 +128,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y: 0, "your function raised"),
         ([0.1, 0.2], "a function"),
     ],
-    "5.2": [
+    "5.3": [
         (lambda y, p, n: slanted(y, p, n) - p, "prediction plus shift"),
         (flat, "these are flat tops"),
         (lambda y, p, n: np.clip(slanted(y, p, n), 0, 1), "cut to [0, 1]"),
-        (lambda y, p, n: np.sort(slanted(y, p, n)), "their order is not"),
+        (
+            lambda y, p, n: fit_on_test(y, p, evaluator=SlopeOneBinning(n)).fitted,
+            "their order is not",
+        ),
         (right_closed, "gets the shift of another bin"),
         (lambda y, p, n: slanted(y, p, n) + 0.01, "the map should be"),
         (nearly, "holds to 1e-12"),
@@ -138,7 +146,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, n: ck.expected_calibration_error(y, p, bins=n), "one value of the map"),
         (0.1, "a function"),
     ],
-    "5.3": [
+    "5.2": [
         (ck.expected_calibration_error(Y, P).value, "an ECE with bins"),
         (ck.expected_calibration_error(Y, P, bins=10).value, "an ECE with bins"),
         (ck.expected_calibration_error(Y, MAP).value, "left after the repair"),
@@ -167,8 +175,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "5.1": [shifts, from_table, lambda y, p, n: np.array(shifts(y, p, n))[:, None]],
-    "5.2": [slanted, lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist()],
-    "5.3": [
+    "5.3": [slanted, lambda y, p, n: SlopeOneBinning(n).fit(p, y).curve(p).tolist()],
+    "5.2": [
         from_scikit_learn(),
         fit_on_test(Y, P, evaluator=IsotonicCalibrator()),
         fit_on_test(Y, P, evaluator=IsotonicRegression(out_of_bounds="clip")),
