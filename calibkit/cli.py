@@ -115,8 +115,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command == "audit":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
-        correct = "the predicted class: --prob is the confidence that it is the label"
-        add("--predicted", metavar="COLUMN", help=correct)
+    correct = "the predicted class: --prob is the confidence that it is the label"
+    add("--predicted", metavar="COLUMN", help=correct)
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
@@ -260,12 +260,11 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
 def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False) -> Any:
     """Return the files with their columns, looked up in each."""
     _refuse_missing(options, prob)
-    names = ("positive", "group", "delimiter", "decimal")
+    names = ("positive", "predicted", "group", "delimiter", "decimal")
     wanted = columns_of(
         options.label,
         prob or (),
         classes=None if options.classes is None else _parts(options.classes),
-        predicted=getattr(options, "predicted", None),
         logits=logits,
         **{name: getattr(options, name) for name in names},
     )

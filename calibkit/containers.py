@@ -14,6 +14,7 @@ move anything; but where names say that the positions are wrong, the input is re
   like ``class_names`` where they are given, or 0 to K - 1, or 1 to K, with any head before them.
 """
 
+import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Whole numbers as NumPy and pandas write them, whose ".0" comes and goes.
+_PLAIN = re.compile(r" *-?(0|[1-9][0-9]{0,14})(\.0*)? *")
 _MANY = 10  # rows of classes that only one column has, before this is worth a note
 
 
@@ -222,21 +225,25 @@ def shared_classes(
     """Give the classes in two columns of labels their numbers; return these, names, and notes.
 
     Equal values are one class. ``4.0`` and ``"4"``, or ``"Gnu"`` and ``"gnu "``, are joined with a
-    note if each column has one of these spellings; in a column with both they are two classes.
+    note if each column has one of these spellings; words in a column with both are two classes.
     """
+    stands = {word: word for word in (*predicted, *true)}  # True and 1 are equal: the true one's
     spelt: dict[Any, tuple[list[Any], list[Any]]] = {}
     for place, count in enumerate((true, predicted)):
-        for word in count:
+        for word in map(stands.__getitem__, count):
             spelt.setdefault(_value_of(word), ([], []))[place].append(word)
-    joined, apart, stands = [], [], {word: word for word in (*predicted, *true)}
+    joined, apart = [], []
     for ours, theirs in spelt.values():
-        if not ours or not theirs or set(ours) == set(theirs):
-            continue
-        if len(ours) == len(theirs) == 1:
-            stands[theirs[0]] = ours[0]
-            joined.append(f"{ours[0]!r} and {theirs[0]!r}")
-        else:
-            apart.append(" and ".join(map(repr, dict.fromkeys(ours + theirs))))
+        words = list(dict.fromkeys(ours + theirs))
+        plain = [word for word in words if _PLAIN.fullmatch(str(word))]
+        stands |= dict.fromkeys(plain, plain[0] if plain else None)
+        mine, their = ({stands[word] for word in some} for some in (ours, theirs))
+        if len(mine) == len(their) == 1:
+            stands |= dict.fromkeys(words, stands[words[0]])
+        elif mine and their and mine != their:
+            apart.append(" and ".join(map(repr, words)))
+        if len(words) > len({stands[word] for word in words}):
+            joined.append(" and ".join(map(repr, words)))
     known = {stands[word] for word in predicted}
     if not any(word in known for word in true):
         raise ValueError(

@@ -11,10 +11,10 @@ view                probability                            event
 ``k`` (an int)      ``p_k``                                the class was ``k``
 ``[0, 2]``          ``p_0 + p_2``                          the class was one of these
 ``"class-wise"``    each ``p_k`` in turn                   the class was ``k``
+``"confidence"``    a column of its own, not P(y = 1)      it says so: 1 where right
 ==================  =====================================  ============================
 
-Where only the predicted class and the confidence in it are known, ``predicted=`` makes the
-top-label problem of these: the confidence is a column of its own, not P(y = 1).
+Of true class, predicted class and confidence ``predicted=`` makes the last of these.
 
 Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
@@ -102,7 +102,7 @@ def binary_problem(
         The predicted class of each row; `y_prob` is then the confidence in it, `y_true` the true
         class, both of any kind, and the view is ``"top-label"``. Labels are compared as values:
         ``4.0`` and ``"4"``, ``"Gnu"`` and ``"gnu "`` are one class, with a `CalibrationWarning`.
-        True: `y_true` says 1 where the prediction was right, else 0.
+        True: `y_true` says 1 where the prediction was right (the view ``"confidence"``).
     sample_weight : None
         Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
         (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
@@ -197,7 +197,7 @@ def weighted_problems(
     if sample_weight is not None:
         weight = as_weights(sample_weight, len(prob))
         labels, prob, weight = _counting(labels, as_probabilities(prob), weight)
-    events = _events(labels, prob, "given" if predicted is not None else view)
+    events = _events(labels, prob, "confidence" if predicted is not None else view)
     said = "" if weight is None else ", weighted"
     return tuple(
         BinaryProblem(prob=one, label=label, view=of + said, n_classes=n_classes, weight=weight)
@@ -206,8 +206,8 @@ def weighted_problems(
 
 
 def _events(labels: IntArray, prob: FloatArray, view: View) -> list[_Event]:
-    """Return probability, event and words of each problem of a view; "given": as they stand."""
-    if view is None or view == "given":
+    """Return probability, event and words of each problem of a view."""
+    if view is None or view == "confidence":
         return [(prob, labels, "positive class" if view is None else "top-label")]
     if view == "top-label":
         return [(*_top_label(prob, labels), "top-label")]
@@ -311,7 +311,7 @@ def _column(prob: FloatArray, k: int) -> FloatArray:
 
 
 def _check_view(view: View, ndim: int, n_classes: int) -> None:
-    if (view is None and ndim == 1) or view in ("top-label", "class-wise"):
+    if (view in (None, "confidence") and ndim == 1) or view in ("top-label", "class-wise"):
         return
     group = view if isinstance(view, list | tuple) and ndim == 2 else [view]
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in group)

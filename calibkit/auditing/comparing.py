@@ -41,6 +41,7 @@ def compare(
     groups: Any = None,
     cluster: Any = None,
     class_names: Sequence[str] | None = None,
+    predicted: Any = None,
     title: str | None = None,
     level: float = 0.95,
     bins: Binning | int = 15,
@@ -70,6 +71,9 @@ def compare(
         without each cluster.
     class_names : sequence of K str, optional
         What to call the classes, in the order of their columns; otherwise their numbers.
+    predicted : array-like of shape (n,) or True, optional
+        As in `audit`: the predicted class, the same for all models, whose confidences `y_prob`
+        holds. Models that predict other classes answer other questions: compare their tables.
     title : str, optional
         What was compared, for the pages.
     level : float
@@ -128,7 +132,12 @@ def compare(
     'new is better than old'
     """
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
-    rows, probs = _rows_of(y_true, y_prob, groups, cluster, class_names)
+    named = {"groups": groups, "cluster": cluster, "class_names": class_names}
+    rows, probs = _rows_of(y_true, y_prob, **named, predicted=predicted)
+    if rows.top:
+        if view not in (None, "top-label"):
+            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+        view = "confidence"
     table = None if costs is None else as_costs(costs, rows.n_classes)
     if view is None and not rows.binary:
         view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
@@ -142,7 +151,7 @@ def compare(
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
-        n_classes=rows.n_classes,
+        n_classes=len(rows.class_names),
         view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
         calibration=_calibration(each, nulls),
         groups=_by_group(rows, each, level, table),
@@ -177,9 +186,7 @@ def _diagrams(
     )
 
 
-def _rows_of(
-    y_true: Any, y_prob: Any, groups: Any, cluster: Any, class_names: Sequence[str] | None
-) -> tuple[Rows, dict[str, FloatVector]]:
+def _rows_of(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
     """Check all models against one set of labels, and put their rows into one order."""
     if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
         raise ValueError(
@@ -190,17 +197,18 @@ def _rows_of(
     if len(named) < len(y_prob):
         raise ValueError("two models have the same name.")
     models = {f"model {name!r}": prob for name, prob in named.items()}
-    refuse_other_order(y_true=y_true, groups=groups, **models)
+    by_row = {name: options[name] for name in ("groups", "cluster", "predicted")}
+    refuse_other_order(y_true=y_true, **by_row, **models)
     first = next(filter(None, map(column_names, models.values())), None)
     for said, prob in models.items():
-        for wanted in (first, class_names):
+        for wanted in (first, options["class_names"]):
             refuse_other_columns(prob, said, wanted)
     rows, probs = None, {}
     for name, prob in named.items():
         try:
             if rows is None:
-                names = {"groups": groups, "cluster": cluster, "class_names": class_names}
-                rows = rows_of(y_true, prob, **names)
+                rows = rows_of(y_true, prob, **options)
+                y_true = rows.label[np.argsort(rows.position)]
             checked = as_predictions(y_true, prob)[1].astype(np.float64)
         except ValueError as error:
             raise ValueError(f"model {name!r}: {error}") from None

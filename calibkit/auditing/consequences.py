@@ -114,7 +114,10 @@ def consequences_of(
 def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
     """Return the event of a view, and what these predictions say of it."""
     # After a repair another class may lead; the event stays that of the predictions as given.
-    column = rows.table.argmax(axis=1) if view == TOP else np.full(rows.n, view)
+    if view == TOP and not rows.top:
+        column = rows.table.argmax(axis=1)
+    else:  # that an answer was right stands in column 1
+        column = np.full(rows.n, 1 if rows.top else view)
     return (rows.label == column).astype(np.int64), given_to(column, prob)
 
 

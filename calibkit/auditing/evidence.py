@@ -1,15 +1,16 @@
 """Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.power import Power, power_of
 from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit.auditing.rows import Impossible, Rows, count_impossible
+from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.piecewise import PiecewiseLinear
@@ -180,11 +181,13 @@ def evidence_of(
     test = joint_test(
         table[left],
         rows.label[left],
-        views,
+        (1,) if rows.top else views,
         n_draws=settings.n_draws,
         rng=np.random.default_rng(seeds[0]),
         clusters=rows.clusters and rows.clusters.take(left),
     )
+    if rows.top:  # the event, that the predicted class was right, stands in column 1
+        test = test._replace(views=(replace(test.views[0], view=TOP),))
     first = test.views[0]
     found = test.p_value <= settings.alpha
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
@@ -196,7 +199,7 @@ def evidence_of(
     measured = expected_calibration_error, label, prob
     return Evidence(
         test=test,
-        impossible=count_impossible(label, rows.table, rows.position, binary=rows.binary),
+        impossible=count_impossible(label, rows.table, rows.position, rows.kind),
         focus=focus,
         error=bootstrap_interval(
             *measured, level=settings.level, n_resamples=number, rng=of_error, **how
@@ -224,7 +227,7 @@ def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> Consist
 def given_view(rows: Rows, view: int) -> View:
     """Return the `view` argument of the package's functions."""
     if view == TOP:
-        return "top-label"
+        return "confidence" if rows.top else "top-label"
     return None if rows.binary and view == 1 else view
 
 

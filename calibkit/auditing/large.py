@@ -12,11 +12,12 @@ from calibkit.auditing import words
 from calibkit.auditing.comparing import compare, worded
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, scores_of_rows
 from calibkit.auditing.evidence import Seen, largest_region
+from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
 from calibkit.auditing.questions import audit
 from calibkit.auditing.redraws import TOP, ViewTest
 from calibkit.auditing.report import AuditReport, findings_of
-from calibkit.auditing.rows import Impossible, count_impossible, given_to, probabilities
+from calibkit.auditing.rows import given_to, probabilities
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
@@ -96,7 +97,10 @@ def _count(
         raise ValueError("There are no rows.")
     if view is None and first.scores.ndim == 2:
         view = 1 if first.scores.shape[1] == 2 else "top-label"
-    gone = Impossible(binary=first.scores.ndim == 1 or first.scores.shape[1] == 2)
+    kind = "event" if first.scores[:1].size < 3 else "class"
+    if first.predicted is not None:
+        view, kind = "confidence", "answer"
+    gone = Impossible(kind=kind)
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
         nonlocal gone
@@ -109,9 +113,9 @@ def _count(
                 both = np.column_stack(
                     [probabilities(-block.scores) if block.logits else 1 - prob, prob]
                 )
-            label = np.asarray(block.y_true).astype(np.intp)
+            label = np.asarray(block.label).astype(np.intp)
             position = np.arange(start, keeper.seen)
-            gone = gone + count_impossible(label, both, position, binary=gone.binary)
+            gone = gone + count_impossible(label, both, position, kind)
             left = given_to(label, both) > 0
             if left.any():
                 yield binary_problems(label[left], prob[left], view=view)
@@ -163,7 +167,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     p_value = min(cox, table.cumulative_differences().range_test.p_value)
     n, events = table.n, int(happened.sum())
     return ViewTest(
-        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
+        view=view if isinstance(view, int) else TOP if view in ("top-label", "confidence") else 1,
         n=n,
         events=events,
         mean_prob=float(prob @ rows / n),
@@ -209,8 +213,15 @@ def _with_all_rows(
 def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
     """Compare models whose rows are kept, with the options of `compare`."""
     probs = _by_model(rows.scores, names)
-    classes = rows.class_names if rows.scores.shape[1] > len(names) else None
-    return compare(rows.y_true, probs, groups=rows.groups, class_names=classes, **options)
+    several = rows.scores.shape[1] > len(names) or rows.predicted is not None
+    return compare(
+        rows.y_true,
+        probs,
+        groups=rows.groups,
+        class_names=rows.class_names if several else None,
+        predicted=rows.predicted,
+        **options,
+    )
 
 
 def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
@@ -238,10 +249,10 @@ def compare_stream(
         k = max(block.scores.shape[1] // len(names), 2)
         sums.costs = None if costs is None else as_costs(costs, k)
         scores = [
-            scores_of_rows(block.y_true, prob, sums.costs)
+            scores_of_rows(block.label, prob, sums.costs)
             for prob in _by_model(block.scores, names).values()
         ]
-        sums.add(np.bincount(block.y_true, minlength=k), scores)
+        sums.add(np.bincount(block.label, minlength=k), scores)
         keeper.add(block)
     found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     return found if sums.n == found.n else _with_all_scores(found, sums, level)

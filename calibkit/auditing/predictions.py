@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.counts.blocks import Place
-from calibkit.counts.columns import Columns, check_words, columns_of, predictions_of, words_of
+from calibkit.counts.columns import (
+    Columns,
+    check_words,
+    columns_of,
+    predictions_of,
+    true_and_predicted,
+    words_of,
+)
 from calibkit.counts.files import blocks_of, n_blocks, resolve_all
 from calibkit.progress import track
 
 Files = Sequence[tuple[str, Columns]]
+_COLUMNS = ("y_true", "scores", "groups", "predicted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,6 +37,14 @@ class Predictions:
     logits: bool
     groups: NDArray[np.str_] | None
     class_names: tuple[str, ...] | None
+    predicted: NDArray[np.int64] | None = None  # number of the predicted class, as `y_true`
+
+    @property
+    def label(self) -> NDArray[np.int64]:
+        """What `scores` are about: the label, or whether the predicted class was right."""
+        if self.predicted is None:
+            return self.y_true
+        return np.asarray(self.y_true == self.predicted).astype(np.int64)
 
     @property
     def n(self) -> int:
@@ -38,20 +54,22 @@ class Predictions:
     @property
     def nbytes(self) -> int:
         """Memory that labels, scores and groups take."""
-        arrays = (self.y_true, self.scores, self.groups)
+        arrays = (self.y_true, self.scores, self.groups, self.predicted)
         return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What `audit` is to be told of the rows."""
-        names = self.class_names if self.scores.ndim == 2 else None
-        scores = {"logits" if self.logits else "y_prob": self.scores}
+        named = self.scores.ndim == 2 or self.predicted is not None
+        names = self.class_names if named else None
+        scores = {"logits" if self.logits else "y_prob": self.scores, "predicted": self.predicted}
         return {"y_true": self.y_true, "groups": self.groups, "class_names": names} | scores
 
     def take(self, rows: Any) -> "Predictions":
         """Return some rows, by place or mask."""
-        groups = None if self.groups is None else self.groups[rows]
-        return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], groups=groups)
+        parts: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
+        chosen: dict[str, Any] = {k: None if v is None else v[rows] for k, v in parts.items()}
+        return replace(self, **chosen)
 
 
 class TooLarge(Exception):
@@ -97,6 +115,8 @@ def side_by_side(models: Sequence[Files]) -> Files:
 
 
 def _names(columns: Columns) -> tuple[str, ...]:
+    if columns.predicted:
+        return ("confidence",)
     return columns.classes or tuple(map(str, range(len(columns.prob))))
 
 
@@ -107,12 +127,13 @@ def rows_of_files(
     words, n, events, place = Counter[str](), 0, 0, Place(files[0][0])
     for path, columns in files:
         for block in _blocks_of(path, columns, words, models, progress):
-            n, events = n + block.n, events + int(block.y_true.any())
+            n, events = n + block.n, events + int(block.label.any())
             yield block
     if not n:
         raise place.error("there are no rows.")
     check_words(words, files[0][1], place)
-    if not events and len(files[0][1].prob) == models:
+    first = files[0][1]
+    if not events and len(first.prob) == models and not first.predicted:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 
 
@@ -130,9 +151,13 @@ def _blocks_of(
         ]
         if not len(read[0][0]):
             continue
+        true, said = read[0][0], None
+        if columns.predicted:
+            true, said = true_and_predicted(block, columns)
         scores = read[0][1] if models == 1 else np.column_stack([scores for _, scores in read])
         yield Predictions(
-            y_true=read[0][0].astype(np.int64, copy=False),
+            y_true=true.astype(np.int64, copy=False),
+            predicted=said,
             scores=scores.astype(np.float64, copy=False),
             logits=columns.logits,
             groups=words_of(block, columns.group) if columns.group else None,
@@ -142,10 +167,8 @@ def _blocks_of(
 
 def join(blocks: Sequence[Predictions]) -> Predictions:
     """Return the rows of all blocks, in their order."""
-    groups: list[Any] = [block.groups for block in blocks]
-    return replace(
-        blocks[0],
-        y_true=np.concatenate([block.y_true for block in blocks]),
-        scores=np.concatenate([block.scores for block in blocks]),
-        groups=None if groups[0] is None else np.concatenate(groups),
-    )
+    parts: dict[str, list[Any]] = {k: [getattr(one, k) for one in blocks] for k in _COLUMNS}
+    joined: dict[str, Any] = {
+        k: None if v[0] is None else np.concatenate(v) for k, v in parts.items()
+    }
+    return replace(blocks[0], **joined)

@@ -15,7 +15,7 @@ from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
-from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.rows import Rows, rows_of, spread_out
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -34,6 +34,7 @@ def audit(
     cluster: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
+    predicted: Any = None,
     title: str | None = None,
     settings: AuditSettings | None = None,
     rng: int | np.random.Generator | None = 0,
@@ -44,7 +45,7 @@ def audit(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``; with `positive` any two labels.
+        Labels: 0 and 1, or ``0 .. K-1``; with `positive` any two labels; with `class_names` these.
     y_prob, logits : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1; or else logits, whose expit or
         softmax is audited, while repairs work on them.
@@ -65,6 +66,9 @@ def audit(
         What to call the classes, in the order of their columns; otherwise their numbers.
     positive : label, optional
         The label that means y = 1, e.g. ``"yes"``; `y_true` may hold one other label.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row: `y_prob` is then the confidence in it and `y_true` the true
+        class, of any kind; True: `y_true` is 1 where it was right. See `calibkit.binary_problem`.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
@@ -136,6 +140,7 @@ def audit(
         cluster=cluster,
         class_names=class_names,
         positive=positive,
+        predicted=predicted,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
@@ -146,7 +151,9 @@ def audit(
     consequences = consequences_of(
         rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
     )
-    aligned = alignment_of(rows, order_rng)
+    aligned = alignment_of(spread_out(rows, order_rng), order_rng)
+    if rows.top:
+        aligned = replace(aligned, accuracy=float(rows.label.mean()))
     by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
     found = (aligned, evidence, repairs, consequences, by_group)
     title = "Audit of predictions" if title is None else str(title)
@@ -184,7 +191,7 @@ def _report(
         small_print=f"{evidence.in_short} {promise_of(rows, settings)}",
         findings=findings_of(seen.impossible, repairs.table.before_left),
         n=rows.n,
-        n_classes=rows.n_classes,
+        n_classes=len(rows.class_names),
         view=names[0],
         class_names=rows.class_names,
         views=ViewTable.of(evidence.test.views, names, settings.alpha),
@@ -208,6 +215,10 @@ def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSetting
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
     """Return the views to look at: `TOP` and numbers of classes."""
+    if rows.top:
+        if view in (None, "top-label"):
+            return (TOP,)
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
     k = rows.n_classes
     classes = tuple(range(k))
     if view is None:

@@ -12,10 +12,10 @@ from calibkit.auditing import html
 from calibkit.auditing.consequences import Consequences
 from calibkit.auditing.evidence import TEST, Evidence, directions
 from calibkit.auditing.groups import GroupTable
+from calibkit.auditing.impossible import Impossible, told
 from calibkit.auditing.pages import Answer, Report
 from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
-from calibkit.auditing.rows import Impossible, told
 from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.results import Result, spell
 from calibkit.validation import warn
@@ -30,7 +30,8 @@ def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
     if not gone.count:
         return ()
     text, numbers = told(gone, log_loss)
-    return (Answer("impossible", *FINDINGS["impossible"], "bad", text, numbers),)
+    light = "caution" if gone.minor else "bad"
+    return (Answer("impossible", *FINDINGS["impossible"], light, text, numbers),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """The rows of an audit: checked, in an order of their own, so that theirs cannot matter."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.containers import (
+    Answers,
+    answers_of,
     events,
     is_missing,
     refuse_other_columns,
@@ -19,13 +21,20 @@ from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_labels, as_predictions, as_probability_array, row_sum_tolerance
+from calibkit.validation import (
+    as_labels,
+    as_predictions,
+    as_probability_array,
+    row_sum_tolerance,
+    warn,
+)
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
 # So few rows can look like rounded probabilities by chance; what two digits may change.
 _BY_CHANCE, _ROUNDED, _MOST_OFF = 5, 0.0051, 0.1
+_SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +51,9 @@ class Rows:
     clusters: Clusters | None  # which rows belong together; None: all are independent
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
+    top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
+    true: IntVector | None = None  # then the numbers of the true class
+    predicted: IntVector | None = None  # and of the predicted one, where they are known
 
     @property
     def n(self) -> int:
@@ -57,6 +69,11 @@ class Rows:
     def binary(self) -> bool:
         """Whether there are two classes, in one column or two."""
         return self.prob.ndim == 1
+
+    @property
+    def kind(self) -> str:
+        """What a row is about: a class, an event, or an answer that may be right."""
+        return "answer" if self.top else "event" if self.binary else "class"
 
     @property
     def table(self) -> FloatVector:
@@ -98,6 +115,7 @@ def rows_of(
     cluster: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
+    predicted: Any = None,
 ) -> Rows:
     """Check the input of an audit and put it into canonical order.
 
@@ -106,12 +124,30 @@ def rows_of(
     if (y_prob is None) == (logits is None):
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
-    refuse_other_order(y_true=y_true, y_prob=y_prob, logits=logits, groups=groups)
+    refuse_other_order(
+        y_true=y_true,
+        y_prob=y_prob,
+        logits=logits,
+        predicted=predicted,
+        groups=groups,
+        cluster=cluster,
+    )
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
+    answers = None
     if positive is not None:
         y_true = events(y_true, positive)
+    elif predicted is not None:
+        y_true, answers = answered(y_true, predicted, class_names)
+        class_names = None if answers is None else answers.names
+    elif class_names is not None:
+        y_true = numbered(y_true, class_names)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
+    if predicted is not None and (columns > 1 or scores is not None or positive is not None):
+        raise ValueError(
+            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
+            "positive label."
+        )
     clusters = None if cluster is None else clusters_of(cluster, len(label))
     order = _canonical(label, prob, scores, codes, None if clusters is None else clusters.code)
     return Rows(
@@ -124,7 +160,64 @@ def rows_of(
         groups=names,
         clusters=None if clusters is None else clusters.take(order),
         position=order,
-        class_names=_class_names(class_names, max(columns, 2)),
+        class_names=_class_names(class_names, len(answers.names) if answers else max(columns, 2)),
+        top=predicted is not None,
+        true=None if answers is None else answers.true[order],
+        predicted=None if answers is None else answers.predicted[order],
+    )
+
+
+def answered(
+    y_true: Any, predicted: Any, class_names: Sequence[str] | None = None
+) -> tuple[Any, Answers | None]:
+    """Return where the predicted class was the true one, and both; True says that `y_true` does."""
+    if predicted is True:
+        return y_true, None
+    if class_names is None:
+        found = answers_of(y_true, predicted)
+        for note in found.notes:
+            warn(note)
+        return found.right, found
+    names, k = _class_names(class_names, len(class_names)), len(class_names)
+    shape = np.broadcast_to(np.float64(), (len(y_true), k))
+    true, said = (as_labels(numbered(v, names), shape) for v in (y_true, predicted))
+    found = Answers(true.astype(np.intp), said.astype(np.intp), names, ())
+    return found.right, found
+
+
+def numbered(labels: Any, class_names: Sequence[str]) -> Any:
+    """Return the numbers of classes that are named; labels that are no words stay as they are."""
+    words = unwrapped(labels, "y_true").tolist()
+    if not isinstance(words, list) or not any(isinstance(word, str) for word in words):
+        return labels
+    place = {str(name): k for k, name in enumerate(class_names)}
+    for row, word in enumerate(words):
+        if word not in place:
+            raise ValueError(
+                f"y_true[{row}] = {word!r} is none of class_names, {tuple(place)!r}. Spell it "
+                "alike, name its class, or drop the row."
+            )
+    return np.array([place[word] for word in words], dtype=np.intp)
+
+
+def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
+    """Return answers as predictions of all classes: what is left of confidence, shared alike."""
+    if rows.true is None or rows.predicted is None:
+        return rows
+    k = len(rows.class_names)
+    chosen = np.arange(rows.n)
+    if rows.n * k > _SPREAD:
+        chosen = np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False))
+    prob, said = rows.prob[chosen], rows.predicted[chosen]
+    table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
+    table[np.arange(len(chosen)), said] = prob
+    return replace(
+        rows,
+        label=rows.true[chosen],
+        prob=table[:, 1] if k == 2 else table,
+        rest=table[:, 0] if k == 2 else None,
+        position=rows.position[chosen],
+        top=False,
     )
 
 
@@ -229,80 +322,3 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
     if isinstance(names, str) or len(names) != n_classes:
         raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
     return tuple(printable(str(name)) for name in names)
-
-
-_NAMED = 5
-_ADVICE = (
-    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
-    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
-    "never says 0 (question 6). The test of question 3 asks about the other rows."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Impossible:
-    """Rows that gave probability 0 to what happened."""
-
-    binary: bool
-    first: tuple[int, ...] = ()  # where the first of them stood, from 0
-    zeros: int = 0  # of two classes: those that said 0, and the event happened
-    count: int = 0
-    certain: int = 0  # rows that give some class exactly 0
-    n: int = 0
-
-    def __add__(self, later: "Impossible") -> "Impossible":
-        names = ("zeros", "count", "certain", "n")
-        sums = {name: getattr(self, name) + getattr(later, name) for name in names}
-        return Impossible(binary=self.binary, first=(self.first + later.first)[:_NAMED], **sums)
-
-    @property
-    def left(self) -> int:
-        """Rows that are left."""
-        return self.n - self.count
-
-    def __str__(self) -> str:
-        if not self.binary:
-            word = "gives" if self.count == 1 else "give"
-            return f"{spell(self.count, 'row')} {word} probability 0 to the class that happened"
-        ones, parts = self.count - self.zeros, []
-        for count, said, then in (
-            (self.zeros, 0, "the event happened"),
-            (ones, 1, "the event did not happen"),
-        ):
-            if count:
-                word = "says" if count == 1 else "say"
-                parts.append(f"{spell(count, 'row')} {word} {said} and {then}")
-        return "; ".join(parts)
-
-
-def count_impossible(
-    label: IntVector, table: FloatVector, position: IntVector, *, binary: bool
-) -> Impossible:
-    """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
-    gone = given_to(label, table) == 0
-    return Impossible(
-        first=tuple(np.sort(position[gone])[:_NAMED].tolist()),
-        zeros=int((label[gone] == 1).sum()),
-        count=int(gone.sum()),
-        certain=int((table == 0).any(axis=1).sum()),
-        n=len(label),
-        binary=binary,
-    )
-
-
-def told(found: Impossible, log_loss: float) -> tuple[str, dict[str, float]]:
-    """Return sentence and numbers; `log_loss` is that of the rows left, NaN if unknown."""
-    named = ", ".join(f"{row:,}" for row in found.first)
-    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
-    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
-    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
-    text = (
-        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
-        f"probability of exactly 0 or 1. The log loss is infinite{finite}. {_ADVICE}"
-    )
-    numbers = {
-        "rows": float(found.count),
-        "certain": float(found.certain),
-        "log_loss_of_others": log_loss,
-    }
-    return text, numbers

@@ -7,11 +7,12 @@ import numpy as np
 from calibkit.auditing.alignment import CLEAR, Alignment
 from calibkit.auditing.consequences import Consequences, Paid
 from calibkit.auditing.evidence import Seen, directions
+from calibkit.auditing.impossible import Impossible
 from calibkit.auditing.pages import Answer, four_digits
 from calibkit.auditing.power import FEWEST_SURPRISES
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import Repairs
-from calibkit.auditing.rows import Impossible, Rows
+from calibkit.auditing.rows import Rows
 from calibkit.results import spell
 
 CAUSES = {
@@ -158,8 +159,10 @@ def direction(seen: Seen) -> Answer:
         for name in ("mean_prob", "frequency", "gap", "z_level", "z_slope")
     }
     numbers |= seen.more
+    top = view.view == TOP
+    said, happened = ("confidence", "accuracy") if top else ("prediction", "observed")
     means = (
-        f"Mean prediction {view.mean_prob:.{digits}f}, observed {view.frequency:.{digits}f} "
+        f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f} "
         f"({seen.focus_words})."
     )
     if not seen.found:
@@ -195,7 +198,10 @@ def costs(found: Consequences, seen: Seen) -> Answer:
     if paid is None:
         text = "No costs were given, so this is open."
         if found.repaired is not None:
-            text += f" Say a false alarm costs t and a miss 1 - t ({seen.words})."
+            wrong, missed = "a false alarm", "a miss"
+            if seen.first.view == TOP:
+                wrong, missed = "trust in a wrong answer", "mistrust in a right one"
+            text += f" Say {wrong} costs t and {missed} 1 - t ({seen.words})."
             text += f" {_over_t(found, level)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
     trust = paid.trust
@@ -338,6 +344,6 @@ def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple
         text, light = f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
     elif verdicts["calibration"] == "cannot say":
         text, light = "Too little data to say.", "unknown"
-    if not gone.count:
+    if not gone.count or gone.minor:
         return text, light
     return f"{gone}. The other {gone.left:,}: {text[0].lower()}{text[1:]}", "bad"

@@ -22,6 +22,7 @@ from calibkit.counts.blocks import (
 from calibkit.types import FloatVector
 
 _VALUES = 2**18  # of a block
+_MISSING = {"na", "n/a", "<na>", "null", "none"}  # where a number should stand
 
 
 def _lines(file: IO[str], place: Place) -> Iterator[str]:
@@ -96,7 +97,8 @@ def _numbers(cells: Sequence[str | None], place: Place, name: str, decimal: str)
     numbers = np.empty(len(cells))
     for row, text in enumerate(cells):
         try:
-            numbers[row] = np.nan if text is None else float(text.translate(marks))
+            missing = text is None or text.strip().lower() in _MISSING
+            numbers[row] = np.nan if missing else float(str(text).translate(marks))
         except ValueError:
             word, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(

@@ -1,7 +1,7 @@
 """Which columns hold what, and how a block of them becomes labels and probabilities."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ class Columns:
     classes: tuple[str, ...] | None = None
     group: str | None = None  # column of the groups
     predicted: str | None = None  # column of the predicted class: y says whether the label is it
+    codes: Mapping[str, int] | None = None  # then the number of the class of every word
     logits: bool = False  # `prob` names logits: any finite numbers
     dialect: Dialect = _USUAL
 
@@ -142,8 +143,8 @@ def predictions_of(
     if table.ndim == 2 and not logits:
         _check_rows(table, place)
     if columns.predicted:
-        same = words_of(block, columns.label) == words_of(block, columns.predicted)
-        return same.astype(np.int64), table
+        true, said = true_and_predicted(block, columns)
+        return (true == said).astype(np.int64), table
     column = block.columns[columns.label]
     _refuse_missing(column, place, columns.label)
     if isinstance(column, Texts):
@@ -177,10 +178,35 @@ def check_words(words: Counter[str], columns: Columns, place: Place) -> None:
 
 def words_of(block: Block, name: str) -> NDArray[np.str_]:
     """Return a column of any kind, in words."""
+    coded = texts_of(block, name)
+    return np.array(coded.values or ("",))[coded.codes]
+
+
+def texts_of(block: Block, name: str) -> Texts:
+    """Return a column of any kind as one of texts, without a missing one."""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
-    coded = column if isinstance(column, Texts) else _coded(column)
-    return np.array(coded.values or ("",))[coded.codes]
+    return column if isinstance(column, Texts) else _coded(column)
+
+
+def true_and_predicted(block: Block, columns: Columns) -> tuple[NDArray[np.int64], ...]:
+    """Return the numbers of the true and of the predicted class of each row."""
+    assert columns.codes is not None and columns.predicted  # see `files.resolve_all`
+    found = []
+    for name in (columns.label, columns.predicted):
+        texts = texts_of(block, name)
+        # A categorical column may know words that never occur.
+        known = np.array([columns.codes.get(word, -1) for word in texts.values] or [0])
+        found.append(np.asarray(known[texts.codes], dtype=np.int64))
+    return tuple(found)
+
+
+def count_words(column: Texts, words: Counter[str]) -> None:
+    """Count the texts that occur."""
+    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
+    for text, count in zip(column.values, counts, strict=True):
+        if count:
+            words[text] += count
 
 
 def _coded(column: NDArray[Any]) -> Texts:
@@ -275,8 +301,9 @@ def _named_by_numbers(columns: Columns) -> bool:
 
 def _labels_in_words(column: Texts, columns: Columns, words: Counter[str]) -> NDArray[np.int64]:
     if columns.positive is not None:
-        counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
-        for text, count in zip(column.values, counts, strict=True):
+        found = Counter[str]()
+        count_words(column, found)
+        for text, count in found.items():
             words[text.strip()] += count
     meaning = [_meaning(text, columns) for text in column.values]
     labels = np.array([-1 if code is None else code for code in meaning], dtype=np.int64)

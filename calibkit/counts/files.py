@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, stat
 from os.path import realpath
 from pathlib import Path
 from typing import Any
 
 import joblib
 
+from calibkit.containers import shared_classes
 from calibkit.counts import _arrays, _csv, _parquet
 from calibkit.counts._measures import CELLS
 from calibkit.counts.blocks import (
@@ -22,9 +23,17 @@ from calibkit.counts.blocks import (
     quoted,
     rows_of_a_block,
 )
-from calibkit.counts.columns import Columns, check_words, columns_of, predictions_of
+from calibkit.counts.columns import (
+    Columns,
+    check_words,
+    columns_of,
+    count_words,
+    predictions_of,
+    texts_of,
+)
 from calibkit.counts.table import CountTable
 from calibkit.progress import track
+from calibkit.validation import warn
 from calibkit.views import BinaryProblem, View, binary_problems
 
 FilePath = str | PathLike[str]
@@ -56,10 +65,12 @@ def column_names(path: FilePath, dialect: Dialect) -> list[str]:
 def resolve_all(paths: Sequence[FilePath], columns: Columns) -> list[tuple[str, Columns]]:
     """Look at the columns of all files: the same classes, matched by name, in one order."""
     found: list[tuple[str, Columns]] = []
-    seen: set[str] = set()
+    seen: set[object] = set()
     for path in map(str, paths):
         here = columns.found_in(column_names(path, columns.dialect), Place(path))
-        if (file := realpath(path)) in seen:
+        status = stat(path)  # two hard links are one file
+        file = (status.st_dev, status.st_ino) if status.st_ino else realpath(path)
+        if file in seen:
             raise Place(path).error("the file is named twice; its rows would count twice.")
         seen.add(file)
         first = found[0][1] if found else here
@@ -71,7 +82,26 @@ def resolve_all(paths: Sequence[FilePath], columns: Columns) -> list[tuple[str, 
                 "same columns."
             )
         found.append((path, replace(here, prob=first.prob, classes=first.classes)))
-    return found
+    return _with_codes(found) if columns.predicted else found
+
+
+def _with_codes(files: list[tuple[str, Columns]]) -> list[tuple[str, Columns]]:
+    """Look at all true and predicted classes before any is counted: which are the same."""
+    label, predicted = files[0][1].label, str(files[0][1].predicted)
+    words = {label: Counter[str](), predicted: Counter[str]()}
+    for path, columns in files:
+        for block in blocks_of(path, replace(columns, prob=(), group=None)):
+            for name, counter in words.items():
+                count_words(texts_of(block, name), counter)
+    if not words[label]:
+        raise Place(files[0][0]).error("there are no rows.")
+    try:
+        codes, names, notes = shared_classes(words[label], words[predicted])
+    except ValueError as error:
+        raise Place(files[0][0]).error(str(error)) from None
+    for note in notes:
+        warn(note)
+    return [(path, replace(columns, codes=codes, classes=names)) for path, columns in files]
 
 
 def blocks_of(path: FilePath, columns: Columns, parts: range | None = None) -> Iterator[Block]:
@@ -137,6 +167,7 @@ def count_files(
     prob: str | Sequence[str],
     positive: str | None = None,
     classes: Sequence[str] | None = None,
+    predicted: str | None = None,
     view: View = None,
     cells: int = CELLS,
     delimiter: str | None = None,
@@ -158,7 +189,10 @@ def count_files(
     classes : sequence of str, optional
         The label that belongs to each column of `prob`. Needed unless labels are the numbers of
         the columns, from 0, or their names.
-    view : {"top-label", "class-wise"} or int, optional
+    predicted : str, optional
+        Column of the predicted class: `label` is then the true class, `prob` the confidence, and
+        the view ``"confidence"``. Both columns are read once before the rest.
+    view : {"top-label", "class-wise", "confidence"} or int, optional
         Which events are counted; needed with one column per class.
     cells : int
         Number of cells of the grid; numbers of bins must divide it.
@@ -200,10 +234,13 @@ def count_files(
     ...     count_files(paths, label="y", prob="p").n
     4
     """
+    if predicted is not None:
+        if view not in (None, "top-label", "confidence"):
+            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+        view = "confidence"
     empty = CountTable(cells=cells, view=view)
-    wanted = columns_of(
-        label, prob, positive=positive, classes=classes, delimiter=delimiter, decimal=decimal
-    )
+    more = {"positive": positive, "classes": classes, "predicted": predicted}
+    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **more)
     found = resolve_all(list(paths), wanted)
     if not found:
         raise ValueError("There are no files to count.")
@@ -215,8 +252,9 @@ def count_files(
         table, words = table + part, words + seen
     if not table.n:
         raise Place(found[0][0]).error("there are no rows.")
-    check_words(words, found[0][1], Place(found[0][0]))
-    return table
+    first = found[0][1]
+    check_words(words, first, Place(found[0][0]))
+    return replace(table, n_classes=len(first.classes or ())) if first.predicted else table
 
 
 def _pieces(path: str, columns: Columns) -> Iterator[_Piece]:

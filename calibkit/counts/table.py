@@ -96,7 +96,7 @@ class CountTable(Result):
         """The events in words, one per table of cells; none for an empty table."""
         if self.view == "class-wise":
             return tuple(f"class {k}" for k in range(len(self.counts)))
-        words = {None: "positive class", "top-label": "top-label"}
+        words = {None: "positive class"} | dict.fromkeys(("top-label", "confidence"), "top-label")
         name = words.get(self.view, f"class {self.view}")  # type: ignore[arg-type]
         return (name,) * len(self.counts)
 

@@ -5,7 +5,6 @@ import io
 import pickle
 import sys
 import zipfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ import pytest
 
 import calibkit as ck
 from calibkit.counts import CountTable, PredictionFileError, _csv, count_file, count_files
-from calibkit.counts.blocks import Place
-from calibkit.counts.columns import columns_of, predictions_of
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
 
@@ -532,15 +529,67 @@ def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch) -> 
 
 
 def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """For whoever has only the confidence: numbers and words are compared as they are written."""
-    path = write_csv(tmp_path / "log.csv", "y,k,p\n1,1.0,.9\n2,1,.8\n02,2,.7\n")
-    two = columns_of("y", ["p", "k"], predicted="k")
-    with pytest.raises(PredictionFileError, match="one column of confidence"):
-        two.check(Place("log.csv"))
-    columns = columns_of("y", "p", predicted="k")
-    for names, wanted in ((("y", "k", "p"), [1, 0, 1]), (("p",), [0, 0, 0])):
-        with subtests.test(names=names):
-            (block,) = _csv.blocks(str(path), columns.needed, names, columns.dialect)
-            labels, prob = predictions_of(block, columns, Counter())
-            assert labels.tolist() == wanted
-            assert prob.tolist() == [0.9, 0.8, 0.7]
+    """The rows of all kinds of files, in blocks, beside the arrays; labels matched as values."""
+    label, prob = class_data(300, 3, seed=4)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    true, said = np.array(["Gnu", "4", "ox"])[label], np.array(["gnu ", "4.0", "ox"])[guess]
+    words = "Taken as one class: '4' and '4.0', 'Gnu' and 'gnu '|'Gnu' and 'gnu ', '4' and '4.0'"
+    with pytest.warns(ck.CalibrationWarning, match=words):
+        wanted = CountTable(view="confidence").of([ck.binary_problems(true, top, predicted=said)])
+    o = {"label": "y", "prob": "p", "predicted": "k"}
+    lines = [f"{y},{k},{p!r}" for y, k, p in zip(true, said, top.tolist(), strict=True)]
+    paths = [write_csv(tmp_path / f"{n}.csv", "\n".join(["y,k,p", *lines[n::2]])) for n in (0, 1)]
+    np.savez(tmp_path / "log.npz", y=true, k=said, p=top)
+    with pytest.warns(ck.CalibrationWarning, match=words):
+        found = count_files(paths, label="y", prob="p", predicted="k")
+    with pytest.warns(ck.CalibrationWarning, match=words):
+        as_arrays = count_file(tmp_path / "log.npz", label="y", prob="p", predicted="k")
+    for one in (found, as_arrays):
+        with subtests.test(one=one.describe()):
+            assert np.array_equal(one.counts, wanted.counts)
+            assert (one.views, one.n_classes) == (("top-label",), 3)
+    np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
+    assert np.array_equal(count_file(tmp_path / "numbers.npz", **o).counts, wanted.counts)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "words"),
+    [
+        ("a,b,.5\nc,d,.5", {}, "No predicted class is among the true ones.*'a'.*'b'"),
+        ("a,a,.5\nb,,.5", {}, "no value in column 'k', row 2"),
+        ("a,a,.5", {"positive": "a"}, "no positive label"),
+        ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
+        ("a,a,.5", {"view": "class-wise"}, "view=.class-wise"),
+        ("", {}, "there are no rows"),
+    ],
+)
+def test_a_predicted_class_that_cannot_be_used(
+    tmp_path: Path, rows: str, options: dict[str, Any], words: str
+) -> None:
+    path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
+    with pytest.raises(ValueError, match=words):
+        count_file(path, **{"label": "y", "prob": "p", "predicted": "k"} | options)
+
+
+def test_two_hard_links_are_one_file(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "log.csv", "y,p\n1,.5\n")
+    (tmp_path / "again.csv").hardlink_to(path)
+    with pytest.raises(PredictionFileError, match="its rows would count twice"):
+        count_files([path, tmp_path / "again.csv"], label="y", prob="p")
+
+
+def test_unused_levels_of_a_categorical_column(tmp_path: Path) -> None:
+    """pandas keeps a word that no row has: it is no third label, and no positive one."""
+    codes, words = pa.array([0, 1, 0]), pa.array(["yes", "no", "maybe"])
+    label = pa.DictionaryArray.from_arrays(codes, words)
+    path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": [0.9, 0.2, 0.7]})
+    assert count_file(path, label="y", prob="p", positive="yes").counts.sum() == 3
+    with pytest.raises(PredictionFileError, match="'maybe' never occurs"):
+        count_file(path, label="y", prob="p", positive="maybe")
+
+
+@pytest.mark.parametrize("word", ["NA", "n/a", "", "null", "NaN"])
+def test_a_missing_probability_is_called_missing(tmp_path: Path, word: str) -> None:
+    path = write_csv(tmp_path / "log.csv", f"y,p\n1,.5\n0,{word}\n")
+    with pytest.raises(PredictionFileError, match="no value in column 'p', row 2.*Drop or repair"):
+        count_file(path, label="y", prob="p")
