@@ -134,13 +134,8 @@ def compare(
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
     named = {"groups": groups, "cluster": cluster, "class_names": class_names}
     rows, probs = _rows_of(y_true, y_prob, **named, predicted=predicted)
-    if rows.top:
-        if view not in (None, "top-label"):
-            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-        view = "confidence"
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    if view is None and not rows.binary:
-        view = "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    view = _view_of(rows, view)
     count = min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
@@ -161,6 +156,16 @@ def compare(
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
         **worded(tuple(probs), found, level),
     )
+
+
+def _view_of(rows: Rows, view: View) -> View:
+    if rows.top:
+        if view not in (None, "top-label"):
+            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+        return "confidence"
+    if view is None and not rows.binary:
+        return "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    return view
 
 
 def _measured(
