@@ -9,11 +9,10 @@ import numpy as np
 from calibkit.auditing import comparison
 from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
 from calibkit.auditing.dependence import by_cluster
+from calibkit.auditing.models import rows_of_models, view_of_models
 from calibkit.auditing.redraws import null_of_error, resampled_intervals
-from calibkit.auditing.rows import Rows, rows_of
-from calibkit.auditing.settings import MOST_CLASSES
+from calibkit.auditing.rows import Rows
 from calibkit.bins import Binning, as_bins
-from calibkit.containers import column_names, refuse_other_columns, refuse_other_order
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.reliability import BinTable, reliability_table
@@ -21,7 +20,7 @@ from calibkit.results import spell
 from calibkit.significance import NullLevel
 from calibkit.significance.clusters import Clusters, mean_interval
 from calibkit.types import FloatVector
-from calibkit.validation import as_count, as_generator, as_level, as_predictions
+from calibkit.validation import as_count, as_generator, as_level
 from calibkit.views import View
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
@@ -133,9 +132,9 @@ def compare(
     """
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
     named = {"groups": groups, "cluster": cluster, "class_names": class_names}
-    rows, probs = _rows_of(y_true, y_prob, **named, predicted=predicted)
+    rows, probs = rows_of_models(y_true, y_prob, **named, predicted=predicted)
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    view = _view_of(rows, view)
+    view = view_of_models(rows, view)
     count = min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
@@ -156,16 +155,6 @@ def compare(
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
         **worded(tuple(probs), found, level),
     )
-
-
-def _view_of(rows: Rows, view: View) -> View:
-    if rows.top:
-        if view not in (None, "top-label"):
-            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-        return "confidence"
-    if view is None and not rows.binary:
-        return "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
-    return view
 
 
 def _measured(
@@ -189,42 +178,6 @@ def _diagrams(
         {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
         {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
     )
-
-
-def _rows_of(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
-    """Check all models against one set of labels, and put their rows into one order."""
-    if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
-        raise ValueError(
-            "y_prob must be a mapping from names to the probabilities of two or more models, e.g. "
-            '{"a": p, "b": q}; one model alone is judged by audit.'
-        )
-    named = {str(name): prob for name, prob in y_prob.items()}
-    if len(named) < len(y_prob):
-        raise ValueError("two models have the same name.")
-    models = {f"model {name!r}": prob for name, prob in named.items()}
-    by_row = {name: options[name] for name in ("groups", "cluster", "predicted")}
-    refuse_other_order(y_true=y_true, **by_row, **models)
-    first = next(filter(None, map(column_names, models.values())), None)
-    for said, prob in models.items():
-        for wanted in (first, options["class_names"]):
-            refuse_other_columns(prob, said, wanted)
-    rows, probs = None, {}
-    for name, prob in named.items():
-        try:
-            if rows is None:
-                rows = rows_of(y_true, prob, **options)
-                y_true = rows.label[np.argsort(rows.position)]
-            checked = as_predictions(y_true, prob)[1].astype(np.float64)
-        except ValueError as error:
-            raise ValueError(f"model {name!r}: {error}") from None
-        if checked.shape != rows.prob.shape:
-            raise ValueError(
-                f"model {name!r} has shape {checked.shape}, the first one {rows.prob.shape}; all "
-                "must have a row per label and the same classes."
-            )
-        probs[name] = checked[rows.position]
-    assert rows is not None
-    return rows, probs
 
 
 def _differences(
