@@ -24,8 +24,9 @@ from calibkit.auditing.predictions import (
     side_by_side,
 )
 from calibkit.auditing.settings import CODES, FINDINGS
-from calibkit.counts.blocks import Dialect, listed, quoted
+from calibkit.counts.blocks import listed, quoted
 from calibkit.counts.columns import columns_of
+from calibkit.counts.csv_files import Dialect
 from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor

@@ -6,13 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# A line of text may have this many characters.
-LONGEST_LINE = 4 * 2**20
 _LONGEST_QUOTE = 120
 _UNREADABLE = (OSError, EOFError, UnicodeDecodeError, zlib.error)
 
@@ -78,36 +76,6 @@ def listed(names: Sequence[str]) -> str:
     """Return names for a message, the first fifty of them quoted."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
     return ", ".join(map(quoted, names[:50])) + more
-
-
-class Dialect(NamedTuple):
-    """How a CSV file is written: what separates columns (None: by its name), and decimals."""
-
-    delimiter: str | None = None
-    decimal: str = "."
-
-    @classmethod
-    def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
-        """Return a dialect in which numbers can be told from what separates them."""
-        if decimal not in (".", ","):
-            raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
-        delimiter = "\t" if delimiter == "tab" else delimiter
-        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n._'):
-            raise ValueError(
-                f"delimiter must be one character, such as ';' or a tab, got {delimiter!r}."
-            )
-        if decimal == "," and delimiter in (None, ","):
-            raise ValueError(
-                "decimal=',' needs a delimiter that is no comma, e.g. delimiter=';' "
-                "(command line: --delimiter ';')."
-            )
-        return cls(delimiter, decimal)
-
-    def of(self, path: str) -> str:
-        """Return what separates the columns of this file."""
-        if self.delimiter is not None:
-            return self.delimiter
-        return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.counts.blocks import Block, Column, Dialect, Place, Texts, listed, quoted
+from calibkit.counts.blocks import Block, Column, Place, Texts, listed, quoted
+from calibkit.counts.csv_files import Dialect
 from calibkit.types import FloatArray
 from calibkit.validation import row_sum_tolerance
 

@@ -11,18 +11,9 @@ from typing import Any
 import joblib
 
 from calibkit.containers import shared_classes
-from calibkit.counts import _arrays, _csv, _parquet
+from calibkit.counts import _arrays, _parquet, csv_files
 from calibkit.counts._measures import CELLS
-from calibkit.counts.blocks import (
-    LONGEST_LINE,
-    Block,
-    Dialect,
-    Place,
-    existing,
-    listed,
-    quoted,
-    rows_of_a_block,
-)
+from calibkit.counts.blocks import Block, Place, existing, listed, quoted, rows_of_a_block
 from calibkit.counts.columns import (
     Columns,
     check_words,
@@ -31,6 +22,7 @@ from calibkit.counts.columns import (
     predictions_of,
     texts_of,
 )
+from calibkit.counts.csv_files import LONGEST_LINE, Dialect
 from calibkit.counts.table import CountTable
 from calibkit.progress import track
 from calibkit.validation import warn
@@ -58,7 +50,7 @@ def column_names(path: FilePath, dialect: Dialect) -> list[str]:
     kind = kind_of(path)
     file = str(existing(path))
     if kind == "csv":
-        return _csv.names(file, dialect)
+        return csv_files.names(file, dialect)
     return _parquet.names(file) if kind == "parquet" else _arrays.names(file)
 
 
@@ -110,7 +102,7 @@ def blocks_of(path: FilePath, columns: Columns, parts: range | None = None) -> I
     if kind == "parquet":
         return _parquet.blocks(file, columns.needed, parts)
     if kind == "csv":
-        return _csv.blocks(file, columns.needed, columns.prob, columns.dialect)
+        return csv_files.blocks(file, columns.needed, columns.prob, columns.dialect)
     return _arrays.blocks(file, columns.needed)
 
 

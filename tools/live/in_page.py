@@ -76,7 +76,7 @@ def clear() -> str:
 def columns(name: str, delimiter: str, decimal: str) -> Any:
     """Return the names of a file's columns, or the sentence that says why there are none."""
     from calibkit.auditing.pages import plain
-    from calibkit.counts.blocks import Dialect
+    from calibkit.counts.csv_files import Dialect
     from calibkit.counts.files import column_names
 
     try:

@@ -1,28 +1,51 @@
-"""CSV files, block by block."""
+"""CSV files: how they are written, and their rows, block by block."""
 
 import csv
 import gzip
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
-from calibkit.counts.blocks import (
-    LONGEST_LINE,
-    Block,
-    Column,
-    Dialect,
-    Place,
-    Texts,
-    quoted,
-    reading,
-)
+from calibkit.counts.blocks import Block, Column, Place, Texts, quoted, reading
 from calibkit.types import FloatVector
 
+# A line of text may have this many characters.
+LONGEST_LINE = 4 * 2**20
 _VALUES = 2**18  # of a block
 _MISSING = {"na", "n/a", "<na>", "null", "none"}  # where a number should stand
+
+
+class Dialect(NamedTuple):
+    """How a CSV file is written: what separates columns (None: by its name), and decimals."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+
+    @classmethod
+    def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
+        """Return a dialect in which numbers can be told from what separates them."""
+        if decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
+        delimiter = "\t" if delimiter == "tab" else delimiter
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n._'):
+            raise ValueError(
+                f"delimiter must be one character, such as ';' or a tab, got {delimiter!r}."
+            )
+        if decimal == "," and delimiter in (None, ","):
+            raise ValueError(
+                "decimal=',' needs a delimiter that is no comma, e.g. delimiter=';' "
+                "(command line: --delimiter ';')."
+            )
+        return cls(delimiter, decimal)
+
+    def of(self, path: str) -> str:
+        """Return what separates the columns of this file."""
+        if self.delimiter is not None:
+            return self.delimiter
+        return "\t" if Path(path.removesuffix(".gz")).suffix.lower() == ".tsv" else ","
 
 
 def _lines(file: IO[str], place: Place) -> Iterator[str]:
@@ -44,6 +67,7 @@ def _open(path: str) -> IO[str]:
 
 
 def names(path: str, dialect: Dialect) -> list[str]:
+    """Return the names of the columns, which stand in the first row."""
     place = Place(path)
     with reading(place, csv.Error), _open(path) as file:
         head = next(csv.reader(_lines(file, place), delimiter=dialect.of(path)), [])
