@@ -196,6 +196,7 @@ def test_ten_maps_are_those_of_the_first_start() -> None:
     np.testing.assert_allclose(ten.curve(grid), np.mean(maps, axis=0), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_order_preserving_map_is_symmetric_and_takes_certain_predictions() -> None:
     pytest.importorskip("torch")
     sample = PseudoSet(MADE, "beta", NONE, 1000, 0).sample()
@@ -403,16 +404,12 @@ def test_whole_blocks_are_stored(subtests: pytest.Subtests) -> None:
             assert {d for d in STUDY.rows if (d.seed, d.n) == (seed, n)} == wanted
             assert n in grid.sizes
     names = set(competing.all_evaluators())
+    both = competing.EVOLVED_SIZE, competing.EVOLVED_SEED
     for data_set, rows in STUDY.rows.items():
-        with subtests.test(data_set=data_set):
-            evolved = (data_set.n, data_set.seed) == (
-                competing.EVOLVED_SIZE,
-                competing.EVOLVED_SEED,
-            )
-            assert set(rows) == names | (set(synthetic.EVOLVED) if evolved else set())
+        evolved = {*synthetic.EVOLVED} if (data_set.n, data_set.seed) == both else set()
+        assert set(rows) == names | evolved, data_set
     for path in stored.DATA.glob("pseudo_real_*"):
-        with subtests.test(path=path):
-            assert path.stat().st_size < 150_000
+        assert path.stat().st_size < 150_000, path
 
 
 @pytest.mark.slow

@@ -149,6 +149,7 @@ def test_bins_are_read_debiased_and_other_families_as_they_are(subtests: pytest.
     assert rows["bins"].choice == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "evaluator",
     [PlattCalibrator(), PiecewiseLinear("probability", 6), PiecewiseLinear("logit", 6)],

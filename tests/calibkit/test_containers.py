@@ -148,7 +148,11 @@ def assert_equal_results(
 
 
 @pytest.mark.parametrize(
-    "container", [pytest.param(c, marks=[pytest.mark.slow] * ("torch" in c)) for c in CONTAINERS]
+    "container",
+    [
+        pytest.param(c, marks=[pytest.mark.slow] * c.startswith(("obj", "torch")))
+        for c in CONTAINERS
+    ],
 )
 def test_containers(container: str, subtests: pytest.Subtests) -> None:
     convert, every = CONTAINERS[container], container in ("list", "objects", "pandas, nullable")

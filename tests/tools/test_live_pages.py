@@ -276,6 +276,7 @@ def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) 
             assert not re.search(r"//|\*|https?:", words)
 
 
+@pytest.mark.slow
 def test_every_field_of_the_form_is_known_to_script_and_command(subtests: pytest.Subtests) -> None:
     text = MARKDOWN.read_text(encoding="utf-8")
     script = (ROOT / "book" / "_static" / "audit_page.js").read_text(encoding="utf-8")

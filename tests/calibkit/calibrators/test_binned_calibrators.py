@@ -194,6 +194,7 @@ def scores_by_definition(y, p, model):
 
 
 class TestCrossValidation:
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("rule", ["midpoint", "first"])
     @pytest.mark.parametrize(
@@ -249,6 +250,7 @@ class TestCrossValidation:
         assert np.array_equal(model.curve(grid), same.curve(grid))
         assert model.n_parameters_ == same.n_parameters_
 
+    @pytest.mark.slow
     def test_splitters_get_the_sorted_data(self, subtests):
         y, p = drawn(100)
         for cv in (KFold(5, shuffle=True, random_state=1), StratifiedKFold(4), LeaveOneOut()):

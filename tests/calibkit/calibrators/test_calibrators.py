@@ -58,8 +58,9 @@ FAMILIES = [
 
 
 def each(families: list[Family] = FAMILIES) -> pytest.MarkDecorator:
-    """Run a test once per calibrator."""
-    return pytest.mark.parametrize("family", families, ids=str)
+    """Run a test once per calibrator; what chooses by folds takes long."""
+    marked = [pytest.param(f, marks=[pytest.mark.slow] * ("cv" in f.options)) for f in families]
+    return pytest.mark.parametrize("family", marked, ids=str)
 
 
 def fitted(family: Family, y: Any, p: Any) -> Calibrator:

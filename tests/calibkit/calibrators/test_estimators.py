@@ -77,7 +77,10 @@ MANY: list[Any] = [
 
 
 def each(models: list[Any]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("model", models, ids=repr)
+    """Run a test once per model; piecewise maps are searched for, which takes long."""
+    slow = [pytest.mark.slow]
+    marked = [pytest.param(m, marks=slow * isinstance(m, PiecewiseLinear)) for m in models]
+    return pytest.mark.parametrize("model", marked, ids=repr)
 
 
 @contextmanager

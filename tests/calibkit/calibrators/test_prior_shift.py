@@ -119,6 +119,7 @@ def test_em_creeps_where_the_event_is_rare_and_classes_overlap() -> None:
     assert abs(estimate.path[-1] - estimate.value) < 1e-4
 
 
+@pytest.mark.slow
 def test_estimates_scatter_as_the_standard_error_says() -> None:
     model, rng = GaussianDiscriminant(0.5, deployed=0.2, scale=0.7), np.random.default_rng(4)
     found = [

@@ -67,6 +67,7 @@ def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
 # --- what is proved ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(ROWS)
 @settings(max_examples=40, deadline=None)
 def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None:

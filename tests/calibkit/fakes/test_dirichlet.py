@@ -137,6 +137,7 @@ def test_the_same_distortion_gives_opposite_classifiers(exponent: Any, sign: Any
     assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [0.3, 1.7])
 @pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.0, 0.7), (0.3, 4.0)])
 @pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
@@ -242,6 +243,7 @@ def distorted(draw: st.DrawFn):
     return table, kind
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(distorted())
 def test_distortions_stay_on_the_simplex(case: tuple[np.ndarray, Distortion]) -> None:

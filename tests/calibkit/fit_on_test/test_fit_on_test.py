@@ -57,7 +57,9 @@ EVALUATORS = {
     "neighbours": KNeighborsRegressor(20),
     "classes only": LinearSVC(),
 }
-each = pytest.mark.parametrize("evaluator", EVALUATORS.values(), ids=EVALUATORS.keys())
+SLOW = {name: [pytest.mark.slow] for name in ("PL", "PL3", "forest", "cubic")}
+MARKED = [pytest.param(one, id=key, marks=SLOW.get(key, [])) for key, one in EVALUATORS.items()]
+each = pytest.mark.parametrize("evaluator", MARKED)
 
 
 def drawn(n=300, seed=0, exponent=1.4):

@@ -229,6 +229,7 @@ class TestManners:
                 mpl.interactive(True)
             assert mpl.is_interactive()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("module", "heavy"), [("calibkit", "matplotlib"), ("calibkit.plot", "calibkit.fit_on_test")]
     )
