@@ -173,6 +173,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @LINE
 def test_the_numbers_are_still_theirs(line: tuple[str, str, str]) -> None:
     y, p = INPUTS[line[0]]

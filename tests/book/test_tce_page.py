@@ -91,6 +91,7 @@ def test_the_maximum_error_is_decided_by_one_thin_bin(subtests: pytest.Subtests)
 # --- coefficients --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_copied_coefficients_are_those_of_the_optimum_to_five_digits() -> None:
     cases = [(0.5, 7 * int(n) // 3) for n in printed.table(12)["50"]]
     cases += [(share, 14_000) for share in (0.4, 0.3, 0.2, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01)]

@@ -30,6 +30,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem[:2])
 def test_nothing_tells_an_outcome_before_its_guess(path: Path, subtests: pytest.Subtests) -> None:
     early, known = list(told(path)), KNOWN.get(path.stem[:2], "").split()

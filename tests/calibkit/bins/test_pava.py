@@ -73,6 +73,7 @@ def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None)
     assert joined > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [0.3, 1, 4])
 def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(1)

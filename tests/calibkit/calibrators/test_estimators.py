@@ -453,6 +453,7 @@ def test_wrappers_say_what_their_maps_say() -> None:
     assert not TemperatureScaling("logits").can_say_zero
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", ["refit", "fold-ensemble"])
 @pytest.mark.parametrize("loss", ["log-loss", "brier"])
 def test_piecewise_maps_keep_to_laplaces_rule(loss: str, outcome: str) -> None:
@@ -513,6 +514,7 @@ def test_without_a_block_per_class_the_optimum_is_the_same(
     np.testing.assert_allclose(frugal.calibrate(prob), usual.calibrate(prob), rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [10, 40])
 @pytest.mark.parametrize("kind", ["odir", "l2"])
 def test_no_automatic_penalty_spoils_a_calibrated_model(kind: str, n_classes: int) -> None:

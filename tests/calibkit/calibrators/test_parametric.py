@@ -182,6 +182,7 @@ class TestOptimum:
             relative = abs(feature @ residual) / (np.abs(feature) @ np.abs(residual))
             assert relative <= 1e-10
 
+    @pytest.mark.slow
     @given(tables, st.sampled_from(["abm", "ab"]), st.booleans())
     @settings(max_examples=20)
     def test_no_allowed_beta_map_is_better(self, data, kind, flip):

@@ -100,6 +100,7 @@ def all_pairs(y: Any, p: Any, bandwidth: float, at: Any) -> Any:
 
 
 class TestKernelDensity:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("bandwidth", "error"), [("rule", 1e-4), (1 / 3, 1e-5), (0.01, 1e-4), (5e-4, 2e-3)]
     )

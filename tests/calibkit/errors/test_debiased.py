@@ -85,6 +85,7 @@ def mean_distance(frequency, n, mean):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [1, 1.6])
 @pytest.mark.parametrize("n_bins", [1, 5, 15])
 @pytest.mark.parametrize("n", [30, 200])

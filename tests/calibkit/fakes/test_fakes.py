@@ -47,6 +47,7 @@ class TestTrueMap:
 
 
 class TestTrueError:
+    @pytest.mark.slow
     @pytest.mark.parametrize("dials", DIALS, ids=str)
     @pytest.mark.parametrize("norm", [1, 2, 3.5])
     def test_against_monte_carlo(self, dials: dict[str, Any], norm: float) -> None:

@@ -337,6 +337,7 @@ class TestComparison:
         assert all(result.view == "top-label" for result in comparison.results)
         assert "(top-label)" in comparison.describe()
 
+    @pytest.mark.slow
     def test_the_standard_is_that_of_the_source(self):
         y, p = drawn(400)
         comparison = compare_evaluators(y, p, truth=lambda q: q**1.4)

@@ -94,6 +94,7 @@ class TestHeldOut:
 
 
 class TestCombinations:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "calibrator",
         [
@@ -122,6 +123,7 @@ class TestCombinations:
         with pytest.raises(ValueError, match="has no predict_proba"):
             Calibrated(LinearSVC().fit(X, Y), cv="prefit").fit(X, Y)
 
+    @pytest.mark.slow
     def test_inside_scikit_learn(self):
         inner = make_pipeline(StandardScaler(), LogisticRegression())
         search = GridSearchCV(

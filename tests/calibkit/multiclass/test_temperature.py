@@ -151,6 +151,7 @@ def test_one_wrong_certainty_among_many_moves_little():
     assert cost(dirty) - cost(clean) < 0.1
 
 
+@pytest.mark.slow
 def test_a_start_that_misleads():
     """The rows looked at first are all right, or all wrong; the others are not."""
     z, y = problem(4, n=60_000, k=5)

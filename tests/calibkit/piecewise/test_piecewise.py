@@ -209,6 +209,7 @@ def test_no_nearby_map_is_better(space: str, loss: str) -> None:
     assert model.training_loss_ <= better.fun + 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("space", "loss"), FORMS)
 def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
     p, y = shape_sample("beta2", 0.1, 600, 2)
@@ -352,6 +353,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", AWKWARD)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("k", [1, 3])

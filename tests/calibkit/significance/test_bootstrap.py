@@ -40,6 +40,7 @@ def folded(gap: float, sd: float, share: float) -> float:
     return 0.0 if surplus(0.0) < 0 else float(brentq(surplus, 0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, np.inf])
 @pytest.mark.parametrize("hits", [500, 475, 520, 325])
 def test_one_bin_is_a_folded_normal_distribution(hits: int, norm: float) -> None:

@@ -66,6 +66,7 @@ class TestKnotsView:
         assert first.search is second.search
         assert first.true_error == second.true_error
 
+    @pytest.mark.slow
     def test_it_says_both_errors_and_the_choice(self):
         view = lesson07.knots_view(space="logit", n_pieces=1)
         words = view.describe()

@@ -107,6 +107,7 @@ def test_requirement_sweep(subtests: pytest.Subtests) -> None:
     assert (sweep.feasible == ~np.isnan(sweep.value)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", LEAST)
 def test_least_accuracy(error: str, subtests: pytest.Subtests) -> None:
     for utility, expected in LEAST[error].items():
