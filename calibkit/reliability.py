@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
 from calibkit.results import Result, spell
-from calibkit.views import BinaryProblem, Rows, View, one_problem, weighted_problems
+from calibkit.views import BinaryProblem, Rows, View, one_problem, shows_rows, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
 # over large arrays, and the rounding error grows with the number of blocks only.
@@ -108,6 +108,7 @@ class BinTable(Result):
         }
 
 
+@shows_rows
 def reliability_table(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> BinTable:
@@ -131,6 +132,8 @@ def reliability_table(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
         left out.
@@ -154,6 +157,7 @@ def reliability_table(
     return table_of(one_problem(y_true, y_prob, view=view, **rows), as_bins(bins))
 
 
+@shows_rows
 def reliability_tables(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> tuple[BinTable, ...]:
@@ -173,6 +177,8 @@ def reliability_tables(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
         left out.

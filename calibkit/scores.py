@@ -15,7 +15,7 @@ from calibkit.reliability import reliability_table
 from calibkit.results import Number, listed, spell
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import as_choice
-from calibkit.views import Rows, View, one_problem, weighted_rows
+from calibkit.views import Rows, View, one_problem, shows_rows, weighted_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -89,6 +89,7 @@ class BrierDecomposition(Number):
         return listed(self, parts, ("part", "value"))
 
 
+@shows_rows
 def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum", **rows: Unpack[Rows]) -> Score:
     """Mean squared distance between the probabilities and what happened.
 
@@ -105,8 +106,9 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum", **rows: Unpac
         For K columns: sum the squares over classes (Brier's own form, 0 to 2) or average them
         (0 to 2/K). For one-dimensional `y_prob` only the event y = 1 counts (0 to 1): half of
         the sum over both classes.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -136,6 +138,7 @@ def brier_score(y_true: Any, y_prob: Any, *, classes: str = "sum", **rows: Unpac
     return _score(float(value), name, own)
 
 
+@shows_rows
 def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
     """Mean negative logarithm of the probability that was given to what happened, in nats.
 
@@ -149,8 +152,9 @@ def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
         Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -174,6 +178,7 @@ def log_loss(y_true: Any, y_prob: Any, **rows: Unpack[Rows]) -> Score:
     return _score(value + 0.0, "Log loss (nats)", own)
 
 
+@shows_rows
 def brier_decomposition(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins | None = None, **rows: Unpack[Rows]
 ) -> BrierDecomposition:
@@ -194,8 +199,9 @@ def brier_decomposition(
     bins : int or Binning, optional
         By default one bin per distinct prediction (Murphy's own form); choose a number of bins
         for continuous predictions.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------

@@ -19,9 +19,10 @@ Of true class, predicted class and confidence ``predicted=`` makes the last of t
 Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +47,33 @@ _Event = tuple[FloatArray, IntArray, str]
 View = str | int | list[int] | tuple[int, ...] | None
 
 
-class Rows(TypedDict, total=False):
-    """How the rows are read: options that all measures share, described in `binary_problem`."""
+class Events(TypedDict, total=False):
+    """Which event `y_prob` is about: options that all measures share, as in `binary_problem`."""
 
     positive: Any
     predicted: Any
+
+
+class Rows(Events, total=False):
+    """How the rows are read: these options, and weights where they have a meaning."""
+
     sample_weight: Any
+
+
+Measure = TypeVar("Measure", bound=Callable[..., Any])
+
+
+def shows_rows(measure: Measure) -> Measure:
+    """Let `help` and editors list what ``**rows`` takes, in place of ``**rows``."""
+    signature = inspect.signature(measure)
+    *named, rows = signature.parameters.values()
+    (options,) = get_args(rows.annotation)
+    named += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
+    measure.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,6 +102,7 @@ class BinaryProblem(Frozen):
         return len(self.prob)
 
 
+@shows_rows
 def binary_problem(
     y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> BinaryProblem:
@@ -132,6 +155,7 @@ def binary_problem(
     return binary_problems(y_true, y_prob, view=view, **rows)[0]
 
 
+@shows_rows
 def binary_problems(
     y_true: Any, y_prob: Any, *, view: View = None, **rows: Unpack[Rows]
 ) -> tuple[BinaryProblem, ...]:

@@ -12,7 +12,7 @@ from calibkit.bins import isotonic_blocks
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_choice
-from calibkit.views import Rows, View, one_problem
+from calibkit.views import Rows, View, one_problem, shows_rows
 
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 
@@ -126,6 +126,7 @@ class Miscalibration(Number):
         return {"part": np.array([self.name]), "value": np.array([self.value])}
 
 
+@shows_rows
 def corp_decomposition(
     y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> CorpDecomposition:
@@ -153,6 +154,8 @@ def corp_decomposition(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
         left out.
@@ -222,6 +225,7 @@ def decompose_counts(
     )
 
 
+@shows_rows
 def miscalibration(
     y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
 ) -> Miscalibration:
@@ -248,6 +252,8 @@ def miscalibration(
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
         left out.

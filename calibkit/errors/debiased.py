@@ -14,7 +14,7 @@ from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice, as_number
-from calibkit.views import BinaryProblem, Rows, View, binary_problems, refuse_weights
+from calibkit.views import BinaryProblem, Events, View, binary_problems, refuse_weights, shows_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -72,6 +72,7 @@ class DebiasedError(OfTables):
         return {**OfTables._columns(self), name: self.per_view}
 
 
+@shows_rows
 def debiased_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -81,7 +82,7 @@ def debiased_calibration_error(
     norm: float = 2,
     method: str = "frequency",
     singles: str = "zero",
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
 
@@ -109,6 +110,8 @@ def debiased_calibration_error(
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
         correction knows whole rows only.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def debiased_calibration_error(
     )
 
 
-def _check(norm: float, method: str, singles: str, rows: Rows) -> None:
+def _check(norm: float, method: str, singles: str, rows: Events) -> None:
     refuse_weights(rows)
     as_choice(method, "method", ("frequency", "pairwise"))
     as_choice(singles, "singles", ("zero", "plain"))

@@ -12,7 +12,7 @@ from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_choice, as_number, as_weights, warn
-from calibkit.views import BinaryProblem, Rows, View, refuse_weights
+from calibkit.views import BinaryProblem, Rows, View, refuse_weights, shows_rows
 
 
 class OfTables(Number):
@@ -171,6 +171,7 @@ def null_moments(table: BinTable) -> tuple[float, float]:
     return float(expected), float(spread)
 
 
+@shows_rows
 def calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -216,6 +217,8 @@ def calibration_error(
         What the result calls itself.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``; by default 1.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice.
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import CalibrationError, calibration_error, check_options
-from calibkit.views import Rows, View
+from calibkit.views import Rows, View, shows_rows
 
 FIFTEEN = EqualMass(15)
 
 
+@shows_rows
 def expected_calibration_error(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -30,8 +31,9 @@ def expected_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -46,6 +48,7 @@ def expected_calibration_error(
     return calibration_error(y_true, y_prob, view=view, bins=bins, **rows)
 
 
+@shows_rows
 def adaptive_calibration_error(
     y_true: Any, y_prob: Any, *, view: View = None, n_bins: int = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -64,8 +67,9 @@ def adaptive_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     n_bins : int
         Number of equal-mass bins.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def adaptive_calibration_error(
     )
 
 
+@shows_rows
 def average_calibration_error(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -100,8 +105,9 @@ def average_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -116,6 +122,7 @@ def average_calibration_error(
     return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal", **rows)
 
 
+@shows_rows
 def maximum_calibration_error(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -134,8 +141,9 @@ def maximum_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -150,6 +158,7 @@ def maximum_calibration_error(
     return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf, **rows)
 
 
+@shows_rows
 def root_mean_square_calibration_error(
     y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -168,8 +177,9 @@ def root_mean_square_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -184,6 +194,7 @@ def root_mean_square_calibration_error(
     return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2, **rows)
 
 
+@shows_rows
 def lp_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -209,8 +220,9 @@ def lp_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------
@@ -228,6 +240,7 @@ def lp_calibration_error(
     )
 
 
+@shows_rows
 def class_wise_calibration_error(
     y_true: Any, y_prob: Any, *, bins: Bins = 15, class_weights: Any = None, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -246,8 +259,9 @@ def class_wise_calibration_error(
         A number of equal-width bins, or a binning such as `EqualMass`.
     class_weights : array-like of shape (K,), optional
         How much each class matters, at least 0; by default all alike.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; refused, as a predicted class with its
+        confidence has no other classes; what each row counts, at least 0.
 
     Returns
     -------
@@ -265,6 +279,7 @@ def class_wise_calibration_error(
     )
 
 
+@shows_rows
 def marginal_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -290,8 +305,9 @@ def marginal_calibration_error(
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
     class_weights : array-like of shape (K,), optional
         How much each class matters, at least 0; by default all alike.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; refused, as a predicted class with its
+        confidence has no other classes; what each row counts, at least 0.
 
     Returns
     -------
@@ -315,6 +331,7 @@ def marginal_calibration_error(
     )
 
 
+@shows_rows
 def top_label_calibration_error(
     y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Unpack[Rows]
 ) -> CalibrationError:
@@ -331,8 +348,9 @@ def top_label_calibration_error(
         P(y = 1), or one column per class with rows that sum to 1.
     norm, bins : float, int or Binning
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from calibkit.errors.family import view_of
 from calibkit.results import Number, read_only, spell
 from calibkit.types import FloatMatrix, FloatVector
 from calibkit.validation import as_choice, as_positive
-from calibkit.views import BinaryProblem, Rows, View, weighted_problems
+from calibkit.views import BinaryProblem, Rows, View, shows_rows, weighted_problems
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
 _CELLS, _PER_BANDWIDTH, _MOST_CELLS = 2048, 16, 2**17
@@ -67,6 +67,7 @@ class SmoothError(Number):
         }
 
 
+@shows_rows
 def smooth_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -91,8 +92,9 @@ def smooth_calibration_error(
         Standard deviation of the kernel, above 0. By default that which equals the error.
     method : {"definition", "relplot"}
         The error as it is defined, or as the authors' program computes it.
-    positive, sample_weight : optional
-        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
+    positive, predicted, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
+        is (see `calibkit.binary_problem`); what each row counts, at least 0.
 
     Returns
     -------

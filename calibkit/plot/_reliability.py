@@ -18,7 +18,7 @@ from calibkit.plot._filling import fill_bins
 from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
-from calibkit.views import Rows, View
+from calibkit.views import Rows, View, shows_rows
 
 DEFAULT = ("bars", "means", "gaps", "counts")
 _WORDS = {
@@ -32,6 +32,7 @@ _WORDS = {
 }
 
 
+@shows_rows
 def reliability(
     *data: Any,
     view: View = None,
@@ -62,6 +63,8 @@ def reliability(
         `calibkit.bins`. The default is 15; a table has its bins already.
     positive : object, optional
         The label of the event, where labels are not 0 and 1.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows. With weights, or with bins that look at the labels, chance is left out.
     rng : int, numpy.random.Generator or None

@@ -12,7 +12,7 @@ from calibkit.significance.classical import BinnedRule
 from calibkit.significance.results import Rule, TestResult, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_count
-from calibkit.views import Rows, View, binary_problem
+from calibkit.views import Events, View, binary_problem, shows_rows
 
 # Bins are halved while they hold, on average, at least this much variance sum p (1 - p).
 _LEAST_VARIANCE = 2.0
@@ -86,6 +86,7 @@ class AdaptiveResult(TestResult):
         return {"bins": self.bins, "z": self.z}
 
 
+@shows_rows
 def adaptive_test(
     y_true: Any,
     y_prob: Any,
@@ -94,7 +95,7 @@ def adaptive_test(
     max_bins: int | None = None,
     null_draws: int = 1000,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> AdaptiveResult:
     """Test with 1, 2, 4, 8, ... equal-mass bins at once and take the clearest answer.
 
@@ -115,6 +116,8 @@ def adaptive_test(
         Seed or generator of the redraws.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from calibkit.bins import EqualMass
 from calibkit.significance.results import ChiSquaredRule, LinearRule, TestResult, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_choice, as_count
-from calibkit.views import Rows, View, binary_problem
+from calibkit.views import Events, View, binary_problem, shows_rows
 
 
 class BinnedRule(ChiSquaredRule):
@@ -45,6 +45,7 @@ class BrierRule(LinearRule):
         self.sd = float(np.sqrt((self.lever**2 * prob * (1 - prob)).sum()))
 
 
+@shows_rows
 def hosmer_lemeshow(
     y_true: Any,
     y_prob: Any,
@@ -54,7 +55,7 @@ def hosmer_lemeshow(
     variance: str = "bin-mean",
     null_draws: int = 0,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> TestResult:
     """Compare events with predictions in equal-mass bins: Hosmer and Lemeshow's chi-squared.
 
@@ -77,6 +78,8 @@ def hosmer_lemeshow(
         Seed or generator of the redraws.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------
@@ -116,6 +119,7 @@ def hosmer_lemeshow(
     return run(sample, [rule], null_draws=null_draws, rng=rng)[0]
 
 
+@shows_rows
 def spiegelhalter(
     y_true: Any,
     y_prob: Any,
@@ -123,7 +127,7 @@ def spiegelhalter(
     view: View = None,
     null_draws: int = 0,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> TestResult:
     """Ask whether the Brier score is what the predictions themselves promise (two-sided).
 
@@ -148,6 +152,8 @@ def spiegelhalter(
         Seed or generator of the redraws.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

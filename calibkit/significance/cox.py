@@ -24,7 +24,7 @@ from calibkit.significance.results import (
 )
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator
-from calibkit.views import Rows, View, binary_problem
+from calibkit.views import Events, View, binary_problem, shows_rows
 
 
 class InterceptRule(LinearRule):
@@ -178,6 +178,7 @@ def cox_z(prob: FloatVector, rows: FloatVector, events: FloatVector) -> tuple[fl
     return float(level.statistic(residual)[0]), float(slope.statistic(residual)[0])
 
 
+@shows_rows
 def cox_test(
     y_true: Any,
     y_prob: Any,
@@ -187,7 +188,7 @@ def cox_test(
     null_draws: int = 0,
     rng: Rng = None,
     cluster: Any = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> CoxResult:
     """Test a line in logits, intercept 0 and slope 1, by its score; fit the line beside it.
 
@@ -223,6 +224,8 @@ def cox_test(
         good from about 30 clusters on; of fewer say `null_draws`: redraws keep rows together.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

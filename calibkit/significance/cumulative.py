@@ -10,7 +10,7 @@ from scipy import special
 from calibkit.results import Number, spell
 from calibkit.significance.results import Rule, TestResult, ratio, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.views import Rows, View, binary_problem
+from calibkit.views import Events, View, binary_problem, shows_rows
 
 # From here on the series of normal tails is used, below it the series in exp(-1/x²); both have
 # the accuracy of float64 on a wide stretch around it.
@@ -186,6 +186,7 @@ class CumulativeDifferences(Number):
         return {"share": self.share, "prob": self.prob, "difference": self.difference}
 
 
+@shows_rows
 def cumulative_differences(
     y_true: Any,
     y_prob: Any,
@@ -193,7 +194,7 @@ def cumulative_differences(
     view: View = None,
     null_draws: int = 0,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> CumulativeDifferences:
     """Sum events minus predictions in the order of the predictions, and test the sums.
 
@@ -211,6 +212,8 @@ def cumulative_differences(
         Seed or generator of the redraws.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

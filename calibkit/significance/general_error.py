@@ -21,7 +21,7 @@ from calibkit.results import read_only, spell
 from calibkit.significance._binomial import BinomialTest
 from calibkit.significance._sorted import SortedProblem, hits_of
 from calibkit.types import FloatVector, IntArray, IntVector
-from calibkit.views import Rows, View, binary_problems
+from calibkit.views import Events, View, binary_problems, shows_rows
 
 Loss = Callable[[IntArray, FloatVector], float]
 
@@ -66,6 +66,7 @@ class GeneralError(OfTables):
         }
 
 
+@shows_rows
 def general_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -74,7 +75,7 @@ def general_calibration_error(
     bins: Bins = 15,
     norm: float = 1,
     view: View = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> GeneralError:
     """Measure a loss in each bin and take a norm: the definition that contains the others.
 
@@ -96,6 +97,8 @@ def general_calibration_error(
         Which event, or each class in turn; needed when `y_prob` has columns.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

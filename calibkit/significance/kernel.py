@@ -9,7 +9,7 @@ from scipy import special
 from calibkit.significance.results import Rule, TestResult, run, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_number
-from calibkit.views import Rows, View, binary_problem
+from calibkit.views import Events, View, binary_problem, shows_rows
 
 ComplexMatrix = NDArray[np.complex128]
 
@@ -104,6 +104,7 @@ def _sums_of_waves(angle: FloatVector, weights: FloatMatrix, n_waves: int) -> Co
     return total.view(np.complex128)
 
 
+@shows_rows
 def kernel_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -112,7 +113,7 @@ def kernel_calibration_error(
     length_scale: float = 0.1,
     null_draws: int = 0,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> TestResult:
     """Average products of residuals over all pairs of predictions, near pairs counting most.
 
@@ -134,6 +135,8 @@ def kernel_calibration_error(
         Seed or generator of the redraws.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

@@ -16,7 +16,15 @@ from calibkit.significance.clusters import Dependence, clusters_of
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level
-from calibkit.views import BinaryProblem, Rows, View, one_problem, plain_rows, refuse_weights
+from calibkit.views import (
+    BinaryProblem,
+    Events,
+    View,
+    one_problem,
+    plain_rows,
+    refuse_weights,
+    shows_rows,
+)
 
 Measure = Callable[..., SupportsFloat]
 
@@ -208,6 +216,7 @@ class ConsistencyBand(Result):
         return named | {name: getattr(self, name) for name in ("lower", "upper", "outside")}
 
 
+@shows_rows
 def consistency_band(
     y_true: Any,
     y_prob: Any,
@@ -220,7 +229,7 @@ def consistency_band(
     n_draws: int = 1000,
     rng: Rng = None,
     cluster: Any = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
 
@@ -254,6 +263,8 @@ def consistency_band(
         Which rows belong together, as in `null_level`; predictions then stay fixed.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------

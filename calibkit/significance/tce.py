@@ -18,7 +18,7 @@ from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.results import p_value_of
 from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector, Rng
 from calibkit.validation import as_count, as_generator, as_probabilities
-from calibkit.views import Rows, View, binary_problems
+from calibkit.views import Events, View, binary_problems, shows_rows
 
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 5_000_000
@@ -162,6 +162,7 @@ class TestBasedError(OfTables):
         }
 
 
+@shows_rows
 def test_based_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -172,7 +173,7 @@ def test_based_calibration_error(
     test: str = "binomial",
     null_draws: int = 100,
     rng: Rng = None,
-    **rows: Unpack[Rows],
+    **rows: Unpack[Events],
 ) -> TestBasedError:
     """Share of the predictions that differ significantly from the frequency of their bin.
 
@@ -196,6 +197,8 @@ def test_based_calibration_error(
         Seed or generator of the redraws, which do not change the value.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+    predicted : array-like of shape (n,) or True, optional
+        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------
