@@ -41,8 +41,8 @@ class Lesson:
         and the guess is kept.
 
         >>> from calibkit_course import open_lesson
-        >>> open_lesson("00").predict("0a", "7").paragraphs[1]
-        'Noted: "7". Run the next cells and compare.'
+        >>> open_lesson("00").predict("0a", "27").paragraphs[1]
+        'Noted: "27". Run the next cells and compare.'
         """
         heading = messages.PREDICTION.format(id=pid)
         prediction = _entry(self.predictions, pid)
@@ -85,7 +85,7 @@ class Lesson:
 
         >>> from calibkit_course import open_lesson
         >>> open_lesson("00").reveal("0a").paragraphs[0]
-        '"7".'
+        '"27".'
         """
         heading = messages.OUTCOME.format(id=pid)
         prediction = _entry(self.predictions, pid)
@@ -175,8 +175,8 @@ class Lesson:
         raises, and keeps nothing.
 
         >>> from calibkit_course import open_lesson
-        >>> open_lesson("00").quiz(20).paragraphs[2][:57]
-        '→ Not yet. This is the expected number of sixes. The stan'
+        >>> open_lesson("00").quiz(60).paragraphs[2][:57]
+        '→ Not yet. This is half of the throws. A six is one of si'
         """
         said: list[str] = []
         for place, question in enumerate(self.questions):

@@ -41,11 +41,13 @@ def judge_share(answer: Any) -> str | None:
 
 PREDICTIONS = {
     "0a": Prediction(
-        question="Two fair dice are thrown. Which sum is the most likely?",
-        options=("6", "7", "8"),
-        outcome="7",
-        why="The sum 7 can come about in 6 of 36 ways, but the sums 6 and 8 in only 5 ways each.",
-        tells=(r"most likely.{0,30}\b(7|seven)\b|\b(7|seven)\b.{0,30}most (likely|often)|6 of 36",),
+        question="70 % is right on each of ten days. In how many percent of all cases does it "
+        "rain on exactly seven?",
+        options=("27", "50", "90"),
+        outcome="27",
+        why="Six or eight wet days come nearly as often as seven, and five or nine are no rarity. "
+        "So ten days can neither prove nor disprove a promise of 70 %.",
+        tells=(r"\b27 ?%|six or eight|do not test a promise",),
     )
 }
 

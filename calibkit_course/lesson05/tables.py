@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
-from calibkit_course.learn import table
 
 
 def only_hatched(axes: Iterable[Axes]) -> None:
@@ -26,8 +25,10 @@ def mean_estimate(family: Any, draws: Iterable[Any]) -> float:
     return float(np.mean([fit.value for fit in fits]))
 
 
-def nearest_of_twenty(families: Mapping[str, Any], shape: SyntheticShape) -> str:
-    """Tell how often each family has the best estimate, and the worst map, on 20 test sets."""
+def nearest_of_twenty(
+    families: Mapping[str, Any], shape: SyntheticShape
+) -> list[tuple[str, int, int]]:
+    """Count how often each family has the best estimate, and the worst map, on 20 test sets."""
     best, worst = Counter[str](), Counter[str]()
     for seed in range(2, 22):
         draw = shape.sample(3000, seed=seed)
@@ -37,8 +38,7 @@ def nearest_of_twenty(families: Mapping[str, Any], shape: SyntheticShape) -> str
         off = {name: abs(found[name].value - found.true_error) for name in families}
         best[min(off, key=off.__getitem__)] += 1
         worst[list(families)[int(np.argmax(found.map_error))]] += 1
-    rows = [(name, best[name], worst[name]) for name in families]
-    return table(("family", "best estimate", "worst map"), rows)
+    return [(name, best[name], worst[name]) for name in families]
 
 
 def by_position(

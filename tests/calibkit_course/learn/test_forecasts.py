@@ -64,9 +64,9 @@ def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
     lesson.predict("5b", "all bins", sure=0.9)
     lesson.predict("5b", "full bins")  # another guess, whose confidence nobody knows
     lesson.reveal("5b")
-    lesson.predict("5c", "rises", sure=0.8)
-    lesson.predict("5c", "rises", sure=...)
-    assert file.read_text() == HEAD + "5c,3,0.8,\n"
+    lesson.predict("5d", "rises", sure=0.8)
+    lesson.predict("5d", "rises", sure=...)
+    assert file.read_text() == HEAD + "5d,3,0.8,\n"
 
 
 @pytest.mark.parametrize(
