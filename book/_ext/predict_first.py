@@ -5,6 +5,7 @@ all outputs and all prose go into `<details>`; the code stays in sight up to the
 The fold ends at the next heading or prediction, because what follows an outcome talks about it.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -12,10 +13,12 @@ from html import escape
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from calibkit_course import open_lesson
-from calibkit_course.learn import Message, Prediction, messages
+from calibkit_course.learn import STAND_IN, Message, Prediction, messages
+from calibkit_course.learn.forecasts import least_sure
 from calibkit_course.learn.questions import Question, read_questions
 from tools.bank import item
 
@@ -24,6 +27,10 @@ NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
 HINT = "guess first, or open it without a guess"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"
+WHY = (
+    '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
+    '<a href="../book/your_calibration.html">your own calibration</a>.</p>'
+)
 
 
 class Fold(nodes.General, nodes.Element):
@@ -103,8 +110,13 @@ def form(pid: str, prediction: Prediction) -> nodes.raw:
             f'<label><input type="number" step="any" autocomplete="off" disabled> '
             f"{escape(prediction.unit)}</label>\n<button {kind}>Guess</button>"
         )
+    options = len(prediction.options)
+    least = round(100 * least_sure(options)) if options else 1
     return raw_html(
-        f'<div class="ck-guess" role="group" aria-labelledby="{name}" data-prediction="{pid}">'
+        f'<div class="ck-guess" role="group" aria-labelledby="{name}" data-prediction="{pid}" '
+        f'data-options="{options or 2}">'
+        f'<label class="ck-sure">How sure are you? <input type="range" min="{least}" max="99" '
+        f'value="{least}" autocomplete="off" disabled> <span aria-hidden="true"></span></label>'
         f'<span id="{name}">Your guess for {pid}:</span>\n{answers}\n'
         "<noscript><span>Guess in your mind, then open the outcome.</span></noscript>\n"
         '<span role="status"></span>\n'
@@ -133,6 +145,7 @@ class Page:
         self.told: list[str] = []  # revealed; what follows talks about it
         self.titled: set[str] = set()
         self.game = False  # whether the last cell was a game
+        self.explained = False  # what the confidence is for
 
     def fold(self, parent: nodes.Element) -> None:
         """Fold the children of a section, and those of its sections. No heading is folded."""
@@ -164,7 +177,9 @@ class Page:
         self.asked.append(pid)
         asked = self.predictions[pid]
         edit(cell, prompt(pid, asked.question, asked.invitation), prompt(pid, asked.question))
-        return [cell, form(pid, asked)]
+        why = [] if self.explained else [raw_html(WHY)]
+        self.explained = True
+        return [cell, *why, form(pid, asked)]
 
     def parts(self, node: nodes.Element) -> Iterator[tuple[nodes.Node, bool]]:
         """Split a node into what may be seen before the guess and what may not."""
@@ -241,11 +256,33 @@ class FrameImages(SphinxTransform):
                 image.replace_self(nodes.container("", image.deepcopy(), classes=["ck-frame"]))
 
 
+class OwnCalibration(SphinxDirective):
+    """Leave room for the reader's own calibration, with the words and the stand-in of the course.
+
+    The script beside it says the sentences of `my_calibration`, about what this browser keeps.
+    """
+
+    def run(self) -> list[nodes.Node]:
+        """Return the room, what stands there without scripts, and the script."""
+        found = vars(messages).items()
+        words = {key: value for key, value in found if key.startswith(("OWN_", "CSV_"))}
+        words |= {"IMPORTED": messages.IMPORTED, "INFINITE": messages.INFINITE}
+        data = json.dumps({"words": words, "stand_in": STAND_IN.read_text("utf-8")})
+        return [
+            raw_html(
+                '<div id="ck-own"><noscript>This page needs JavaScript, which is switched off in '
+                f'your browser.</noscript></div><script type="application/json" id="ck-own-data">'
+                f'{data}</script><script defer src="../_static/own_calibration.js"></script>'
+            )
+        ]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect node, transforms and script."""
     app.add_node(Fold, html=(visit_fold, depart_fold))
     app.add_transform(FoldOutcomes)
     app.add_transform(FrameImages)
+    app.add_directive("own-calibration", OwnCalibration)
     app.add_js_file("predict_first.js")
     app.add_js_file("question_bank.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,26 +1,54 @@
 // Guess first: the buttons of a prediction open the folds that hold its outcome. The browser
-// remembers the guesses. Without this script each fold is opened by hand.
+// remembers the guesses, and as forecasts how sure the reader was before an outcome was first open.
+// Without this script each fold is opened by hand.
 (() => {
   "use strict";
 
-  const KEY = "calibkit-guesses";
+  const KEY = "calibkit-guesses", FORECASTS = "calibkit-forecasts", NEAR = 1.25;
   const folds = () => [...document.querySelectorAll("details.ck-fold")];
   const ids = (fold) => fold.dataset.predictions.split(" ").filter(Boolean);
 
   // Some browsers forbid storage; the guesses then last as long as the page.
-  let guesses = {};
+  // A forecast is {options, sure, right}, or null where the outcome was open before.
+  let guesses = {}, forecasts = {};
+  const stored = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+  const store = (key, text) => { try { localStorage.setItem(key, text); } catch { /* see above */ } };
+  const isForecast = (row) => row === null || (Number.isInteger(row.options) && row.options > 1
+    && typeof row.sure === "number" && row.sure > 0 && row.sure <= 1 && typeof row.right === "boolean");
+
+  // What nobody can read is kept under a name of its own, which no later one takes.
+  const readForecasts = () => {
+    const text = stored(FORECASTS) ?? "{}";
+    try {
+      const rows = JSON.parse(text);
+      if (rows.constructor === Object && Object.values(rows).every(isForecast)) return rows;
+    } catch { /* it is damaged */ }
+    let number = 1;
+    while (stored(`${FORECASTS}-damaged-${number}`) !== null) number += 1;
+    store(`${FORECASTS}-damaged-${number}`, text);
+    store(FORECASTS, "{}");
+    return {};
+  };
+  const writeForecasts = (rows) => store(FORECASTS, JSON.stringify(rows));
+  window.calibkitForecasts = { read: readForecasts, write: writeForecasts };
+
   const load = () => {
-    try { guesses = { ...guesses, ...JSON.parse(localStorage.getItem(KEY)) }; } catch { /* none */ }
+    try { guesses = { ...guesses, ...JSON.parse(stored(KEY)) }; } catch { /* none */ }
+    forecasts = { ...forecasts, ...readForecasts() };
   };
   const save = () => {
-    try { localStorage.setItem(KEY, JSON.stringify(guesses)); } catch { /* see above */ }
+    store(KEY, JSON.stringify(guesses));
+    writeForecasts(forecasts);
   };
 
   const quoted = (text, unit, isNumber) => (isNumber ? `${text} ${unit}`.trim() : `"${text}"`);
 
   const form = (root) => {
     const id = root.dataset.prediction;
-    const field = root.querySelector("input");
+    const field = root.querySelector("input[type=number]");
+    const slider = root.querySelector("input[type=range]");
+    const sureness = root.querySelector(".ck-sure span");
+    let isSaid = false; // a slider has a value from the start; only one that was moved says it
     const buttons = [...root.querySelectorAll("button.ck-button")];
     const status = root.querySelector('[role="status"]');
     const forget = root.querySelector(".ck-forget");
@@ -28,7 +56,23 @@
     const isGuess = (guess) => typeof guess === "string" && guess !== ""
       && (field ? Number.isFinite(Number(guess)) : buttons.some(({ value }) => value === guess));
 
+    const isRight = (guess) => {
+      const { outcome } = line.dataset, [one, other] = [Number(guess), Number(outcome)];
+      if (!field) return guess === outcome;
+      return one === other || (one > 0 && other > 0 && one <= NEAR * other && other <= NEAR * one);
+    };
+
+    const showSure = () => {
+      const forecast = forecasts[id];
+      slider.disabled = id in forecasts || isGuess(guesses[id]);
+      if (forecast) slider.value = Math.round(100 * forecast.sure);
+      sureness.textContent = forecast || (isSaid && !(id in forecasts)) ? `${slider.value} %`
+        : slider.disabled ? "no forecast" : "not said";
+      slider.setAttribute("aria-valuetext", sureness.textContent);
+    };
+
     const show = () => {
+      showSure();
       const guess = isGuess(guesses[id]) ? guesses[id] : null;
       buttons.forEach((button) => {
         button.disabled = guess !== null && (field !== null || button.value !== guess);
@@ -48,9 +92,9 @@
       }
       const { outcome, unit } = line.dataset;
       const said = `You chose ${quoted(guess, unit, field)}`;
-      const isRight = field ? Number(guess) === Number(outcome) : guess === outcome;
+      const isExact = field ? Number(guess) === Number(outcome) : guess === outcome;
       status.textContent = "The outcome is open below.";
-      line.textContent = isRight
+      line.textContent = isExact
         ? `${said}; so it is.`
         : `${said}; it is ${quoted(outcome, unit, field)}.`;
     };
@@ -59,6 +103,8 @@
       if (!isGuess(guess) || guesses[id] === guess) return;
       load(); // another page may have stored some
       guesses[id] = guess;
+      const options = Number(root.dataset.options), sure = Number(slider.value) / 100;
+      if (!(id in forecasts)) forecasts[id] = isSaid ? { options, sure, right: isRight(guess) } : null;
       save();
       show();
       openGuessed();
@@ -68,6 +114,11 @@
     buttons.forEach((button) => {
       button.addEventListener("click", () => choose(field ? field.value.trim() : button.value));
     });
+    ["input", "pointerup", "keydown"].forEach((kind) => slider.addEventListener(kind, ({ key }) => {
+      if (["Tab", "Shift"].includes(key)) return;
+      isSaid = true;
+      showSure();
+    }));
     // The theme binds arrow keys; inside a form they belong to its field.
     root.addEventListener("keydown", (event) => {
       event.stopPropagation();
@@ -96,6 +147,12 @@
 
   // Who opens one part of an outcome by hand sees all its parts.
   const openTogether = (fold) => {
+    fold.querySelector("summary").addEventListener("click", () => {
+      load();
+      ids(fold).forEach((id) => { forecasts[id] ??= null; });
+      save();
+      forms.forEach((one) => one.show());
+    });
     fold.addEventListener("toggle", () => {
       if (!fold.open || !ids(fold).length) return;
       folds().forEach((other) => {

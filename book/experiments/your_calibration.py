@@ -61,8 +61,8 @@ def rates(kind: str, n_learners: int, seed: int = 1) -> list[tuple[str, ...]]:
     claims = [set(told(own, list(ends)).tolist()) - {"open"} for own in found]
     share = [np.mean([word in said for said in claims]) for word in ("over", "under")]
     wrong = np.mean([bool(said - {deserved}) for said in claims])
-    last: tuple[str, ...] = ("", *(f"{100 * one:.0f}" for one in share), "", f"{100 * wrong:.0f}")
-    return [*lines, (f"{kind}, after every lesson", *last)]
+    last = (*(f"{100 * one:.0f}" for one in share), "", f"{100 * wrong:.0f}")
+    return [*lines, (kind, "any", *last)]
 
 
 def temperatures(kind: str, n_learners: int, seed: int = 1) -> list[tuple[str, ...]]:
@@ -77,6 +77,14 @@ def temperatures(kind: str, n_learners: int, seed: int = 1) -> list[tuple[str, .
     return lines
 
 
+def tables(n_learners: int = 4000) -> tuple[str, str]:
+    """Return both tables of the page."""
+    heads = ("learner", "n", "over", "under", "open", "wrong")
+    first = table(heads, [line for kind in LEARNERS for line in rates(kind, n_learners)])
+    lines = [line for kind in LEARNERS for line in temperatures(kind, n_learners // 4)]
+    return first, table(("learner", "n", "T missed", "T = 1 excluded"), lines)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stand-in", action="store_true")
@@ -86,8 +94,4 @@ if __name__ == "__main__":
         seeded = np.random.default_rng(STAND_IN_SEED)
         learner(LEARNERS["over-confident"], STAND_IN_LENGTH, seeded).to_csv(STAND_IN)
     else:
-        heads = ("learner", "forecasts", "told over", "told under", "told nothing", "told wrongly")
-        print(table(heads, [line for kind in LEARNERS for line in rates(kind, chosen.learners)]))
-        columns = ("learner", "forecasts", "T missed", "T = 1 excluded")
-        few = chosen.learners // 4
-        print(table(columns, [line for kind in LEARNERS for line in temperatures(kind, few)]))
+        print(*tables(chosen.learners), sep="\n")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from calibkit.errors import expected_calibration_error
 from calibkit.links import expit, logit
+from calibkit.reliability import reliability_table
 from calibkit.results import Number, Result, listed, spell
 from calibkit.scores import brier_score, log_loss
-from calibkit.significance import null_level, wilson_interval
+from calibkit.significance import wilson_interval
 from calibkit.types import FloatVector
 from calibkit_course.learn import messages
 from calibkit_course.learn.forecasts import Forecasts, my_forecasts
@@ -155,7 +156,7 @@ def calibration_of(own: Forecasts) -> OwnCalibration:
     if not own.n:
         raise ValueError(messages.NO_FORECASTS)
     low, high = map(float, gap_interval(own.sure.sum(), own.right.sum(), own.n))
-    null = null_level(expected_calibration_error, own.right, own.sure, bins=BINS, rng=0)
+    table = reliability_table(own.right, own.sure, bins=BINS)
     chance = 1 / own.options
     variance = (own.sure * (1 - own.sure)).sum()
     return OwnCalibration(
@@ -164,11 +165,21 @@ def calibration_of(own: Forecasts) -> OwnCalibration:
         low=low,
         high=high,
         reach=_Z * float(np.sqrt(variance)) / own.n,
-        ece=null.value,
-        null=null.mean,
+        ece=float(table.weight[table.occupied] @ np.abs(table.gap[table.occupied])),
+        null=_chance_ece(own.sure, table.binning.assign(own.sure, table.edges)),
         scores=(float(log_loss(own.right, own.sure)), float(brier_score(own.right, own.sure))),
         chance=(float(log_loss(own.right, chance)), float(brier_score(own.right, chance))),
     )
+
+
+def _chance_ece(sure: FloatVector, bins: NDArray[np.intp]) -> float:
+    """Return the null level of the ECE: exact, from the law of the right guesses of each bin."""
+    total = 0.0
+    for number in np.unique(bins):
+        own = sure[bins == number]
+        law = reduce(np.convolve, [np.array([1 - one, one]) for one in own])
+        total += float(law @ np.abs(np.arange(len(law)) - own.sum()))
+    return total / len(sure)
 
 
 def gap_interval(total: Any, hits: Any, n: Any) -> tuple[FloatVector, FloatVector]:

@@ -130,8 +130,8 @@ WHY_SURE = (
     "Add how sure you are, as in `sure=0.7`: the guess becomes a forecast, "
     "and `my_calibration()` shows whether your 70 % deserve their name."
 )
-SURE = "You are sure to {sure} %."
-SURE_OF_NUMBER = "You are sure to {sure} % that it lies within a factor of 1.25 of the outcome."
+SURE = "You are {sure} % sure."
+SURE_OF_NUMBER = "You are {sure} % sure that it lies within a factor of 1.25 of the outcome."
 SURE_LATE = "The outcome has been shown before, so this does not change your forecasts."
 SURE_NO_NUMBER = "{sure} is no probability. Write a number such as `sure=0.7`. The guess is kept."
 SURE_PER_CENT = "{sure} looks like per cent; write `sure={share}`. The guess is kept."
@@ -149,7 +149,7 @@ CSV_LINE = "line {line} {problem} Mend it, and read the file again."
 CSV_FIELDS = "has {count} fields; it needs {wanted}, with commas between them."
 CSV_NAME = "is called `{name}`; a name is short, without blanks, and no other line has it."
 CSV_OPTIONS = "has `{found}` options; it needs a whole number from 2 to {most}."
-CSV_SURE = "is sure to `{found}`; it needs a probability such as 0.7, not above 1."
+CSV_SURE = "has the confidence `{found}`; it needs a probability such as 0.7, not above 1."
 CSV_RIGHT = "has `{found}` for right; it needs 1, 0, or nothing while the outcome is unknown."
 CSV_NO_TEXT = "{path} is no text in UTF-8, so it holds no forecasts. Name the CSV file."
 NO_FORECASTS = "there is no forecast with a known outcome. Guess with `sure=0.7`, then reveal."
@@ -159,14 +159,14 @@ OWN_STAND_IN = (
     "You have made no forecasts yet. Here is a stand-in, a simulated learner who is too sure: "
     "{n}, {right} of them right."
 )
-OWN_MEANS = "On average the forecasts were sure to {sure} %, and {right} % were right."
+OWN_MEANS = "Their mean confidence is {sure} %, and {right} % of them were right."
 OWN_VERDICTS = {
     "over": "That is {size} points too sure, with a 95 % interval from {low} to {high}: "
     "over-confident.",
     "under": "That is {size} points less sure than deserved, with a 95 % interval "
     "from {low} to {high}: under-confident.",
     "open": "The difference, {gap} points, has a 95 % interval from {low} to {high}. "
-    "It holds 0, so too sure or not sure enough, nobody can tell yet.",
+    "It holds 0, so nobody can tell yet whether this is over- or under-confidence.",
 }
 OWN_LITTLE = (
     "Luck alone moves the share of right guesses by up to {reach} points in 19 of 20 cases, "

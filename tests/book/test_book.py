@@ -378,7 +378,7 @@ class Folds(HTMLParser):
         self.revealed: list[str] = []
         self.spoilt: list[str] = []
         self.exercise = False  # its text stays in sight
-        self.open_folds = self.asleep = self.headings = 0
+        self.open_folds = self.asleep = self.headings = self.sliders = 0
         self.feed(text)
 
     @property
@@ -405,7 +405,9 @@ class Folds(HTMLParser):
             self.silent += [tag] * (tag not in VOID)
         if self.silent and self.silent[0] == "div" and tag in ("button", "input"):
             self.asleep += "disabled" in item
-            if "value" in item:
+            if item.get("type") == "range":
+                self.sliders += 1
+            elif "value" in item:
                 self.answers[self.pending[-1]].append(item["value"])
             elif tag == "input":
                 self.fields.add(self.pending[-1])
@@ -555,7 +557,8 @@ def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(na
 def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> None:
     here = folds(name)
     buttons = sum(max(1, len(answers)) for answers in here.answers.values())
-    assert here.asleep == buttons + len(here.fields)
+    assert here.sliders == len(here.answers)
+    assert here.asleep == buttons + len(here.fields) + here.sliders
     text = page(name).text
     assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')
     assert text.count("<noscript><span>Guess in your mind") == len(here.answers)

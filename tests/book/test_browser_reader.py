@@ -1,12 +1,16 @@
 """What readers do on a page of the built book: guess, move an explorer, play, search, print."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from calibkit_course import open_lesson
-from calibkit_course.learn import Prediction
+from calibkit_course.learn import STAND_IN, Prediction, messages
+from calibkit_course.learn.calibration import calibration_of
+from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
 from tests.browser_pages import DESK, HIDDEN, LESSON, OPEN_ALL, Visit, lesson_pages, number_of
 
 pytestmark = pytest.mark.browser
@@ -137,7 +141,7 @@ VERDICTS = """() => Object.fromEntries([...document.querySelectorAll('.ck-verdic
 def answer(page: Any, pid: str, guess: str, *, by_keyboard: bool) -> None:
     """Guess as a reader does."""
     form = page.locator(f'.ck-guess[data-prediction="{pid}"]')
-    field = form.locator("input")
+    field = form.locator("input[type=number]")
     if field.count():
         field.fill(guess)
         field.press("Enter") if by_keyboard else form.locator("button.ck-button").click()
@@ -195,7 +199,7 @@ def test_a_guess_says_where_its_outcome_is_and_keeps_the_focus(visit: Visit) -> 
 
 def test_a_number_that_is_none_opens_nothing(visit: Visit, root: Path) -> None:
     page = visit.open(lesson_pages(root)[1])
-    field = page.locator(".ck-guess input").first
+    field = page.locator(".ck-guess input[type=number]").first
     field.press("Enter")
     assert page.evaluate(HIDDEN)
 
@@ -229,3 +233,115 @@ def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(
     assert page.evaluate(HIDDEN)
     answer(page, "4a", "different", by_keyboard=False)
     assert page.locator('.ck-verdict[data-prediction="4a"]').inner_text().endswith("so it is.")
+
+
+# --- the reader's own calibration -----------------------------------------------------------------
+
+OWN = "book/your_calibration.html"
+KEPT = "JSON.parse(localStorage.getItem('calibkit-forecasts'))"
+
+
+def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit) -> None:
+    page = visit.open(LESSON)
+
+    def form(pid: str) -> Any:
+        return page.locator(f'.ck-guess[data-prediction="{pid}"]')
+
+    slider = form("4a").get_by_role("slider", name="How sure are you?")
+    assert [slider.get_attribute(name) for name in ("min", "max", "aria-valuetext")] == [
+        "50", "99", "not said"]  # fmt: skip
+    for key in ["End", *["ArrowLeft"] * 9]:
+        slider.press(key)
+    answer(page, "4a", "equal", by_keyboard=True)
+    answer(page, "4b", "left", by_keyboard=True)  # says nothing
+    page.locator('.ck-fold[data-predictions="4c"] > summary').first.click()
+    form("4d").get_by_role("slider").press("Home")  # one over k is said, too
+    answer(page, "4d", "over-confident", by_keyboard=False)
+    kept = {"4a": {"options": 2, "sure": 0.9, "right": False}, "4b": None, "4c": None,
+            "4d": {"options": 3, "sure": 0.33, "right": True}}  # fmt: skip
+    assert page.evaluate(KEPT) == kept
+    page = visit.open(LESSON)
+    assert slider.is_disabled() and slider.get_attribute("aria-valuetext") == "90 %"
+    assert form("4c").locator(".ck-sure").inner_text().endswith("no forecast")
+    page.locator(".ck-forget").first.click()
+    answer(page, "4a", "different", by_keyboard=False)
+    assert page.evaluate(KEPT) == kept
+    assert visit.messages == []
+
+
+def own_page(visit: Visit, rows: Any = None) -> Any:
+    """Open the page with these forecasts in the browser, as text or as rows."""
+    page = visit.open(OWN)
+    if rows is not None:
+        text = rows if isinstance(rows, str) else as_json(rows)
+        page.evaluate("text => localStorage.setItem('calibkit-forecasts', text)", text)
+        page.reload()
+    page.wait_for_selector("#ck-own svg")
+    return page
+
+
+def as_json(rows: dict[str, Forecast]) -> str:
+    """Return forecasts as the browser keeps them."""
+    parts = ("options", "sure", "right")
+    return json.dumps({name: {p: getattr(row, p) for p in parts} for name, row in rows.items()})
+
+
+def said_on(page: Any) -> list[str]:
+    """Return the sentences about the forecasts."""
+    return list(page.locator("#ck-own > p").all_inner_texts()[1:7])
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_the_page_says_what_python_says_about_the_same_forecasts(
+    visit: Visit, seed: int | None
+) -> None:
+    rows = read_rows(STAND_IN.read_text(encoding="utf-8"))
+    if seed is not None:
+        rng = np.random.default_rng(seed)
+        sure, options = rng.integers(50, 100, 25) / 100, rng.integers(2, 6, 25)
+        drawn = zip(options.tolist(), sure.tolist(), (rng.random(25) < sure).tolist(), strict=True)
+        rows = {f"{number}a": Forecast(*row) for number, row in enumerate(drawn)}
+    own = as_forecasts(rows, stand_in=seed is None)
+    page = own_page(visit, rows if seed else None)
+    assert said_on(page) == calibration_of(own).sentences()
+    alt = page.locator("#ck-own svg").get_attribute("aria-label")
+    assert alt.startswith("A stand-in" if seed is None else "Your calibration: 25 forecasts.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if seed:
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export as CSV").click()
+        assert download.value.path().read_text(encoding="utf-8") == as_csv(rows)
+    assert visit.messages == [] and visit.elsewhere == []
+
+
+def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Visit) -> None:
+    page = own_page(visit, {"4a": Forecast(2, 0.9, False)})
+
+    def give(text: str) -> str:
+        file = {"name": "f.csv", "mimeType": "text/csv", "buffer": text.encode()}
+        page.locator("#ck-own input[type=file]").set_input_files(file)
+        page.wait_for_function("document.querySelector('#ck-own [role=status]').innerText")
+        return str(page.locator("#ck-own [role=status]").inner_text())
+
+    rows = {"4a": Forecast(2, 0.6, True), "5a": Forecast(3, 0.4, True), "5b": Forecast(3, 0.5)}
+    for text in ("", "null", as_csv(rows).replace("0.4", "40"), as_csv(rows).replace("5a", "=5")):
+        with pytest.raises(ValueError) as refused:
+            read_rows(text)
+        assert give(text) == str(refused.value)
+    assert give(as_csv(rows)) == messages.IMPORTED.format(new=1, known=1)
+    assert set(page.evaluate(KEPT)) == {"4a", "5a"}
+    assert page.evaluate(KEPT)["4a"]["sure"] == 0.9
+    page.get_by_role("button", name="Forget my forecasts").click()
+    assert len(page.evaluate(KEPT)) == 2
+    page.get_by_role("button", name="Really forget all of them?").click()
+    assert page.evaluate(KEPT) == {} and "stand-in" in said_on(page)[0]
+
+
+@pytest.mark.parametrize("stored", ["{", "[1]", "7", '{"4a": {"sure": 70}}', '{"4a": 1}'])
+def test_forecasts_that_nobody_can_read_are_kept_aside(visit: Visit, stored: str) -> None:
+    for number in (1, 2):
+        page = own_page(visit, stored)
+        name = f"calibkit-forecasts-damaged-{number}"
+        assert name in page.locator("#ck-own [role=status]").inner_text()
+        assert page.evaluate(f"localStorage.getItem('{name}')") == stored
+        assert "stand-in" in said_on(page)[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from book.experiments import your_calibration as experiment
-from calibkit import expected_calibration_error, plot
+from calibkit import expected_calibration_error, null_level, plot
 from calibkit.multiclass import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
 from calibkit_course.learn import STAND_IN, Forecasts
@@ -41,7 +41,7 @@ def test_a_guess_with_a_confidence_becomes_a_forecast_once_its_outcome_is_shown(
     lesson = open_lesson("05")
     said = lesson.predict("5a", "slope 1", sure=0.7)
     assert said.paragraphs[1:] == ('Noted: "slope 1". Run the next cells and compare.',
-                                   "You are sure to 70 %.")  # fmt: skip
+                                   "You are 70 % sure.")  # fmt: skip
     assert my_forecasts().stand_in, "no outcome is told by the file before it is shown"
     assert file.read_text() == HEAD + "5a,3,0.7,\n"
     lesson.predict("5a", "slope 1", sure=0.6)
@@ -220,16 +220,20 @@ def test_scores_are_compared_with_always_saying_one_over_k() -> None:
     assert found.scores[0] == pytest.approx(-np.log([0.5, 0.75, 0.9]).mean())
     assert found.chance[0] == pytest.approx(-np.log([1 / 2, 3 / 4, 1 / 3]).mean())
     assert found.chance[1] == pytest.approx(np.mean([1 / 4, 1 / 16, 4 / 9]))
-    assert found.ece == expected_calibration_error([1, 0, 1], [0.5, 0.25, 0.9], bins=5).value
+    assert found.ece == pytest.approx(
+        float(expected_calibration_error([1, 0, 1], [0.5, 0.25, 0.9], bins=5))
+    )
     wrong = calibration_of(own([1, 0], [0.6, 1.0]))
     assert "Log loss infinite" in wrong.describe()
     with pytest.raises(ValueError, match="no forecast"):
         calibration_of(own([], []))
 
 
-def test_luck_moves_the_share_as_far_as_is_said() -> None:
+def test_luck_moves_share_and_error_as_far_as_is_said() -> None:
     sure = np.array([0.4, 0.6, 0.7, 0.7, 0.8, 0.9, 0.9, 0.95, 0.5, 0.5])
     found = calibration_of(own([1] * 10, sure))
+    null = null_level(expected_calibration_error, [1] * 10, sure, bins=5, n_draws=20000, rng=1)
+    assert found.null == pytest.approx(null.mean, abs=4 * null.sd / np.sqrt(20000))
     rng = np.random.default_rng(0)
     shares = (rng.random((20000, 10)) < sure).mean(axis=1)
     assert (abs(shares - sure.mean()) <= found.reach).mean() == pytest.approx(0.95, abs=0.03)
@@ -292,3 +296,9 @@ def test_the_page_is_seldom_wrong_about_a_simulated_learner(kind: str) -> None:
     if kind != "well calibrated":
         found = [float(line[2 if kind.startswith("over") else 3]) for line in once]
         assert found[0] < 25 < 50 < found[2], "ten forecasts tell little, 75 most"
+
+
+@pytest.mark.long
+def test_the_tables_of_the_page_are_what_the_experiment_prints(root: Path) -> None:
+    page = (root / "book" / "your_calibration.md").read_text(encoding="utf-8")
+    assert all(table in page for table in experiment.tables())
