@@ -325,7 +325,7 @@ def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Vi
 
     rows = {"4a": Forecast(2, 0.6, True), "5a": Forecast(3, 0.4, True), "5b": Forecast(3, 0.5)}
     for text in ("", "null", as_csv(rows).replace("0.4", "40"), as_csv(rows).replace("5a", "=5")):
-        with pytest.raises(ValueError) as refused:
+        with pytest.raises(ValueError, match="line") as refused:
             read_rows(text)
         assert give(text) == str(refused.value)
     assert give(as_csv(rows)) == messages.IMPORTED.format(new=1, known=1)
