@@ -121,6 +121,8 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
+    together = "which rows belong together (patient, document): only clusters are independent"
+    add("--cluster", metavar="COLUMN", help=together)
     add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
     add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
     add = parser.add_argument_group("large files").add_argument
@@ -261,7 +263,7 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
 def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False) -> Any:
     """Return the files with their columns, looked up in each."""
     _refuse_missing(options, prob)
-    names = ("positive", "predicted", "group", "delimiter", "decimal")
+    names = ("positive", "predicted", "group", "cluster", "delimiter", "decimal")
     wanted = columns_of(
         options.label,
         prob or (),

@@ -5,12 +5,11 @@ from calibkit.auditing.settings import AuditSettings
 from calibkit.significance.clusters import FEW
 
 
-def promise_of(rows: Rows, settings: AuditSettings) -> str:
+def promise_of(clusters: int | None, settings: AuditSettings) -> str:
     """Return what the level of the test means, and what it takes to be true."""
-    said = settings.promise.removesuffix(".")
-    if rows.clusters is None:
+    said, count = settings.promise.removesuffix("."), clusters
+    if count is None:
         return f"{said}, if rows are independent."
-    count = rows.clusters.count
     few = " They are few: only large errors can be seen." if count < FEW else ""
     return f"{said}, if the {count:,} clusters are independent.{few}"
 

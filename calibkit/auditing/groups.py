@@ -99,8 +99,7 @@ def groups_of(
     # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
     others = np.where(count == rows.n, np.nan, rows.n - count)
     residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
-    means, sds = (residual.sum() - residual) / others, np.sqrt(spread) / others
-    outside = zip(means.tolist(), sds.tolist(), strict=True)
+    outside = np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
     # Rows that said 0 or 1 and were wrong are a finding of their own.
     tested = [inside[rows.possible[inside]] for inside in members]
@@ -125,18 +124,14 @@ def groups_of(
 
 
 def _p_values(
-    prob: FloatVector,
-    label: FloatVector,
-    others: tuple[float, float],
-    most: int,
-    rng: np.random.Generator,
+    prob: FloatVector, label: FloatVector, others: FloatVector, most: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return p-values by redraws, which stop early where both are clearly large.
 
     `others`: mean residual of the other rows, and its standard deviation; NaN without any, and
     then nothing differs. The limit laws would reject calibrated groups of rare events too often.
     """
-    n, residual, (mean, sd) = len(prob), label - prob, others
+    n, residual, (mean, sd) = len(prob), label - prob, others.tolist()
     if not n:
         return 1.0, 1.0
     rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())

@@ -1,6 +1,6 @@
 """Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -10,7 +10,8 @@ from scipy import special
 
 from calibkit.auditing import words
 from calibkit.auditing.comparing import compare, worded
-from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, scores_of_rows
+from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
+from calibkit.auditing.dependence import promise_of
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
@@ -22,8 +23,10 @@ from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
-from calibkit.significance.cox import cox_z
-from calibkit.types import FloatVector
+from calibkit.links import logit
+from calibkit.significance.clusters import ClusterSums, interval_of_sums, robust_sd, score_test
+from calibkit.significance.cox import InterceptRule, SlopeRule, cox_z
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import BinaryProblem, View, binary_problems
 
 SAMPLE = 100_000
@@ -49,13 +52,25 @@ def audit_stream(
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = Sample(sample, rng)
-    table, gone = _count(blocks, view, keeper)
-    rows = keeper.rows()
+    table, gone, by_cluster = _count(blocks, view, keeper)
+    rows = _apart(keeper.rows())
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
-    return _with_all_rows(report, table, _seen(table, settings, names, gone), settings)
+    found = by_cluster.found() if by_cluster.number else None
+    seen = _seen(table, settings, names, gone, found)
+    report = _with_all_rows(report, table, seen, settings)
+    if found is None:
+        return report
+    promise = promise_of(len(found[0]), settings)
+    return replace(report, promise=promise, small_print=f"{seen.error} {promise}")
+
+
+def _apart(rows: Predictions) -> Predictions:
+    """Leave clusters out of a sample that has one row of each: its rows are independent."""
+    alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n
+    return replace(rows, cluster=None) if alone else rows
 
 
 class Sample:
@@ -89,8 +104,12 @@ class Sample:
 
 def _count(
     blocks: Iterable[Predictions], view: View | None, keeper: Sample
-) -> tuple[CountTable, Impossible]:
-    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
+) -> tuple[CountTable, Impossible, ClusterSums]:
+    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample.
+
+    Where clusters are named, their residuals are added up, plain and times the logit, per view.
+    """
+    by_cluster = ClusterSums()
     stream = iter(blocks)
     first = next(stream, None)
     if first is None:
@@ -118,19 +137,37 @@ def _count(
             gone = gone + count_impossible(label, both, position, kind)
             left = given_to(label, both) > 0
             if left.any():
-                yield binary_problems(label[left], prob[left], view=view)
+                found = binary_problems(label[left], prob[left], view=view)
+                if block.cluster is not None:
+                    by_cluster.add(block.cluster[left], _scores(found))
+                yield found
 
     table = CountTable(view=view).of(problems())
-    return table, gone
+    return table, gone, by_cluster
+
+
+def _scores(problems: Sequence[BinaryProblem]) -> FloatVector:
+    residuals = [one.label - one.prob.astype(np.float64) for one in problems]
+    pairs = zip(residuals, problems, strict=True)
+    return np.column_stack([part for r, one in pairs for part in (r, r * logit(one.prob))])
 
 
 def _seen(
-    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
+    table: CountTable,
+    settings: AuditSettings,
+    names: dict[int, str],
+    gone: Impossible,
+    by_cluster: tuple[FloatMatrix, IntVector] | None,
 ) -> Seen:
     tables = [table]
     if table.view == "class-wise":
         tables = [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
+    if by_cluster is not None:
+        sums, size = by_cluster
+        pairs = np.split(sums, len(tables), axis=1)
+        both = zip(tests, tables, pairs, strict=True)
+        tests = [_clustered(test, one, pair, size, len(tables)) for test, one, pair in both]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
@@ -139,7 +176,9 @@ def _seen(
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
     return Seen(
         settings=settings,
-        test="Cox's test and range of cumulative differences",
+        test="Cox's test and range of cumulative differences"
+        if by_cluster is None
+        else f"Cox's test by cluster, {len(by_cluster[0]):,} clusters",
         first=tests[0],
         words=_words(tables[0], names),
         focus=tests[place],
@@ -148,7 +187,9 @@ def _seen(
         p_value=tests[place].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        error=error.describe(),
+        error=error.describe()
+        if by_cluster is None
+        else f"Expected calibration error {error.value:.4f} ({bins.view}), chance included.",
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
     )
 
@@ -179,6 +220,26 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
+def _clustered(
+    test: ViewTest, table: CountTable, sums: FloatMatrix, size: IntVector, looks: int
+) -> ViewTest:
+    """Return the test of a view with the sums of clusters in place of independent rows."""
+    prob, _, rows = (part.astype(np.float64) for part in table.groups())
+    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
+    middle = float((logit(prob) - slope.lever)[0])
+    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]])
+    promised = np.array([level.sd, slope.sd])
+    z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
+    chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())
+    return replace(
+        test,
+        z_level=float(z_level),
+        z_slope=float(z_slope),
+        p_value=min(1.0, looks * score_test(scores, promised)[2]),
+        design=max(1.0, float((chance**2).sum()) / max(level.sd**2, 1e-300)),
+    )
+
+
 def _with_all_rows(
     report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
 ) -> AuditReport:
@@ -194,9 +255,8 @@ def _with_all_rows(
     gone = seen.impossible
     headline, light = words.headline(verdicts, seen.focus_words, gone)
     notes = (
-        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: Cox's score test and the "
-        "range of the cumulative differences, p-values by limit laws, multiplied by the number "
-        f"of tests; level {100 * settings.alpha:g} %.",
+        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
+        f"by limit laws, multiplied by the number of tests; level {100 * settings.alpha:g} %.",
         f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
@@ -217,9 +277,9 @@ def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Com
     return compare(
         rows.y_true,
         probs,
-        groups=rows.groups,
         class_names=rows.class_names if several else None,
         predicted=rows.predicted,
+        **rows.named,
         **options,
     )
 
@@ -244,7 +304,7 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums = Sample(sample, rng), Sums()
+    keeper, sums, by_cluster = Sample(sample, rng), Sums(), ClusterSums()
     for block in blocks:
         k = max(block.scores.shape[1] // len(names), 2)
         sums.costs = None if costs is None else as_costs(costs, k)
@@ -253,19 +313,41 @@ def compare_stream(
             for prob in _by_model(block.scores, names).values()
         ]
         sums.add(np.bincount(block.label, minlength=k), scores)
+        if block.cluster is not None:
+            by_cluster.add(block.cluster, _differences(scores))
         keeper.add(block)
-    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
-    return found if sums.n == found.n else _with_all_scores(found, sums, level)
+    found = compare_rows(
+        _apart(keeper.rows()), names, costs=sums.costs, level=level, rng=rng, **options
+    )
+    if sums.n == found.n:
+        return found
+    return _with_all_scores(found, sums, level, by_cluster)
 
 
-def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
+def _differences(scores: Sequence[Mapping[str, FloatVector]]) -> FloatVector:
+    """Return what each row adds to the difference of each model to the first, (n, models x q)."""
+    with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
+        return np.column_stack([one[key] - scores[0][key] for one in scores for key in one])
+
+
+def _with_all_scores(
+    found: Comparison, sums: Sums, level: float, by_cluster: ClusterSums
+) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
     columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
     rows = dict(zip(keys, map(Change, *columns), strict=True))
     for model, key in rows:
-        if key in SCORES:
-            rows[model, key] = sums.change(key, found.models.index(model), level, ddof=0)
+        if key not in SCORES:
+            continue
+        other = found.models.index(model)
+        row = sums.change(key, other, level, ddof=0)
+        if by_cluster.number and np.isfinite(row.low):
+            column = other * len(sums.sums) + list(sums.sums).index(key)
+            both, size = by_cluster.found()
+            low, high = np.concatenate(interval_of_sums(both[:, [column]].T, size, level)).tolist()
+            row = change(key, row.first, row.value, (low, high))
+        rows[model, key] = row
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"Calibration, groups and figures: a random sample of {found.n:,} rows."

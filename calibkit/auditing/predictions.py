@@ -21,8 +21,9 @@ from calibkit.counts.columns import (
 from calibkit.counts.files import blocks_of, n_blocks, resolve_all
 from calibkit.progress import track
 
+_NAMES = ("groups", "cluster", "time")
 Files = Sequence[tuple[str, Columns]]
-_COLUMNS = ("y_true", "scores", "groups", "predicted")
+_COLUMNS = ("y_true", "scores", "predicted", *_NAMES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,8 +36,10 @@ class Predictions:
     y_true: NDArray[np.int64]
     scores: NDArray[np.float64]
     logits: bool
-    groups: NDArray[np.str_] | None
     class_names: tuple[str, ...] | None
+    groups: NDArray[np.str_] | None = None
+    cluster: NDArray[np.str_] | None = None
+    time: NDArray[np.str_] | None = None
     predicted: NDArray[np.int64] | None = None  # number of the predicted class, as `y_true`
 
     @property
@@ -53,9 +56,14 @@ class Predictions:
 
     @property
     def nbytes(self) -> int:
-        """Memory that labels, scores and groups take."""
-        arrays = (self.y_true, self.scores, self.groups, self.predicted)
+        """Memory that labels, scores and names take."""
+        arrays = (getattr(self, name) for name in _COLUMNS)
         return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What is known of the rows beside labels and scores: groups, cluster, time."""
+        return {name: getattr(self, name) for name in _NAMES if getattr(self, name) is not None}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -63,7 +71,7 @@ class Predictions:
         named = self.scores.ndim == 2 or self.predicted is not None
         names = self.class_names if named else None
         scores = {"logits" if self.logits else "y_prob": self.scores, "predicted": self.predicted}
-        return {"y_true": self.y_true, "groups": self.groups, "class_names": names} | scores
+        return {"y_true": self.y_true, "class_names": names} | self.named | scores
 
     def take(self, rows: Any) -> "Predictions":
         """Return some rows, by place or mask."""
@@ -81,7 +89,8 @@ def read_predictions(
 ) -> Predictions:
     """Read labels and predictions from a CSV, Parquet or NumPy file.
 
-    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group`` and ``logits``.
+    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group``,
+    ``cluster``, ``time`` and ``logits``.
     More than `memory_limit` bytes of rows are refused with `TooLarge`.
     """
     return keep(rows_of_files(resolve_all([path], columns_of(**columns))), memory_limit)
@@ -155,13 +164,15 @@ def _blocks_of(
         if columns.predicted:
             true, said = true_and_predicted(block, columns)
         scores = read[0][1] if models == 1 else np.column_stack([scores for _, scores in read])
+        held = zip(_NAMES, (columns.group, columns.cluster, columns.time), strict=True)
+        named: dict[str, Any] = {name: words_of(block, column) for name, column in held if column}
         yield Predictions(
             y_true=true.astype(np.int64, copy=False),
             predicted=said,
             scores=scores.astype(np.float64, copy=False),
             logits=columns.logits,
-            groups=words_of(block, columns.group) if columns.group else None,
             class_names=columns.classes,
+            **named,
         )
 
 

@@ -181,14 +181,14 @@ def _report(
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
     headline, light = words.headline(verdicts, seen.focus_words, seen.impossible)
-    wanted = verdicts["repair"] == "repair"
+    wanted, promise = verdicts["repair"] == "repair", promise_of(rows.cluster_count, settings)
     return AuditReport(
         title=title,
         headline=headline,
         light=light,
         answers=answers,
-        promise=promise_of(rows, settings),
-        small_print=f"{evidence.in_short} {promise_of(rows, settings)}",
+        promise=promise,
+        small_print=f"{evidence.in_short} {promise}",
         findings=findings_of(seen.impossible, repairs.table.before_left),
         n=rows.n,
         n_classes=len(rows.class_names),

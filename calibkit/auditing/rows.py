@@ -61,6 +61,11 @@ class Rows:
         return len(self.label)
 
     @property
+    def cluster_count(self) -> int | None:
+        """Number of clusters; None where rows are independent."""
+        return None if self.clusters is None else self.clusters.count
+
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
         return self.prob.shape[1] if self.prob.ndim == 2 else 2

@@ -27,6 +27,8 @@ class Columns:
     positive: str | None = None
     classes: tuple[str, ...] | None = None
     group: str | None = None  # column of the groups
+    cluster: str | None = None  # column that says which rows belong together
+    time: str | None = None  # column that says when
     predicted: str | None = None  # column of the predicted class: y says whether the label is it
     codes: Mapping[str, int] | None = None  # then the number of the class of every word
     logits: bool = False  # `prob` names logits: any finite numbers
@@ -35,7 +37,7 @@ class Columns:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        names = (self.label, *self.prob, self.group, self.predicted)
+        names = (self.label, *self.prob, self.group, self.cluster, self.time, self.predicted)
         return tuple(dict.fromkeys(name for name in names if name))
 
     def found_in(self, names: Sequence[str], place: Place) -> "Columns":
@@ -105,9 +107,11 @@ def columns_of(
 ) -> Columns:
     """Return checked `Columns`; `more`: its other fields."""
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    if (group := more.get("group")) in (label, *names):
+    for what, name in (("groups'", "group"), ("clusters'", "cluster"), ("times'", "time")):
+        if (found := more.get(name)) not in (label, *names):
+            continue
         raise ValueError(
-            f"The groups' column {quoted(group)} is the labels' or a probability column; name "
+            f"The {what} column {quoted(found)} is the labels' or a probability column; name "
             "another one."
         )
     more["classes"] = None if classes is None else tuple(classes)

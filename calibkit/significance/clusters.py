@@ -101,16 +101,50 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
             )
     names, code = np.unique(array, return_inverse=True)
     if len(names) == 1:
-        raise ValueError(
-            f"cluster has one name, {given[0]!r}, in all rows: nothing is independent of anything "
-            "else, and chance cannot be judged. Name a column with more clusters."
-        )
+        refuse_one(given[0])
     if len(names) == n:
         raise ValueError(
             f"cluster names each of {n:,} rows differently: leave it out if rows are independent, "
             "or name the column that says which rows belong together."
         )
     return Clusters(code.astype(np.intp), len(names))
+
+
+class ClusterSums:
+    """Sums per cluster of rows that come in blocks: `names`, `size`, and `sums` of (C, q)."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {}
+        self.size: IntVector = np.zeros(0, dtype=np.int64)
+        self.sums: FloatMatrix = np.zeros((0, 0))
+
+    def add(self, names: NDArray[np.str_], values: FloatMatrix) -> None:
+        """Add (n, q) values of rows to the sums of their clusters."""
+        here, code = np.unique(names, return_inverse=True)
+        block = Clusters(code.astype(np.intp), len(here))
+        place = [self.number.setdefault(name, len(self.number)) for name in here.tolist()]
+        if len(self.number) > len(self.size):  # doubled, so that many clusters cost no more
+            more = max(len(self.number), 2 * len(self.size)) - len(self.size)
+            self.size = np.pad(self.size, (0, more))
+            old = self.sums if self.sums.size else np.zeros((0, values.shape[1]))
+            self.sums = np.pad(old, ((0, more), (0, 0)))
+        self.size[place] += block.size
+        self.sums[place] += block.sums(values)
+
+    def found(self) -> tuple[FloatMatrix, IntVector]:
+        """Return the sums (C, q) and the rows of each cluster; one cluster alone is refused."""
+        count = len(self.number)
+        if count == 1:
+            refuse_one(next(iter(self.number)))
+        return self.sums[:count], self.size[:count]
+
+
+def refuse_one(name: Any) -> None:
+    """Refuse rows that are all of one cluster."""
+    raise ValueError(
+        f"cluster has one name, {name!r}, in all rows: nothing is independent of anything "
+        "else, and chance cannot be judged. Name a column with more clusters."
+    )
 
 
 def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
@@ -217,8 +251,11 @@ def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
 
     ``C T - (C - 1) T_c`` with the mean T and the mean T_c without cluster c.
     """
-    sums, size, count = clusters.sums(values.T).T, clusters.size, clusters.count
-    total, n = sums.sum(axis=1, keepdims=True), len(clusters.code)
+    return _pseudo_values(clusters.sums(values.T).T, clusters.size)
+
+
+def _pseudo_values(sums: FloatMatrix, size: IntVector) -> FloatMatrix:
+    total, n, count = sums.sum(axis=1, keepdims=True), size.sum(), len(size)
     return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
 
 
@@ -226,9 +263,16 @@ def mean_interval(
     values: FloatMatrix, clusters: Clusters, level: float
 ) -> tuple[FloatVector, FloatVector]:
     """Return Student's intervals of the means of (m, n) values, by cluster; NaN with only one."""
-    count, mean = clusters.count, values.mean(axis=1)
+    return interval_of_sums(clusters.sums(values.T).T, clusters.size, level)
+
+
+def interval_of_sums(
+    sums: FloatMatrix, size: IntVector, level: float
+) -> tuple[FloatVector, FloatVector]:
+    """Return the same of (m, C) sums over clusters of so many rows."""
+    count, mean = len(size), sums.sum(axis=1) / size.sum()
     if count < 2:
         return np.full(len(mean), np.nan), np.full(len(mean), np.nan)
-    pseudo = pseudo_values(values, clusters)
+    pseudo = _pseudo_values(sums, size)
     half = special.stdtrit(count - 1, (1 + level) / 2) * pseudo.std(axis=1, ddof=1)
     return mean - half / np.sqrt(count), mean + half / np.sqrt(count)

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import calibkit as ck
+from book.experiments import clustered_rows
 from calibkit.auditing import AuditSettings, audit
-from calibkit.auditing.large import Sample, audit_stream
+from calibkit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
 from calibkit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
 from calibkit.counts import PredictionFileError
 from calibkit.counts.columns import columns_of
 from calibkit.fakes import LogitDistortion
+from calibkit.significance.clusters import clusters_of, mean_interval
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
@@ -211,3 +214,29 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     )
     assert report.verdicts["calibration"] == kept.verdicts["calibration"] == "no evidence"
     assert (report.n, report["data"].numbers["n"]) == (9000, 8997)
+
+
+def test_a_stream_by_cluster_says_what_memory_says() -> None:
+    """Levels of all rows are those of Cox's test by cluster; a scored pair's intervals the same."""
+    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
+    off = clustered_rows.shifted(made.y_prob, 0.8)
+    names, label = np.char.add("team ", made.cluster.astype(str)), made.y_true
+    rows = predictions(label, off, cluster=names)
+    report = audit_stream(in_blocks(rows, 400), sample=500)
+    cox = ck.cox_test(label, off, cluster=names)
+    numbers = report["calibration"].numbers
+    assert numbers["p_value"] == pytest.approx(cox.p_value, rel=0.02)
+    assert "300 clusters are independent" in report.promise and report.n == 1500
+    half = report["data"].numbers["half_width"]
+    pseudo = mean_interval((label - off)[np.newaxis], clusters_of(names, 1500), 0.9)
+    assert half == pytest.approx(float(pseudo[1][0] - pseudo[0][0]) / 2, rel=0.02)
+    both = predictions(label, np.column_stack([off, made.y_prob]), cluster=names)
+    streamed = compare_stream(in_blocks(both, 400), ["off", "right"], sample=500)
+    kept = compare_rows(both, ["off", "right"])
+    for part in ("low", "high"):
+        assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
+    # A sample that has one row of every cluster is one of independent rows.
+    assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
+    one = predictions(label, off, cluster=np.full(1500, "a"))
+    with pytest.raises(ValueError, match="one name, 'a', in all rows"):
+        audit_stream(in_blocks(one, 400), sample=500)
