@@ -21,6 +21,7 @@ From the ground up, each module uses those above it:
   ``consequences`` (5).
 - ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
 - ``report`` and ``comparison``: what is given back. ``words``: the answers in sentences.
+- ``clusters``: rows that belong together.
 - ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
 """
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibkit.auditing import comparison
+from calibkit.auditing.clusters import by_cluster
 from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
-from calibkit.auditing.dependence import by_cluster
 from calibkit.auditing.models import rows_of_models, view_of_models
 from calibkit.auditing.redraws import null_of_error, resampled_intervals
 from calibkit.auditing.rows import Rows
@@ -131,11 +131,10 @@ def compare(
     'new is better than old'
     """
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
-    named = {"groups": groups, "cluster": cluster, "class_names": class_names}
-    rows, probs = rows_of_models(y_true, y_prob, **named, predicted=predicted)
+    names = {"groups": groups, "cluster": cluster, "class_names": class_names}
+    rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    view = view_of_models(rows, view)
-    count = min(count, max(100, _NUMBERS // rows.n))
+    view, count = view_of_models(rows, view), min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows = as_generator(rng).integers(0, 2**62, size=2).tolist()
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
     sums = Sums(table)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import special
 
 from calibkit.auditing import words
+from calibkit.auditing.clusters import by_sums, promise_of, scores_of
 from calibkit.auditing.comparing import compare, worded
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
-from calibkit.auditing.dependence import promise_of
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
@@ -23,9 +23,8 @@ from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
-from calibkit.links import logit
-from calibkit.significance.clusters import ClusterSums, interval_of_sums, robust_sd, score_test
-from calibkit.significance.cox import InterceptRule, SlopeRule, cox_z
+from calibkit.significance.clusters import ClusterSums, interval_of_sums
+from calibkit.significance.cox import cox_z
 from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import BinaryProblem, View, binary_problems
 
@@ -139,17 +138,11 @@ def _count(
             if left.any():
                 found = binary_problems(label[left], prob[left], view=view)
                 if block.cluster is not None:
-                    by_cluster.add(block.cluster[left], _scores(found))
+                    by_cluster.add(block.cluster[left], scores_of(found))
                 yield found
 
     table = CountTable(view=view).of(problems())
     return table, gone, by_cluster
-
-
-def _scores(problems: Sequence[BinaryProblem]) -> FloatVector:
-    residuals = [one.label - one.prob.astype(np.float64) for one in problems]
-    pairs = zip(residuals, problems, strict=True)
-    return np.column_stack([part for r, one in pairs for part in (r, r * logit(one.prob))])
 
 
 def _seen(
@@ -167,7 +160,7 @@ def _seen(
         sums, size = by_cluster
         pairs = np.split(sums, len(tables), axis=1)
         both = zip(tests, tables, pairs, strict=True)
-        tests = [_clustered(test, one, pair, size, len(tables)) for test, one, pair in both]
+        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in both]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
@@ -217,26 +210,6 @@ def _test(table: CountTable, looks: int) -> ViewTest:
         z_level=z_level,
         z_slope=z_slope,
         p_value=min(1.0, looks * p_value),
-    )
-
-
-def _clustered(
-    test: ViewTest, table: CountTable, sums: FloatMatrix, size: IntVector, looks: int
-) -> ViewTest:
-    """Return the test of a view with the sums of clusters in place of independent rows."""
-    prob, _, rows = (part.astype(np.float64) for part in table.groups())
-    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
-    middle = float((logit(prob) - slope.lever)[0])
-    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]])
-    promised = np.array([level.sd, slope.sd])
-    z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
-    chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())
-    return replace(
-        test,
-        z_level=float(z_level),
-        z_slope=float(z_slope),
-        p_value=min(1.0, looks * score_test(scores, promised)[2]),
-        design=max(1.0, float((chance**2).sum()) / max(level.sd**2, 1e-300)),
     )
 
 

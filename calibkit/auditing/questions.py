@@ -8,8 +8,8 @@ import numpy as np
 
 from calibkit.auditing import words
 from calibkit.auditing.alignment import Alignment, alignment_of
+from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
-from calibkit.auditing.dependence import by_cluster, promise_of
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.redraws import TOP
