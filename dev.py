@@ -366,7 +366,7 @@ def command_book(arguments: list[str]) -> int:
 
 def command_site(arguments: list[str]) -> int:
     """Build the book with lessons that run in the browser; `site --serve` shows it."""
-    if not {"--serve", "--no-book", "--help", "-h"} & {*arguments}:
+    if not {"--serve", "--help", "-h"} & {*arguments}:
         prepare(READER, TORCH)
         code = build_book()
         if code:

@@ -8,22 +8,29 @@ of a log are counted. Inputs include validation; one thread. Exit code 1 if a pr
 import argparse
 import subprocess
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
+from itertools import chain
+from pathlib import Path
 from types import FunctionType
 from typing import Any, get_origin
 
 import numpy as np
 
 import calibkit as ck
-from calibkit.fakes import KnobClassifier
+from calibkit import bins, calibrators, counts, significance
+from calibkit.fakes import KnobClassifier, SyntheticShape
 from calibkit_course import explore, lessons
-from tools import bench_counts, bench_fits
 from tools.timing import MILLISECOND, Case, Run, Yardstick, best_ms, printed, timed, yardstick
 
 FEW = 1000  # rows of a single quick call
+ROWS_OF_A_GROUP = 1_000_000
+GIGABYTE = Yardstick("1024 MB", 1024.0)
+COUNT = "import sys; from calibkit.counts import count_file; count_file(sys.argv[1], **{})"
+READ = {"label": "label", "prob": "score"}
 
 
 def importing() -> Case:
@@ -71,6 +78,118 @@ def draws(n: int, rng: np.random.Generator) -> Iterator[Case]:
         yield timed(f"fake sample, {spread} spread, x 10", partial(fake.sample, n, rng), gammas, 6)
 
 
+# --- what is fitted ------------------------------------------------------------------------------
+
+
+def searches() -> Iterator[Case]:
+    """Time single fits, whole searches, and the choice among 40 numbers of bins."""
+    shape = SyntheticShape.with_error("stairs", 0.05)
+    samples = [shape.sample(n, seed=0) for n in (3000, 10_000)]
+    small, large = ((sample.y_prob, sample.y_true) for sample in samples)
+    sort = yardstick("np.sort of p", lambda: np.sort(large[0]))
+    for space, name in {"probability": "PL", "logit": "PL3"}.items():
+        single = partial(calibrators.PiecewiseLinear(space, 6).fit, *small)
+        yield timed(f"{name}, 6 pieces, n = 3000", single, MILLISECOND, 30)
+        search = partial(calibrators.PiecewiseLinear(space).fit, *large)
+        found = timed(f"{name}, search to 16, n = 10000", search, MILLISECOND, 3000)
+        yield from (found, Case("  the same, by the sort", found.ms, sort, 60_000))
+    choice = partial(calibrators.CrossValidatedBinning().fit, *small)
+    yield timed("bins by folds, 1 to 40, n = 3000", choice, MILLISECOND, 30)
+
+
+def test_based_errors(rng: np.random.Generator) -> Iterator[Case]:
+    """Time the test-based error with PAVA-BC bins and its null level, sorting included."""
+    prob = rng.random(50_000)
+    label = (rng.random(50_000) < prob).astype(np.int64)
+    sort = yardstick("np.sort of p", lambda: np.sort(prob))
+    error = partial(significance.test_based_calibration_error, label, prob, rng=0)
+    alone = timed("test-based error, n = 50000", partial(error, null_draws=0), sort, 20)
+    redraw = (best_ms(partial(error, null_draws=50), 0.1) - alone.ms) / 50
+    yield from (alone, Case("test-based error, one redraw", redraw, sort, 8))
+    yield timed("PAVA-BC bins, n = 50000", partial(bins.PavaBC().edges, prob, label), sort, 6)
+
+
+def many_classes(rng: np.random.Generator) -> Iterator[Case]:
+    """Time temperature scaling and Dirichlet calibration on over-confident logits."""
+
+    def logits(n: int, k: int) -> tuple[Any, Any]:
+        truth = 1.5 * rng.standard_normal((n, k), dtype=np.float32)
+        y = (truth + rng.gumbel(size=(n, k)).astype(np.float32)).argmax(axis=1)
+        return 1.8 * truth, y
+
+    for n, k, kind, promised in ((10_000, 10, np.float64, 25), (25_000, 1000, np.float32, 6)):
+        z, y = logits(n, k)
+        z = z.astype(kind, copy=False)
+        exponential = yardstick("np.exp of the logits", partial(np.exp, z))
+        fit = partial(calibrators.TemperatureScaling("logits").fit, z, y)
+        yield timed(f"temperature, {n} x {k}, {np.dtype(kind)}", fit, exponential, promised)
+    z, y = logits(5000, 10)
+    dirichlet = calibrators.DirichletCalibrator("logits", penalty=1e-3)
+    fit = partial(dirichlet.fit, z.astype(np.float64), y)
+    yield timed("Dirichlet, ODIR, 5000 x 10", fit, MILLISECOND, 80)
+
+
+def one_dimension(rng: np.random.Generator) -> Iterator[Case]:
+    """Time Platt, beta, Venn-Abers and isotonic maps."""
+    p = rng.random(10_000)
+    y = rng.random(10_000) < p**1.5
+    for name, model, promised in (
+        ("Platt", calibrators.PlattCalibrator(), 1.5),
+        ("beta", calibrators.BetaCalibrator(), 2),
+        ("Venn-Abers", calibrators.VennAbers("probabilities"), 25),
+    ):
+        yield timed(f"{name}, 1e4", partial(model.fit, p, y), MILLISECOND, promised)
+    million = rng.random(1_000_000)
+    labels = rng.random(1_000_000) < million
+    isotonic = partial(calibrators.IsotonicCalibrator().fit, million, labels)
+    sort = yardstick("np.argsort of p", lambda: np.argsort(million))  # with their labels
+    yield timed("isotonic, 1e6", isotonic, sort, 1.3)
+
+
+# --- a large log, against merely reading it ------------------------------------------------------
+
+
+def write_log(path: Path, n: int) -> None:
+    """Write over-confident float32 scores and int8 labels as Parquet (zstd)."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema([("score", pa.float32()), ("label", pa.int8())])
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group, first in enumerate(range(0, n, ROWS_OF_A_GROUP)):
+            rng = np.random.default_rng([20, group])
+            rows = min(ROWS_OF_A_GROUP, n - first)
+            logit = rng.normal(-1, 1.5, rows)
+            score = (1 / (1 + np.exp(-logit))).astype(np.float32)
+            label = (rng.random(rows) < 1 / (1 + np.exp(-0.7 * logit))).astype(np.int8)
+            writer.write_table(pa.table({"score": score, "label": label}, schema=schema), rows)
+
+
+def counting(n: int) -> Iterator[Case]:
+    """Time counting, and measure the memory of a process that counts and does nothing else."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.parquet"
+        write_log(path, n)
+        read = partial(parquet.read_table, path, columns=["score", "label"], use_threads=False)
+        count = partial(counts.count_file, path, **READ)
+        yield timed(f"count table of {n:.0e} rows", count, yardstick("reading them", read), 2)
+        subprocess.run([sys.executable, "-c", COUNT.format(READ), path], check=True)
+    if sys.platform == "win32":
+        return
+    import resource
+
+    unit = 2**20 if sys.platform == "darwin" else 1024
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit
+    yield Case("memory of a process that counts", peak, GIGABYTE, 1.0)
+
+
+# --- explorers -----------------------------------------------------------------------------------
+
+
 def redraws() -> Iterator[Case]:
     """Time one redraw of each explorer, at its default and at the far end of each control."""
     rooms = [import_module(f"calibkit_course.lesson{number}") for number in lessons()]
@@ -101,11 +220,8 @@ def cases(n: int, n_counted: int) -> Iterator[Case]:
     """Measure them all."""
     rng = np.random.default_rng(0)
     yield importing()
-    yield from measures(n, rng)
-    yield from draws(n, rng)
-    yield from bench_fits.cases(rng)
-    yield from bench_counts.cases(n_counted)
-    yield from redraws()
+    yield from chain(measures(n, rng), draws(n, rng), searches(), test_based_errors(rng))
+    yield from chain(many_classes(rng), one_dimension(rng), counting(n_counted), redraws())
 
 
 def main(arguments: list[str] | None = None) -> int:

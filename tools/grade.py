@@ -219,15 +219,8 @@ def html_table(caption: str, head: Line, lines: Sequence[Line]) -> str:
 
 def summary(grades: list[Grade]) -> str:
     """Return one line per workbook."""
-    head = (
-        "student",
-        "lesson",
-        *STATES,
-        "guesses before reveal",
-        "cells raised",
-        "seconds",
-        "file",
-    )
+    about = ("guesses before reveal", "cells raised", "seconds", "file")
+    head = ("student", "lesson", *STATES, *about)
     lines: list[Line] = []
     for found in grades:
         counts = [*(str(found.count(state)) for state in STATES), found.early]

@@ -29,20 +29,9 @@ OUTSIDE += ["--kill-child", "--mount-proc"]
 LARGEST_FILE = 256 * 2**20
 LARGEST_FOLDER = 1024 * 2**20
 MOST_PROCESSES = 64
-KEPT: tuple[str, ...] = (
-    "PATH",
-    "LANG",
-    "LC_",
-    "SYSTEMROOT",
-    "HOME",
-    "TMP",
-    "TEMP",
-    "PYTHON",
-    "JUPYTER",
-    "MPL",
-)
-KEPT += ("OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "IPYTHON", "XDG_CACHE", "VIRTUAL_ENV", "PYDEVD")
-KEPT += ("CALIBKIT_DATA",)
+KEPT: tuple[str, ...] = ("PATH", "LANG", "LC_", "SYSTEMROOT", "HOME", "TMP", "TEMP", "VIRTUAL_ENV")
+KEPT += ("PYTHON", "JUPYTER", "IPYTHON", "PYDEVD", "MPL", "XDG_CACHE", "CALIBKIT_DATA")
+KEPT += ("OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_")
 Said = dict[str, Any]
 
 

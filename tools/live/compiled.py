@@ -37,35 +37,18 @@ ABSENT_PACKAGES = re.compile(
     r"|neighbors|neural_network))/"
     r"(?!_quad_tree)"  # which trees need
 )
-ABSENT_MODULES = {
-    "scipy/interpolate/interpnd": "",
-    "scipy/io/_fast_matrix_market/_fmm_core": "",
-    "scipy/linalg/_decomp_interpolative": "",
-    "scipy/ndimage/_ni_label": "",
-    "scipy/optimize/_bglu_dense": "",
-    "scipy/optimize/_highs/_highs_wrapper": "",
-    "scipy/optimize/_trlib/_trlib": "",
-    "scipy/sparse/csgraph/_flow": "",
-    "scipy/sparse/csgraph/_matching": "",
-    "scipy/sparse/csgraph/_min_spanning_tree": "",
-    "scipy/sparse/csgraph/_reordering": "",
-    "scipy/sparse/csgraph/_shortest_path": "",
-    "scipy/sparse/csgraph/_traversal": "",
+ABSENT_MODULES = re.compile(
+    r"scipy/(interpolate/interpnd|io/_fast_matrix_market/_fmm_core|linalg/_decomp_interpolative"
+    r"|ndimage/_ni_label|optimize/(_bglu_dense|_highs/_highs_wrapper|_trlib/_trlib)"
+    r"|sparse/csgraph/_(flow|matching|min_spanning_tree|reordering|shortest_path|traversal)"
+    r"|spatial/(_ckdtree|_qhull|transform/_rotation)|stats/(_sobol|_unuran/unuran_wrapper))"
+    r"|sklearn/(datasets/_svmlight_format_fast|metrics/cluster/_expected_mutual_info_fast"
+    r"|neighbors/_base|metrics/_pairwise_distances_reduction/_(argkmin(_classmode)?|base"
+    r"|datasets_pair|middle_term_computer|radius_neighbors(_classmode)?))"
+)
+STARRED = {
     "scipy/spatial/_ckdtree": "cKDTree",
     "scipy/spatial/_qhull": "ConvexHull Delaunay HalfspaceIntersection QhullError Voronoi tsearch",
-    "scipy/spatial/transform/_rotation": "",
-    "scipy/stats/_sobol": "",
-    "scipy/stats/_unuran/unuran_wrapper": "",
-    "sklearn/datasets/_svmlight_format_fast": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_argkmin": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_argkmin_classmode": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_base": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_datasets_pair": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_middle_term_computer": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_radius_neighbors": "",
-    "sklearn/metrics/_pairwise_distances_reduction/_radius_neighbors_classmode": "",
-    "sklearn/metrics/cluster/_expected_mutual_info_fast": "",
-    "sklearn/neighbors/_base": "",
 }
 REASON = (
     "{} is left out in the browser, to spare every reader its download; an installed one has it."
@@ -108,10 +91,10 @@ def compiled(wheel: Any) -> bytes:
 def stand_in(name: str, data: bytes) -> tuple[str, bytes] | None:
     """Return a file, or what stands for one that is left out; None where nothing does."""
     package, stem = ABSENT_PACKAGES.match(name), name.partition(".")[0]
-    module = name.endswith((".so", ".py"))
-    if (stem in ABSENT_MODULES and module) or (package and name == f"{package[0]}__init__.py"):
+    module = name.endswith((".so", ".py")) and ABSENT_MODULES.fullmatch(stem)
+    if module or (package and name == f"{package[0]}__init__.py"):
         what = package[1].replace("/", ".") if package else f"This part of {stem.split('/')[0]}"
-        names = ABSENT_MODULES.get(stem, "").split()
+        names = STARRED.get(stem, "").split()
         text = NOTHING.format(names=names, reason=REASON.format(what))
         return f"{stem}.py", text.encode()
     return None if package else (name, data)

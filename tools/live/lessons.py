@@ -36,13 +36,7 @@ def run_lesson(text: str) -> str:
     """Return what went wrong in a lesson, as JSON."""
     shell.reset(new_session=False)
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    found: dict[str, Any] = {
-        "cells": len(cells),
-        "errors": [],
-        "differs": [],
-        "checks": [],
-        "redraws": [],
-    }
+    found: dict[str, Any] = {"cells": len(cells), "errors": [], "differs": [], "redraws": []}
     for number, cell in enumerate(cells):
         tags = set(cell["metadata"].get("tags", []))
         with capture_output() as shown:

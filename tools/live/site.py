@@ -201,33 +201,21 @@ def with_button(html: str, name: str, size: int) -> str:
     return head + article + before + title + "\n" + text + after
 
 
-def bare_pages(folder: Path) -> None:
-    """Write a title in place of each page of the book: who works on the site need not wait."""
-    (folder / "notebooks").mkdir(parents=True)
-    links = []
-    for lesson in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
-        page = f'<link rel="icon" href="data:,"><article><h1>{lesson.stem}</h1></article>'
-        (folder / "notebooks" / f"{lesson.stem}.html").write_text(page, encoding="utf-8")
-        links.append(f'<p><a href="notebooks/{lesson.stem}.html">{lesson.stem}</a></p>')
-    (folder / "index.html").write_text("\n".join(links), encoding="utf-8")
-
-
-def build(site: Path = SITE, *, book: bool = True, pyodide_url: str = "") -> Path:
+def build(site: Path = SITE, pyodide_url: str = "") -> Path:
     """Put the book and JupyterLite into one folder."""
-    if book and not BOOK.exists():
+    if not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
     LIVE.mkdir(parents=True, exist_ok=True)
     builders()
     python = python_from(pyodide_url) if pyodide_url else python_for_pages()
     shutil.rmtree(site, ignore_errors=True)
-    shutil.copytree(BOOK, site) if book else bare_pages(site)
+    shutil.copytree(BOOK, site)
     lite(python, site / "lite")
     size = ELSEWHERE if pyodide_url else first_visit(python)
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
-    if book:
-        pages.add(site, python, size)
+    pages.add(site, python, size)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
@@ -250,14 +238,9 @@ def options() -> argparse.ArgumentParser:
     add("--serve", action="store_true", help="serve what was built, on this machine")
     add("--port", type=int, default=8000)
     add("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
-    bare = "bare pages with buttons, while you work on the site"
-    add("--no-book", action="store_true", help=bare)
-    source = parser.add_mutually_exclusive_group()
-    carry = "carry all of Python, so that no other host is asked (done unless the next is given)"
-    source.add_argument("--with-pyodide", action="store_true", help=carry)
     fetch = "let readers load the official packages from this folder of another host: Pyodide "
     fetch += f"{pins.PYODIDE}; the site is smaller, a first visit larger and slower"
-    source.add_argument("--pyodide-url", default="", metavar="URL", help=fetch)
+    add("--pyodide-url", default="", metavar="URL", help=fetch)
     return parser
 
 
@@ -268,7 +251,7 @@ def main(arguments: list[str]) -> int:
     try:
         if chosen.serve:
             return serve(site, chosen.port)
-        build(site, book=not chosen.no_book, pyodide_url=chosen.pyodide_url)
+        build(site, chosen.pyodide_url)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1
