@@ -323,7 +323,7 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
             "sample_weight is refused here: chance is computed for rows that are drawn one by one, "
             "and a weight does not say whether it stands for several. Tables of bins, calibration "
             "errors, scores and CORP take weights. Where a weight counts rows, repeat them with "
-            "np.repeat."
+            "np.repeat, and name the row each comes from with cluster=."
         )
 
 

@@ -86,7 +86,9 @@
 
   const offer = (columns) => {
     field("label").replaceChildren(option("choose …", ""), ...columns.map((name) => option(name)));
-    field("group").replaceChildren(option("none", ""), ...columns.map((name) => option(name)));
+    ["group", "predicted"].forEach((name) => {
+      field(name).replaceChildren(option("none", ""), ...columns.map((one) => option(one)));
+    });
     part("prob").replaceChildren(...columns.map(box));
     steps.forEach((step) => { step.hidden = false; });
     field("label").focus();
@@ -155,7 +157,7 @@
     const prob = [...part("prob").querySelectorAll("input:checked")].map((input) => input.value);
     const [fp, fn] = [field("fp").value.trim(), field("fn").value.trim()];
     const wish = { name: chosen.name, prob, costs: fp || fn ? `${fp}:${fn}` : "" };
-    ["label", "positive", "group", "bins", "view", "classes", "title", "seed"].forEach((name) => {
+    ["label", "positive", "predicted", "group", "bins", "view", "classes", "title", "seed"].forEach((name) => {
       wish[name] = field(name).value;
     });
     if (!chosen.pasted) {

@@ -1,7 +1,7 @@
 """Read predictions from a file; the stream of checked blocks is that of `calibkit.counts`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.counts.blocks import Place
+from calibkit.containers import column_names, unwrapped
+from calibkit.counts.blocks import Place, listed
 from calibkit.counts.columns import (
     Columns,
     check_words,
@@ -24,6 +25,8 @@ from calibkit.progress import track
 _NAMES = ("groups", "cluster", "time")
 Files = Sequence[tuple[str, Columns]]
 _COLUMNS = ("y_true", "scores", "predicted", *_NAMES)
+_BY_NAME = ("logits", "predicted", *_NAMES)
+_NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,6 +81,37 @@ class Predictions:
         parts: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
         chosen: dict[str, Any] = {k: None if v is None else v[rows] for k, v in parts.items()}
         return replace(self, **chosen)
+
+
+def of_table(
+    given: Mapping[str, Any], label: str | None, prob: str | Sequence[str] | None
+) -> dict[str, Any]:
+    """Return what an audit is given, with the columns of a table in the place of their names."""
+    table = given["y_true"]
+    names = column_names(table) or (list(table) if isinstance(table, Mapping) else None)
+    if names is None or label is None or given["y_prob"] is not None:
+        raise ValueError(
+            "label= and prob= name columns of one table, which comes first: audit(table, "
+            f'label="y", prob="p"); got {type(table).__name__} and label={label!r}.'
+        )
+    named = {k: v for k, v in given.items() if k in _BY_NAME and isinstance(v, str)}
+    if missing := [name for name in (label, *named.values()) if name not in names]:
+        raise ValueError(f"column {missing[0]!r} is not there; the columns are {listed(names)}.")
+    taken = {key: table[name] for key, name in named.items()}
+    if prob is not None:
+        found = columns_of(label, prob).found_in(list(map(str, names)), Place("the table"))
+        columns = [unwrapped(table[name], name) for name in found.prob]
+        taken["y_prob"] = columns[0] if len(columns) == 1 else np.column_stack(columns)
+        off = np.abs(np.sum(columns, axis=0) - 1)
+        if len(columns) > 1 and off.max() > _NO_CLASSES:
+            raise ValueError(
+                f"the columns {listed(found.prob)} do not sum to 1, but several columns are the "
+                "classes of one model. Several models or targets are several audits: "
+                "{name: audit(table, label=…, prob=name) for name in (…)}, or compare them."
+            )
+        if len(columns) > 1 and given["class_names"] is None:
+            taken["class_names"] = found.classes or found.prob
+    return {**given, "y_true": table[label], **taken}
 
 
 class TooLarge(Exception):

@@ -12,6 +12,7 @@ from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
+from calibkit.auditing.predictions import of_table
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
@@ -20,13 +21,15 @@ from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
 from calibkit.validation import as_generator
-from calibkit.views import View
+from calibkit.views import View, refuse_weights
 
 
 def audit(
     y_true: Any,
     y_prob: Any = None,
     *,
+    label: str | None = None,
+    prob: str | Sequence[str] | None = None,
     logits: Any = None,
     view: View | None = None,
     costs: Any = None,
@@ -44,11 +47,16 @@ def audit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
+    y_true : array-like of shape (n,), or a table
         Labels: 0 and 1, or ``0 .. K-1``; with `positive` any two labels; with `class_names` these.
     y_prob, logits : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1; or else logits, whose expit or
         softmax is audited, while repairs work on them.
+    label, prob : str, and str or sequence of str, optional
+        Where `y_true` is a table (of pandas, polars or arrow, or a mapping): its columns, as in
+        `calibkit.counts.count_files`. Several of `prob`, or ``"p_*"``, are the classes of one
+        model. Several models or targets are several audits, one call for each, or `compare`. Then
+        `logits`, `groups`, `cluster` and `predicted` may be names of columns too.
     view : {"top-label", "class-wise"} or int, optional
         Which events. None: y = 1, also of two columns; of more the predicted class and every
         class (up to 200).
@@ -131,17 +139,13 @@ def audit(
     >>> audit(data.y_true, data.y_prob).headline
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
+    refuse_weights(options)
     settings = settings_of(settings, options)
-    rows = rows_of(
-        y_true,
-        y_prob,
-        logits=logits,
-        groups=groups,
-        cluster=cluster,
-        class_names=class_names,
-        positive=positive,
-        predicted=predicted,
-    )
+    given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
+    given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
+    if label is not None or prob is not None:
+        given = of_table(given, label, prob)
+    rows = rows_of(**given, positive=positive)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     seeds = as_generator(rng).integers(0, 2**62, size=8)

@@ -22,6 +22,7 @@ from calibkit.results import printable, spell
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import (
+    TIE,
     as_labels,
     as_predictions,
     as_probability_array,
@@ -248,8 +249,9 @@ def _refuse_rounded(scores: FloatVector) -> None:
     """Refuse probabilities rounded to two or three digits that are declared to be logits."""
     if scores.ndim == 1 or len(scores) < _BY_CHANCE or scores.min() < 0 or scores.max() > 1:
         return
-    off = float(np.abs(scores.sum(axis=1) - 1).max())
-    if off <= min(_ROUNDED * scores.shape[1], _MOST_OFF):
+    off, k = float(np.abs(scores.sum(axis=1) - 1).max()), scores.shape[1]
+    one_digit = bool((np.abs(scores - np.round(scores, 1)) < TIE).all())
+    if off <= (10 * _ROUNDED * k if one_digit else min(_ROUNDED * k, _MOST_OFF)):
         raise ValueError(
             f"logits lie in [0, 1] and all rows sum to 1 within {off:.2g}: they look like rounded "
             "probabilities. Pass them as y_prob, with rows that sum to 1; if they are logits all "

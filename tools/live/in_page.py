@@ -132,7 +132,8 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     kind = "logits" if asked.get("logits") else "prob"
     words += [f"--label={asked['label']}"] if asked.get("label") else []
     words += [f"--{kind}={name}" for name in asked.get("prob", ())]
-    for name in ("positive", "classes", "group", "delimiter", "decimal", "view", "costs", "title"):
+    given = ("positive", "predicted", "classes", "group")
+    for name in (*given, "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
     for name, usual in (("bins", "15"), ("seed", "0")):
         words += [f"--{name}={asked[name]}"] if asked.get(name, "") not in ("", usual) else []

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import calibkit as ck
 from book.experiments import clustered_rows
-from calibkit.auditing import AuditSettings, audit
+from calibkit.auditing import AuditSettings, audit, compare
 from calibkit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
 from calibkit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
 from calibkit.counts import PredictionFileError
@@ -240,3 +241,113 @@ def test_a_stream_by_cluster_says_what_memory_says() -> None:
     one = predictions(label, off, cluster=np.full(1500, "a"))
     with pytest.raises(ValueError, match="one name, 'a', in all rows"):
         audit_stream(in_blocks(one, 400), sample=500)
+
+
+# --- true class, predicted class, confidence -----------------------------------------------------
+
+NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibex", "jay"])
+
+
+def ten_classes(temperature: float, n: int = 2500, seed: int = 1) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 1.5, (n, 10))
+    label = (rng.random((n, 1)) > softmax(scores, axis=1).cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return label, softmax(scores * temperature, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 0.5])
+def test_a_confidence_is_audited_as_the_top_label_view_of_the_table(temperature: float) -> None:
+    label, prob = ten_classes(temperature)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    table = audit(label, prob, view="top-label", class_names=NAMES, settings=QUICK)
+    found = audit(NAMES[label], top, predicted=NAMES[guess], settings=QUICK)
+    assert found.verdicts == table.verdicts
+    assert (found.n_classes, found.class_names, found.view) == (10, tuple(NAMES), "top-label")
+    for topic, name in (("alignment", "accuracy"), ("alignment", "majority"), ("direction", "gap")):
+        assert found[topic].numbers[name] == pytest.approx(table[topic].numbers[name])
+    assert found["calibration"].numbers["error"] == table["calibration"].numbers["error"]
+    for words in ("positive class", "inverted", "2 classes", "false alarm"):
+        assert words not in found.text()
+    rows = predictions(label, top, predicted=guess, class_names=tuple(NAMES))
+    streamed = audit_stream(in_blocks(rows, 600), settings=QUICK, sample=2000)
+    kept = ("calibration", "direction", "data")
+    assert {t: streamed.verdicts[t] for t in kept} == {t: table.verdicts[t] for t in kept}
+    assert "positive class" not in streamed.text() and streamed.n_classes == 10
+
+
+def test_labels_of_other_rows_are_found_from_confidences() -> None:
+    label, prob = ten_classes(1.0)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    other = np.random.default_rng(0).permutation(label)
+    for truth, cause in (
+        (other, "shuffled"),
+        (np.roll(label, 1), "shifted by one"),
+        ((label + 1) % 10, "off by one class"),
+    ):
+        sentence = audit(NAMES[truth], top, predicted=NAMES[guess], settings=QUICK)["alignment"]
+        assert sentence.verdict == "not aligned" and cause in sentence.sentence
+
+
+def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
+    label, prob = ten_classes(2.0)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    models = {"bold": top, "mild": top**2}
+    found = compare(NAMES[label], models, predicted=NAMES[guess], n_resamples=99)
+    right = compare((label == guess).astype(int), models, n_resamples=99)
+    assert (found.view, found.n_classes) == ("top-label", 10)
+    assert found.difference.tolist() == right.difference.tolist()
+    with pytest.raises(ValueError, match="one view"):
+        compare(label, models, predicted=guess, view="class-wise")
+
+
+def test_a_few_saturated_rows_are_a_note() -> None:
+    """A softmax in single precision says 1 at last; a tree that says 1 is another matter."""
+    rng = np.random.default_rng(0)
+    prob = rng.uniform(0.3, 1 - 1e-7, 20_000)
+    right = rng.random(20_000) < prob
+    prob[:10], right[:10] = 1.0, False
+    report = audit(right, prob, predicted=True, settings=QUICK)
+    assert report.headline == "No evidence of miscalibration." and report.light == "good"
+    assert [one.light for one in report.findings] == ["caution"]
+    assert "10 rows say 1 and the predicted class was wrong" in report.findings[0].sentence
+    assert "tree" not in report.findings[0].sentence
+    coarse = audit(right, np.round(prob, 1), predicted=True, settings=QUICK)
+    assert coarse.light == "bad" and "tree" in coarse.findings[0].sentence
+
+
+# --- a table with names -------------------------------------------------------------------------
+
+
+def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> None:
+    pd = pytest.importorskip("pandas")
+    label, prob = ten_classes(1.0, 400)
+    frame = pd.DataFrame(prob, columns=[f"p_{name}" for name in NAMES])
+    guess, top = NAMES[prob.argmax(axis=1)], prob.max(axis=1)
+    frame = frame.assign(what=NAMES[label], first=label == 0, said=guess, sure=top, site=label % 2)
+    o: dict[str, Any] = {"settings": QUICK}
+    direct = {
+        "one": (audit(label == 0, prob[:, 0], groups=label % 2, **o), "first", "p_ant", "groups"),
+        "classes": (audit(label, prob, class_names=NAMES, **o), "what", "p_*", ""),
+        "words": (audit(NAMES[label], prob, class_names=NAMES, **o), "what", "p_*", ""),
+        "confidence": (audit(NAMES[label], top, predicted=guess, **o), "what", "sure", "predicted"),
+    }
+    for name, (wanted, labels, chosen, more) in direct.items():
+        named = {"groups": {"groups": "site"}, "predicted": {"predicted": "said"}}.get(more, {})
+        for table in (frame, dict(frame)):
+            with subtests.test(name, table=type(table).__name__):
+                assert audit(table, label=labels, prob=chosen, **named, **o).text() == wanted.text()
+    for options, words in (
+        ({"prob": ["p_ant", "p_bee"]}, "several audits"),
+        ({"prob": "none"}, "'none' is not there"),
+        ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
+        ({"prob": "p_ant", "sample_weight": top}, "and name the row each comes from"),
+    ):
+        with subtests.test(words), pytest.raises(ValueError, match=words):
+            audit(frame, label="first", **options)
+    with pytest.raises(ValueError, match="name columns of one table"):
+        audit(label, label="first", prob="p_ant")
+    with pytest.raises(ValueError, match="'emu' is none of class_names"):
+        audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
+    with pytest.raises(ValueError, match="rounded probabilities"):
+        audit(label % 4, logits=np.round(softmax(np.log(prob[:, :4]), axis=1), 1))
