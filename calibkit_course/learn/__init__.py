@@ -22,7 +22,13 @@ on the answer only, so notebooks store and compare both strictly.
 
 from calibkit_course.learn._lesson import Lesson
 from calibkit_course.learn._rendering import Feedback, Message, Progress
-from calibkit_course.learn.calibration import OwnCalibration, Temperature, my_calibration
+from calibkit_course.learn.calibration import (
+    OwnCalibration,
+    Temperature,
+    cooled,
+    my_calibration,
+    temperature,
+)
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.forecasts import STAND_IN, Forecasts, import_forecasts, my_forecasts
 from calibkit_course.learn.messages import State
@@ -41,8 +47,10 @@ __all__ = [
     "Rubric",
     "State",
     "Temperature",
+    "cooled",
     "import_forecasts",
     "my_calibration",
     "my_forecasts",
     "table",
+    "temperature",
 ]

@@ -253,7 +253,7 @@ def my_forecasts(path: str | Path | None = None) -> Forecasts:
     >>> from calibkit_course.learn import STAND_IN
     >>> own = my_forecasts(STAND_IN)
     >>> own.n, int(own.right.sum()), own.sure[:3].tolist()
-    (40, 22, [0.34, 0.5, 0.9])
+    (40, 24, [0.4, 0.95, 0.9])
     """
     if path is not None:
         return as_forecasts(read_rows(_text(path)), stand_in=Path(path) == STAND_IN)

@@ -181,7 +181,7 @@ INFINITE = "infinite"
 OWN_AXES = ("how sure", "share right")
 OWN_TITLE = "Your calibration: {n}"
 OWN_TITLE_STAND_IN = "A stand-in, simulated: {n}"
-TEMPERATURE = "temperature {value} (95 % interval {low} to {high}, {n} forecasts)."
+TEMPERATURE = "temperature {value} (95 % interval {low} to {high}, {n})."
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------
 
