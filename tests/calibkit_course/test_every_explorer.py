@@ -75,8 +75,7 @@ def test_each_explorer_has_its_bad_values() -> None:
 def test_its_controls_fit_the_book(name: str) -> None:
     explorer = EXPLORERS[name]()
     states = list(explorer.states())
-    assert explorer.n_states == len(states)
-    assert explorer.default in states
+    assert explorer.n_states == len(states) and explorer.default in states
     for control in explorer.controls:
         assert control.label
         assert all(control.text(value) for value in control.values), control.name
@@ -85,8 +84,7 @@ def test_its_controls_fit_the_book(name: str) -> None:
 @by_explorer
 def test_its_line_is_one_line_and_always_the_same(name: str) -> None:
     (line,) = {repr(EXPLORERS[name]()) for _ in range(2)}
-    assert "\n" not in line
-    assert " at 0x" not in line
+    assert "\n" not in line and " at 0x" not in line
 
 
 @by_explorer
@@ -113,8 +111,7 @@ def test_bad_values_are_named(name: str, subtests: pytest.Subtests) -> None:
 def test_same_values_give_the_same_words_and_a_table(name: str) -> None:
     view = EXPLORERS[name]().view
     words = view().describe()
-    assert words == view().describe()
-    assert words.endswith(".")
+    assert words == view().describe() and words.endswith(".")
     assert len(view().to_frame()) > 0
     if "seed" in inspect.signature(view).parameters:
         assert words != view(seed=99).describe()

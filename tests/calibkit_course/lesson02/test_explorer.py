@@ -46,8 +46,7 @@ class TestView:
             with subtests.test(**state):
                 moved = seen(**state)
                 assert np.array_equal(moved.false_alarms, still.false_alarms)
-                assert np.array_equal(moved.hits, still.hits)
-                assert moved.area == still.area
+                assert np.array_equal(moved.hits, still.hits) and moved.area == still.area
                 for part in ("discrimination", "uncertainty"):
                     same = pytest.approx(getattr(still.parts, part), abs=1e-12)
                     assert getattr(moved.parts, part) == same

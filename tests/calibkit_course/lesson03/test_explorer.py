@@ -16,8 +16,7 @@ class TestFactoryView:
         fake = KnobClassifier(5, 0.7, budget_share=0.4, direction="under", concentration=2)
         sample = fake.sample(2000, 3)
         error = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
-        assert view.fake == fake
-        assert float(view.error) == float(error)
+        assert view.fake == fake and float(view.error) == float(error)
         assert view.sample_accuracy == np.mean(sample.y_prob.argmax(axis=1) == sample.y_true)
 
     @pytest.mark.parametrize(
@@ -25,8 +24,7 @@ class TestFactoryView:
     )
     def test_the_bound_of_each_direction(self, direction, bound):
         view = lesson03.fake_factory_view(n_classes=5, accuracy=0.7, direction=direction)
-        assert view.bound == pytest.approx(bound)
-        assert view.truth.expected <= view.bound
+        assert view.bound == pytest.approx(bound) and view.truth.expected <= view.bound
 
     def test_share_moves_the_error_alone(self):
         views = [lesson03.fake_factory_view(share=share) for share in (0.0, 0.3, 0.95)]

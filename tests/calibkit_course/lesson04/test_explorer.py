@@ -15,8 +15,7 @@ class TestDiagramLabView:
         view = lesson04.diagram_lab_view(n=500, n_bins=10, rule="mass", model="over-confident")
         sample = LogitDistortion(slope=0.5).sample(500, 4)
         error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=ck.EqualMass(10))
-        assert float(view.error) == float(error)
-        assert view.table.bins == "10 equal-mass bins"
+        assert float(view.error) == float(error) and view.table.bins == "10 equal-mass bins"
 
     def test_it_says_error_null_level_and_bins_outside(self):
         view = lesson04.diagram_lab_view(n=10000, model="under-confident")
@@ -87,5 +86,4 @@ class TestTables:
                 assert strip.get_yscale() == scale
                 assert strip.get_ylim() == pytest.approx((bottom, 1.3 * top))
                 assert strip.get_yticks().tolist() == [1, top]
-                assert strip.get_ylabel() == label
-                assert len(strip.texts) == 0
+                assert strip.get_ylabel() == label and len(strip.texts) == 0

@@ -106,8 +106,7 @@ class TestReplicates:
         assert three.mean == pytest.approx(0.3)
         assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
         assert "toy, 3 replicates: mean 0.3000" in three.describe()
-        assert "bias is +0.1000" in three.describe()
-        assert len(three.to_frame()) == 3
+        assert "bias is +0.1000" in three.describe() and len(three.to_frame()) == 3
 
     @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
     def test_bad_values_are_named(self, bad):

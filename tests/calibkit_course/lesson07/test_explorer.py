@@ -58,13 +58,11 @@ class TestKnotsView:
                 one, four = (
                     lesson07.knots_view(model="stairs", space=space, n_pieces=k) for k in (1, 4)
                 )
-                assert one.map_error > 2 * four.map_error
-                assert one.search.n_pieces_ > 1
+                assert one.map_error > 2 * four.map_error and one.search.n_pieces_ > 1
 
     def test_pieces_change_neither_data_nor_scores(self):
         first, second = (lesson07.knots_view(n=300, n_pieces=k) for k in (1, 2))
-        assert first.search is second.search
-        assert first.true_error == second.true_error
+        assert first.search is second.search and first.true_error == second.true_error
 
     @pytest.mark.slow
     def test_it_says_both_errors_and_the_choice(self):

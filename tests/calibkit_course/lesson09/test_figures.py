@@ -124,8 +124,7 @@ class TestMeasures:
     def test_marks_stand_at_the_values_and_tell_chance_from_fault(self):
         ax = figures09.measures(Found())
         above, within = one(ax, "measured, above chance"), one(ax, "measured, within chance")
-        assert above.get_xdata().tolist() == [50.0]
-        assert above.get_ydata().tolist() == [1]
+        assert above.get_xdata().tolist() == [50.0] and above.get_ydata().tolist() == [1]
         assert within.get_xdata().tolist() == [1.0, 0.005]
         assert above.get_marker() != within.get_marker()
         assert [text.get_text() for text in ax.texts] == ["1 %", "50 %", "0 %"]

@@ -53,10 +53,8 @@ class TestHospital:
             plays = lesson13.hospital_view(**values).plays
             return plays[TRUTH].value - plays[TRUST].value
 
-        assert regret() > 0.15
-        assert regret(harm=2) < 0.05
-        assert abs(regret(beds=4)) < 0.02
-        assert abs(regret(model="recalibrated")) < 0.02
+        assert regret() > 0.15 and regret(harm=2) < 0.05
+        assert abs(regret(beds=4)) < 0.02 and abs(regret(model="recalibrated")) < 0.02
         waits = lesson13.hospital_view(model="under-confident").plays
         assert waits[TRUST].value < waits[IGNORE].value
         repaired, raw = (lesson13.hospital_view(model=m).curve for m in ("recalibrated", MODELS[1]))
@@ -91,8 +89,7 @@ class TestGame:
                 you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
                 assert you == machine
                 answer = game.answer(draw, treat_by(game, draw, "truth"))
-                assert answer.points[0] == answer.points[2]
-                assert all(answer.hits)
+                assert answer.points[0] == answer.points[2] and all(answer.hits)
 
     def test_waiting_wins_nothing_and_treating_all_wins_the_gains(self):
         game = lesson13.ward_rounds()

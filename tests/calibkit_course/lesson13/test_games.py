@@ -325,8 +325,7 @@ def test_the_least_accuracy_reaches_the_utility_and_less_does_not() -> None:
     near = requirement_sweep(
         Ward(), accuracies=[found - 1e-4, found, found + 1e-4], errors=0.04, concentration=5
     ).value[:, 0]
-    assert near[0] < 0.9 < near[2]
-    assert near[1] == pytest.approx(0.9, abs=1e-9)
+    assert near[0] < 0.9 < near[2] and near[1] == pytest.approx(0.9, abs=1e-9)
 
 
 def test_iso_lines_and_their_ends() -> None:
@@ -425,8 +424,7 @@ def test_real_predictions_in_any_order(game: Any, subtests: pytest.Subtests) -> 
         with subtests.test(name):
             assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
     assert f"{403 // game.size} rounds of 403 predictions" in one.describe()
-    assert (one.low <= one.value).all()
-    assert (one.value <= one.high).all()
+    assert (one.low <= one.value).all() and (one.value <= one.high).all()
     assert one.gain[0] == one.gain_low[0] == one.gain_high[0] == 0
     assert one.value[2] >= max(one.value[:2])  # nobody beats the clairvoyant
 
