@@ -382,12 +382,6 @@ def test_a_class_that_never_occurs_keeps_its_column() -> None:
     assert (table.count[0], table.frequency[0]) == (4, 0)
 
 
-def test_the_warning_points_at_the_line_of_the_user() -> None:
-    with pytest.warns(ck.CalibrationWarning) as caught:
-        ck.class_wise_calibration_error([0, 0], [[0.5, 0.5], [0.7, 0.3]])
-    assert [warning.filename for warning in caught] == [__file__]
-
-
 # --- nothing outside is changed -----------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import calibkit as ck
 from calibkit.calibrators import BetaCalibrator, PlattCalibrator
 from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
-from calibkit.results import read_only, spell
+from calibkit.results import read_only
 from calibkit.validation import (
     as_array,
     as_count,
@@ -133,13 +133,6 @@ class TestResultHelpers:
         view = read_only(array)
         assert np.shares_memory(view, array) and not view.flags.writeable
         assert array.flags.writeable
-
-    @pytest.mark.parametrize(
-        ("count", "words"),
-        [(0, "0 classes"), (1, "1 class"), (2, "2 classes"), (12345, "12,345 classes")],
-    )
-    def test_spell(self, count: int, words: str) -> None:
-        assert spell(count, "class", "classes") == words
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))

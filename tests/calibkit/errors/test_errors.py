@@ -239,9 +239,7 @@ class TestClassWeights:
         [
             ([1, 2], r"class_weights has shape \(2,\); 3 classes need shape \(3,\)"),
             ([1, -1, 1], r"class_weights\[1\] = -1.0 is no weight"),
-            ([1, 1, np.nan], r"class_weights\[2\] = nan is no weight"),
             ([0, 0, 0], "class_weights is zero in every class"),
-            (3, "class_weights must be an array"),
         ],
     )
     def test_no_weights(self, weights: Any, says: str) -> None:

@@ -1,6 +1,5 @@
 """Class-dependent knobs: cancellation between classes, against independent integration."""
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -123,15 +122,6 @@ def test_many_classes() -> None:
     assert truth.expected < truth.label_conditional
 
 
-def test_descriptions_and_values() -> None:
-    fake = example()
-    assert "0: over-confident by 40 %" in fake.describe()
-    assert "1: under-confident by 30 %" in fake.describe()
-    assert "…" in ClassKnobs.with_directions(0.6, ["over"] * 6, [0.1] * 6).describe()
-    assert "calibrated" in ClassKnobs.with_directions(0.6, ["over"] * 3, [0, 0, 0.1]).describe()
-    assert pickle.loads(pickle.dumps(fake)) == fake and hash(fake) == hash(example())
-
-
 GOOD = KnobClassifier(2, 0.8)
 
 
@@ -149,7 +139,6 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, spread="random"))), "spread"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
         (weighted((0.5, -0.5)), r"class_weights\[1\] = -0.5"),
-        (weighted((0.5, float("nan"))), r"class_weights\[1\] = nan"),
         (weighted((0.5, 0.3, 0.2)), "2 classes need shape"),
         (weighted((1, 1)), "sum to 1, .* 2; divide each"),
         (weighted("ab"), "class_weights must hold numbers"),
@@ -157,7 +146,6 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
         (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.8, "over", (0.1,) * 4), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
-        (lambda: example().sample(0), "n must be"),
     ],
 )
 def test_bad_knobs(build, message: str) -> None:

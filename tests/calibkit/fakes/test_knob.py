@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from calibkit.fakes import FakeTruth, InfeasibleTarget, KnobClassifier
+from calibkit.fakes import InfeasibleTarget, KnobClassifier
 from tests.helpers import golden
 
 GOLDEN = golden("knob_golden.json")
@@ -263,16 +263,11 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 def test_descriptions() -> None:
     fake = KnobClassifier(10, 0.9, budget_share=0.5)
     assert "10 classes and accuracy 0.9, over-confident (50 %" in fake.describe()
-    assert KnobClassifier(10, 0.9).describe().endswith("calibrated")
-    pivot = KnobClassifier(3, 0.7, budget_share=0.2, direction="pivot")
-    assert "drawn towards 0.7" in pivot.describe()
     assert "expected calibration error 0.0500" in fake.truth().describe()
     frame = fake.truth().to_frame()
     assert dict(zip(frame["quantity"], frame["true value"], strict=True))["expected"] == (
         pytest.approx(0.05)
     )
-    assert "<table>" in fake.truth()._repr_html_()
-    assert FakeTruth(model="m").describe() == "m: exactly, nothing is known."
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -284,23 +279,16 @@ NAN, INF = float("nan"), float("inf")
     ("arguments", "dials", "message"),
     [
         ((1, 0.9), {}, "n_classes must be a whole number of at least 2, got 1"),
-        ((0, 0.9), {}, "at least 2"),
-        ((2.5, 0.9), {}, "at least 2"),
         ((True, 0.9), {}, "at least 2"),
         ((5, 0.2), {}, "strictly between 1/K = 0.2 .* and 1"),
-        ((5, 0.1), {}, "strictly between 1/K = 0.2 .* and 1"),
         ((5, 1.0), {}, "strictly between 1/K = 0.2 .* and 1"),
-        ((5, 1.5), {}, "strictly between"),
         ((5, NAN), {}, "accuracy must be strictly between 1/K = 0.2"),
         ((5, "high"), {}, "accuracy must be strictly between"),
-        ((5, None), {}, "accuracy"),
         ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
         ((3, 0.6), {"direction": "up"}, 'direction must be "over", "under" or "pivot"'),
-        ((3, 0.6), {"direction": None}, "direction must be"),
         ((3, 0.6), {"concentration": 0}, "positive finite number"),
-        ((3, 0.6), {"concentration": -1}, "positive finite number"),
         ((3, 0.6), {"concentration": INF}, "positive finite number"),
         ((3, 0.6), {"concentration": NAN}, "positive finite number"),
         ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),

@@ -8,7 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -131,10 +131,6 @@ class TestCombinations:
         )
         search.set_params(estimator__calibrator=TemperatureScaling("probabilities"))
         assert search.fit(X, Y).best_score_ > 0.7
-
-    def test_a_splitter(self):
-        model = Calibrated(GaussianNB(), cv=KFold(4, shuffle=True, random_state=3)).fit(X, Y)
-        assert model.calibrator_.temperature_ > 0
 
     @pytest.mark.parametrize("make", [int, np.random.default_rng])
     def test_the_same_twice(self, make):

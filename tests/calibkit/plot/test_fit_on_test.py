@@ -166,9 +166,3 @@ class TestLogitAxes:
         x, y = frames.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
         assert (x == pytest.approx(0.3)) and y[0] == pytest.approx(0.2)
         assert y[-1] == pytest.approx(0.6)
-
-
-class TestHouse:
-    def test_without_the_fit_the_words_do_not_tell_of_it(self, results):
-        only_truth = plot.fit_on_test(results["flat"], truth=SHAPE.true_map, show="truth")
-        assert "from the diagonal on average" not in plot.alt_text(only_truth)
