@@ -1,10 +1,12 @@
-"""Names for the kinds of arrays and seeds that functions take and return.
+"""Names for the kinds of arrays, seeds and options that functions take and return.
 
 They say what an array holds, never how many dimensions it has: a "vector" or "matrix" tells the
 reader which shape is meant, and the type checker sees the element type alone.
 """
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, TypedDict, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,3 +18,32 @@ IntArray = NDArray[np.integer[Any]]
 IntVector = NDArray[np.intp]  # counts and places
 BoolVector = NDArray[np.bool_]
 Rng = int | np.random.Generator | None  # a seed, a generator, or fresh entropy
+
+
+class Events(TypedDict, total=False):
+    """Which event `y_prob` is about: options that all measures share, as in `binary_problem`."""
+
+    positive: Any
+    predicted: Any
+
+
+class Rows(Events, total=False):
+    """How the rows are read: these options, and weights where they have a meaning."""
+
+    sample_weight: Any
+
+
+Measure = TypeVar("Measure", bound=Callable[..., Any])
+
+
+def shows_rows(measure: Measure) -> Measure:
+    """Let `help` and editors list what ``**rows`` takes, in place of ``**rows``."""
+    signature = inspect.signature(measure)
+    *named, rows = signature.parameters.values()
+    (options,) = get_args(rows.annotation)
+    named += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
+    measure.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return measure

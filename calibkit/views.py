@@ -19,17 +19,19 @@ Of true class, predicted class and confidence ``predicted=`` makes the last of t
 Source: Panchenko (2021), sections 1.4 and 2.1. Lessons 04 and 12.
 """
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.containers import answers_of, refuse_other_order
 from calibkit.results import Frozen
+from calibkit.types import Events as Events
 from calibkit.types import FloatArray, IntArray
+from calibkit.types import Rows as Rows
+from calibkit.types import shows_rows as shows_rows
 from calibkit.validation import (
     BLOCK_ROWS,
     as_labels,
@@ -45,35 +47,6 @@ __all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
 
 _Event = tuple[FloatArray, IntArray, str]
 View = str | int | list[int] | tuple[int, ...] | None
-
-
-class Events(TypedDict, total=False):
-    """Which event `y_prob` is about: options that all measures share, as in `binary_problem`."""
-
-    positive: Any
-    predicted: Any
-
-
-class Rows(Events, total=False):
-    """How the rows are read: these options, and weights where they have a meaning."""
-
-    sample_weight: Any
-
-
-Measure = TypeVar("Measure", bound=Callable[..., Any])
-
-
-def shows_rows(measure: Measure) -> Measure:
-    """Let `help` and editors list what ``**rows`` takes, in place of ``**rows``."""
-    signature = inspect.signature(measure)
-    *named, rows = signature.parameters.values()
-    (options,) = get_args(rows.annotation)
-    named += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in options.__annotations__.items()
-    ]
-    measure.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
-    return measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,13 +21,13 @@ Beta(0.3, 0.3)       100    0 (3000)       0        1000 (200)     0
 Ten events in 500 rows can show neither: most verdicts are then unclear.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special
 
 from calibkit.auditing.redraws import Drawer
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.rows import Rows, spread_out
 from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
 from calibkit.types import FloatVector, IntVector
 
@@ -61,6 +61,9 @@ class Alignment:
 
 def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
+    if rows.true is not None:
+        found = alignment_of(spread_out(rows, rng), rng)
+        return replace(found, accuracy=float(rows.label.mean()))
     table, label = rows.table, rows.label
     count = np.bincount(label, minlength=table.shape[1])
     mean, sd = _random_order(table, count)
@@ -72,7 +75,10 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     z = _ratio(own - mean, sd)
     verdict, cause = "aligned", ""
     order: tuple[int, ...] = ()
-    better = _better_order(table, label, (mean, sd, promise), rows.clusters)
+    # Confidence that is far too high is no inverted column.
+    better = None
+    if not rows.top:
+        better = _better_order(table, label, (mean, sd, promise), rows.clusters)
     if better is not None:
         verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
     elif z < CLEAR:

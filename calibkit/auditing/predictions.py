@@ -86,7 +86,9 @@ class Predictions:
 def of_table(
     given: Mapping[str, Any], label: str | None, prob: str | Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what an audit is given, with the columns of a table in the place of their names."""
+    """Return what an audit is given, with columns in the place of the names of a table."""
+    if label is None and prob is None:
+        return dict(given)
     table = given["y_true"]
     names = column_names(table) or (list(table) if isinstance(table, Mapping) else None)
     if names is None or label is None or given["y_prob"] is not None:

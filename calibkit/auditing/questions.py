@@ -16,7 +16,7 @@ from calibkit.auditing.predictions import of_table
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
-from calibkit.auditing.rows import Rows, rows_of, spread_out
+from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -143,9 +143,7 @@ def audit(
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
-    if label is not None or prob is not None:
-        given = of_table(given, label, prob)
-    rows = rows_of(**given, positive=positive)
+    rows = rows_of(**of_table(given, label, prob), positive=positive)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     seeds = as_generator(rng).integers(0, 2**62, size=8)
@@ -155,9 +153,7 @@ def audit(
     consequences = consequences_of(
         rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
     )
-    aligned = alignment_of(spread_out(rows, order_rng), order_rng)
-    if rows.top:
-        aligned = replace(aligned, accuracy=float(rows.label.mean()))
+    aligned = alignment_of(rows, order_rng)
     by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
     found = (aligned, evidence, repairs, consequences, by_group)
     title = "Audit of predictions" if title is None else str(title)

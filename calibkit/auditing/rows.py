@@ -130,30 +130,15 @@ def rows_of(
     if (y_prob is None) == (logits is None):
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
-    refuse_other_order(
-        y_true=y_true,
-        y_prob=y_prob,
-        logits=logits,
-        predicted=predicted,
-        groups=groups,
-        cluster=cluster,
-    )
+    by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
+    refuse_other_order(**by_row, groups=groups, cluster=cluster)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
-    answers = None
-    if positive is not None:
-        y_true = events(y_true, positive)
-    elif predicted is not None:
-        y_true, answers = answered(y_true, predicted, class_names)
-        class_names = None if answers is None else answers.names
-    elif class_names is not None:
-        y_true = numbered(y_true, class_names)
+    y_true, answers = _labelled(y_true, class_names, positive, predicted)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
-    if predicted is not None and (columns > 1 or scores is not None or positive is not None):
-        raise ValueError(
-            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
-            "positive label."
-        )
+    if predicted is not None:
+        _check_confidence(columns, scores, positive)
+    called = class_names if answers is None else answers.names
     clusters = None if cluster is None else clusters_of(cluster, len(label))
     order = _canonical(label, prob, scores, codes, None if clusters is None else clusters.code)
     return Rows(
@@ -166,11 +151,30 @@ def rows_of(
         groups=names,
         clusters=None if clusters is None else clusters.take(order),
         position=order,
-        class_names=_class_names(class_names, len(answers.names) if answers else max(columns, 2)),
+        class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
         top=predicted is not None,
         true=None if answers is None else answers.true[order],
         predicted=None if answers is None else answers.predicted[order],
     )
+
+
+def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -> None:
+    if columns > 1 or logits is not None or positive is not None:
+        raise ValueError(
+            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
+            "positive label."
+        )
+
+
+def _labelled(
+    y_true: Any, class_names: Sequence[str] | None, positive: Any, predicted: Any
+) -> tuple[Any, Answers | None]:
+    """Return labels in numbers; of a predicted class whether it was right, and both classes."""
+    if positive is not None:
+        return events(y_true, positive), None
+    if predicted is not None:
+        return answered(y_true, predicted, class_names)
+    return (y_true if class_names is None else numbered(y_true, class_names)), None
 
 
 def answered(
@@ -223,6 +227,8 @@ def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
         prob=table[:, 1] if k == 2 else table,
         rest=table[:, 0] if k == 2 else None,
         position=rows.position[chosen],
+        clusters=rows.clusters and rows.clusters.take(chosen),
+        true=None,
         top=False,
     )
 
