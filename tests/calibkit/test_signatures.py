@@ -14,7 +14,7 @@ from calibkit.calibrators import Calibrator
 from calibkit.multiclass import MulticlassCalibrator
 from calibkit.results import Result
 
-ROOMS = [
+ROOMS = (
     "views",
     "bins",
     "reliability",
@@ -31,7 +31,7 @@ ROOMS = [
     "auditing",
     "fakes",
     "data",
-]
+)
 
 
 def public(room: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
 MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 68, 26, 7  # with the quiz and the installation
 LARGEST_NOTEBOOK = 300_000
 
-TAGS = [
+TAGS = {
     "install",
     "remove-cell",
     "setup",
@@ -48,7 +48,7 @@ TAGS = [
     "static-twin",
     "nbval-ignore-output",
     "needs-data",
-]
+}
 SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
 TIME_LINE = re.compile(
     r"⏱ core \d+ min( · go further \d+ min)? · ▶ \d+ s · needs: [^·\n]+"
@@ -183,7 +183,7 @@ def test_lessons_stay_short(path: Path) -> None:
 @lessons(LESSONS)
 def test_tags_are_known(path: Path) -> None:
     for cell in code_cells(path):
-        assert set(files.tags(cell)) <= {*TAGS}, cell.source
+        assert set(files.tags(cell)) <= TAGS, cell.source
     assert len(code_cells(path, "setup")) == 1
     assert "setup" in files.tags(code_cells(path)[1])
 
