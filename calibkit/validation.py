@@ -131,6 +131,13 @@ def as_choice(value: Any, name: str, options: Iterable[str]) -> str:
     raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
 
 
+def as_flag(value: Any, name: str) -> bool:
+    """Check a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def as_level(level: Any, name: str = "level") -> float:
     """Check a probability that is neither 0 nor 1."""
     number = as_number(level, name, "a number between 0 and 1", lambda value: True)

@@ -87,9 +87,15 @@ def coverage(
         sample = fake.sample(n, rng)
         view = "top-label" if sample.y_prob.ndim == 2 else None
         data = (sample.y_true, sample.y_prob)
-        options: dict[str, Any] = {"view": view, "bins": binning, "norm": norm}
         interval = ck.bootstrap_interval(
-            ck.calibration_error, *data, level=LEVEL, n_resamples=n_resamples, rng=rng, **options
+            ck.calibration_error,
+            *data,
+            level=LEVEL,
+            n_resamples=n_resamples,
+            rng=rng,
+            view=view,
+            bins=binning,
+            norm=norm,
         )
         edges = ck.reliability_table(*data, view=view, bins=binning).edges
         wanted = truth.error(edges, norm)

@@ -11,7 +11,7 @@ from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
 from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice, warn
+from calibkit.validation import as_choice, as_flag, warn
 
 
 def _by_label(
@@ -93,8 +93,7 @@ class PlattCalibrator(Calibrator):
     smoothing: bool = True
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
-        if not isinstance(self.smoothing, bool | np.bool_):
-            raise ValueError(f"smoothing must be True or False, got {self.smoothing!r}.")
+        as_flag(self.smoothing, "smoothing")
         prob, label, weight = _by_label(prob, label, weight)
         x, target = logit(prob), _smoothed(label, weight) if self.smoothing else label
         self.n_parameters_ = _n_distinct(x, 2)

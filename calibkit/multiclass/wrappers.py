@@ -12,7 +12,7 @@ from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators.base import Weights
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_count
+from calibkit.validation import as_count, as_flag
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
@@ -88,8 +88,7 @@ class OneVsRest(Wrapper):
     normalise: bool = True
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        if not isinstance(self.normalise, bool | np.bool_):
-            raise ValueError(f"normalise must be True or False, got {self.normalise!r}.")
+        as_flag(self.normalise, "normalise")
         self._fit_each([(column, label == c, weight) for c, column in enumerate(prob.T)])
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:

@@ -12,7 +12,7 @@ from calibkit.piecewise._formulas import LOSSES
 from calibkit.piecewise._optimise import Family
 from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
 from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_choice, as_count
+from calibkit.validation import as_choice, as_count, as_flag
 
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16
@@ -158,8 +158,7 @@ class PiecewiseLinear(Calibrator):
         for name in ("n_pieces", "max_pieces"):
             if getattr(self, name) is not None:
                 as_count(getattr(self, name), name)
-        if not isinstance(self.intercept, bool):
-            raise ValueError(f"intercept must be True or False, got {self.intercept!r}.")
+        as_flag(self.intercept, "intercept")
         check_folds(self.cv)
         check_tolerance(self.tolerance)
         if not self.intercept and (self.space != "logit" or (self.n_pieces or 1) > 1):

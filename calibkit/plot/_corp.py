@@ -4,7 +4,6 @@ Source: Dimitriadis, Gneiting and Jordan (2021).
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -126,6 +125,16 @@ def _print_parts(ax: Axes, parts: CorpDecomposition) -> None:
     first = 5 if left else -5 - reach
     lift, va = (-4, "top") if left else (4, "bottom")
     for offset, text, ha in ((first, names, "left"), (first + reach, numbers, "right")):
-        code: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        code |= {"ha": ha, "va": va, "linespacing": 1.25, "fontsize": look.FONT_SIZE - 0.5}
-        ax.annotate(text, corner, xytext=(offset, lift), zorder=4, gid="parts", **code)
+        ax.annotate(
+            text,
+            corner,
+            xycoords="axes fraction",
+            xytext=(offset, lift),
+            textcoords="offset points",
+            ha=ha,
+            va=va,
+            linespacing=1.25,
+            fontsize=look.FONT_SIZE - 0.5,
+            zorder=4,
+            gid="parts",
+        )

@@ -1,7 +1,5 @@
 """What a measure shows for a calibrated model, beside what was observed. Lessons 04 and 08."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -68,7 +66,7 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
     edges = null.value + width * np.arange(first, last + 1)
     height, _ = np.histogram(draws, edges)
     beyond = np.arange(first, last) >= 0
-    grey: dict[str, Any] = {"facecolor": "#C9CED3", "edgecolor": look.GREY}
+    grey = look.fill("#C9CED3", look.GREY)
     for rows, label, gid, code in (
         (~beyond, "below the observed value", "null", grey),
         (beyond, "at least the observed value", "null-beyond", look.AREAS["over"]),

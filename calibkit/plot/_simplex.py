@@ -5,6 +5,7 @@ from the three sides are the three probabilities.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -118,9 +119,9 @@ def _frame(ax: Axes, classes: Sequence[str]) -> None:
     ring = np.vstack([_CORNERS, _CORNERS[:1]])
     ax.plot(*ring.T, color=look.GREY, linewidth=1.2, zorder=2, gid="triangle")
     sides = ("top", -0.035), ("top", -0.035), ("bottom", 0.03)
-    code: dict[str, Any] = {"fontsize": look.FONT_SIZE + 0.5, "fontweight": "bold", "ha": "center"}
+    text = partial(ax.text, fontsize=look.FONT_SIZE + 0.5, fontweight="bold", ha="center")
     for (x, y), name, colour, (side, lift) in zip(_CORNERS, classes, _LETTERS, sides, strict=True):
-        ax.text(x, y + lift, name, va=side, color=colour, gid="corner", **code)
+        text(x, y + lift, name, va=side, color=colour, gid="corner")
 
 
 def _draw_grid(ax: Axes) -> None:
@@ -148,14 +149,13 @@ def _draw_points(ax: Axes, cloud: Cloud, classes: Sequence[str], arrows: bool) -
     elif arrows and cloud.true is not None:  # a point must not hide or thicken its arrow
         size[np.abs(cloud.true - cloud.stated).max(axis=1) > _FAR] /= 3
     at = _place(cloud.stated)
-    code: dict[str, Any] = {"linewidth": 0.7, "clip_on": False, "zorder": 4}
-    code |= {"edgecolor": "none", "alpha": 0.45} if many else {"edgecolor": "white"}
+    rim, alpha = ("none", 0.45) if many else ("white", None)
     for k, (colour, marker) in enumerate(CODES):
         rows = cloud.predicted == k
         if not rows.any():
             continue
-        form = {"marker": marker, "facecolor": colour, "gid": f"points-{k}"}
-        ax.scatter(at[rows, 0], at[rows, 1], s=size[rows], **{**form, **code})
+        code = look.fill(colour, rim, 0.7, marker=marker, alpha=alpha, gid=f"points-{k}")
+        ax.scatter(at[rows, 0], at[rows, 1], s=size[rows], clip_on=False, zorder=4, **code)
         label = f"predicts {classes[k]}"
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
 
@@ -165,11 +165,24 @@ def _draw_arrows(ax: Axes, start: FloatMatrix, end: FloatMatrix) -> None:
     moved = np.abs(step).max(axis=1) > 1e-9
     if not moved.any():
         return
-    code: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "inches"}
-    code |= {"headwidth": 5, "headlength": 6, "headaxislength": 5.2, "minlength": 0}
-    code |= {"minshaft": 1.2, "color": look.INK, "clip_on": False, "zorder": 4.5, "gid": "arrows"}
-    width = 0.017 if len(start) <= 20 else 0.011
-    arrows = ax.quiver(*start[moved].T, *step[moved].T, width=width, **code)
+    arrows = ax.quiver(
+        *start[moved].T,
+        *step[moved].T,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="inches",
+        width=0.017 if len(start) <= 20 else 0.011,
+        headwidth=5,
+        headlength=6,
+        headaxislength=5.2,
+        minlength=0,
+        minshaft=1.2,
+        color=look.INK,
+        clip_on=False,
+        zorder=4.5,
+        gid="arrows",
+    )
     arrows.set_in_layout(False)  # its extent is not known before it is drawn
-    code = {"linestyle": "none", "marker": r"$\rightarrow$", "markersize": 15, "color": look.INK}
+    code = look.pen(look.INK, 1.5, "none", marker=r"$\rightarrow$", markersize=15)
     ax.plot([], [], label="to the true\nprobabilities", **code)

@@ -99,8 +99,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]
 
 def dress(ax: Axes, *, grid: str | None = "both") -> None:
     """Give an Axes the light frame and grid of all figures."""
-    ticks: dict[str, Any] = {"labelsize": FONT_SIZE, "color": GREY, "labelcolor": INK}
-    ax.tick_params(which="major", length=3, width=0.8, **ticks)
+    ax.tick_params(length=3, width=0.8, labelsize=FONT_SIZE, color=GREY, labelcolor=INK)
     ax.tick_params(which="minor", length=0)
     for name, spine in ax.spines.items():
         spine.set_visible(name in ("left", "bottom"))

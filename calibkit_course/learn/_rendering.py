@@ -4,8 +4,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
-from typing import Any
 
 from calibkit_course.learn import messages
 from calibkit_course.learn.messages import State
@@ -45,10 +45,10 @@ class Message:
 
     def __repr__(self) -> str:
         first, *others = self.paragraphs
-        whole: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+        fill = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
         parts = [(f"{self.heading}: {first}", ""), *((part, "  ") for part in others)]
         return "\n".join(
-            textwrap.fill(part, _WIDTH, initial_indent=indent, subsequent_indent="  ", **whole)
+            fill(part, _WIDTH, initial_indent=indent, subsequent_indent="  ")
             for part, indent in parts
         )
 

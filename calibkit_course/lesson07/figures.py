@@ -4,7 +4,6 @@ Kängsepp, Valk and Kull (2022), figure 5: trapezoids between knots, dotted vert
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -61,8 +60,8 @@ def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) 
     inner = seen.copy()
     inner[[0, -1]] = False
     if inner.any():
-        code: dict[str, Any] = {"color": look.GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 2}
-        ax.vlines(knots[inner], low, heights[inner], gid="verticals", **code)
+        code = look.pen(look.GREY, 1.2, ":", zorder=2, gid="verticals")
+        ax.vlines(knots[inner], low, heights[inner], **code)
     if not seen.any():  # a line without points would spoil the layout
         return
     code = {"markersize": 6, "markeredgewidth": 1.6, "label": "knot", "gid": "knots"}
@@ -78,8 +77,8 @@ def _draw_members(ax: Axes, model: Calibrator, scale: str) -> None:
             z = np.union1d(z, logit(knots))
             x, y = expit(z), expit(np.interp(z, logit(knots), logit(heights)))
         label = None if number else "maps of the folds"
-        code: dict[str, Any] = {"color": look.SKY, "linewidth": 0.9, "zorder": 3}
-        ax.plot(*frames.bent(x, y, scale), label=label, gid="members", **code)
+        code = look.pen(look.SKY, 0.9, zorder=3, gid="members")
+        ax.plot(*frames.bent(x, y, scale), label=label, **code)
 
 
 def _words(knots: FloatVector | None, scale: str) -> str:

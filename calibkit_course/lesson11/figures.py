@@ -112,11 +112,10 @@ def race_maps(
 
 
 # Plain, debiased and true errors look alike here and on the page of the rerun.
-_WIDE: dict[str, Any] = {"markersize": 4, "linewidth": 1.8}
-ESTIMATE_CODES: dict[str, dict[str, Any]] = {
-    "plain": {"color": look.OVER, "marker": "o", "linestyle": "solid", **_WIDE},
-    "debiased": {"color": look.UNDER, "marker": "s", "linestyle": (0, (5, 2)), **_WIDE},
-    "truth": {"color": look.TRUTH, "linewidth": 1.6, "linestyle": (0, (7, 1.5, 1.2, 1.5))},
+ESTIMATE_CODES = {
+    "plain": look.pen(look.OVER, 1.8, marker="o", markersize=4),
+    "debiased": look.pen(look.UNDER, 1.8, (0, (5, 2)), marker="s", markersize=4),
+    "truth": look.pen(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5))),
 }
 
 

@@ -1,5 +1,6 @@
 """The figures of Li's report: errors by number of bins, calibrators, and estimators. Lesson 11."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,8 +44,8 @@ def calibrator_errors(
                 strip = (1e4 * result.low[m], 1e4 * result.high[m])
                 ax.fill_between(x, *strip, color=code["color"], alpha=0.12, linewidth=0)
             label = method if method == "histogram" else f"{method}, binned"
-            style: dict[str, Any] = {"linewidth": 1.8, "markersize": 4, **code}
-            ax.plot(x, 1e4 * result.squared[m], label=label, gid=f"method-{m}", **style)
+            draw = partial(ax.plot, linewidth=1.8, markersize=4, gid=f"method-{m}")
+            draw(x, 1e4 * result.squared[m], label=label, **code)
         across = "number of bins" if against == "bins" else "Brier score"
         _finish(ax, (across, "squared error × 10⁴"), title, legend or fresh, legend)
     look.remember(ax, [f"Squared calibration error against {across}. {result.describe()}"])
