@@ -88,7 +88,9 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from calibkit.guesses import unknown_name
+
+    raise unknown_name(__name__, name)
 
 
 def __dir__() -> list[str]:

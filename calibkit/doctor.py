@@ -3,6 +3,7 @@
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -24,6 +25,10 @@ USES = {
     "test": "running the tests",
     "browser": "tests in a browser",
     "compare": "comparisons with other packages",
+}
+# What is imported to see whether it can be; torch would take seconds.
+_IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"} | {
+    name: name for name in ("numpy", "scipy", "joblib", "ipywidgets", "pandas", "pyarrow")
 }
 _DIGITS = 1e-12
 _NAME = re.compile(r"[\w.-]+")
@@ -104,7 +109,17 @@ def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding
         return Finding(name, "", state, not needed)
     if bound and version_parts(number) < version_parts(bound):
         return Finding(name, number, f"too old; {bound} or later is needed", not needed)
-    return Finding(name, number, "ok")
+    broken = trouble(name)
+    return Finding(name, number, broken or "ok", not broken)
+
+
+def trouble(name: str) -> str:
+    """Return why an installed package cannot be imported; empty where it can, or is not tried."""
+    try:
+        import_module(_IMPORTS.get(name, "calibkit"))
+    except Exception as error:  # whatever a broken installation does
+        return f"cannot be imported: {type(error).__name__}: {error}"
+    return ""
 
 
 def _extras() -> Iterator[Finding]:
@@ -114,8 +129,11 @@ def _extras() -> Iterator[Finding]:
             wanted.setdefault(extra, []).append(package)
     for extra, packages in wanted.items():
         missing = ", ".join(package for package in packages if not installed_version(package))
-        state = f"without {missing}; run: pip install 'calibkit[{extra}]'"
-        yield Finding(f"extra {extra}", "", f"{state if missing else 'installed'} ({USES[extra]})")
+        state = f"without {missing}; run: pip install 'calibkit[{extra}]'" if missing else ""
+        installed = filter(installed_version, packages)
+        broken = next((f"{name} {why}" for name in installed if (why := trouble(name))), "")
+        said = f"{broken or state or 'installed'} ({USES[extra]})"
+        yield Finding(f"extra {extra}", "", said, not broken)
 
 
 def installed_version(name: str) -> str:

@@ -4,7 +4,8 @@ A number never travels alone: a result knows the view, the bins and the number o
 behind it, says so in one sentence (`describe`), and turns into a data frame or an HTML table.
 """
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, ClassVar
 
@@ -77,13 +78,28 @@ class Result(Frozen):
         )
 
 
+def _forward(operate: Callable[[Any, Any], Any]) -> Any:
+    return lambda self, other: operate(float(self), other)
+
+
+def _backward(operate: Callable[[Any, Any], Any]) -> Any:
+    return lambda self, other: operate(other, float(self))
+
+
 class Number(Result):
-    """Base of results that stand for one number, `value`: they format, round, compare and scale."""
+    """Base of results that stand for one number, `value`: wherever a float may stand, they may.
+
+    They format, round, compare, and calculate as ``float(result)`` does; two results are equal only
+    if they are the same one. ``json.dumps`` takes ``float(result)`` or ``result.to_dict()``.
+    """
 
     __slots__ = ()
 
     def __float__(self) -> float:
         return float(self.value)  # type: ignore[attr-defined]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(float(self), dtype=dtype)  # so that numpy can average a list of results
 
     def __format__(self, spec: str) -> str:
         return format(float(self), spec) if spec else str(self)
@@ -91,22 +107,31 @@ class Number(Result):
     def __round__(self, digits: int | None = None) -> float:
         return round(float(self), digits)
 
-    def __mul__(self, factor: Any) -> Any:  # a scorer multiplies by 1 or -1
-        return float(self) * factor
+    def __neg__(self) -> float:
+        return -float(self)
 
-    __rmul__ = __mul__
+    def __abs__(self) -> float:
+        return abs(float(self))
 
-    def __lt__(self, other: Any) -> bool:
-        return float(self) < float(other)
+    def to_dict(self) -> dict[str, Any]:
+        """Return value, sentence and table as JSON takes them; what is not finite becomes None."""
+        table = {name: plain(column.tolist()) for name, column in self._columns().items()}
+        return {"value": plain(float(self)), "in words": self.describe(), "table": table}
 
-    def __le__(self, other: Any) -> bool:
-        return float(self) <= float(other)
+    __add__, __radd__ = _forward(operator.add), _backward(operator.add)
+    __sub__, __rsub__ = _forward(operator.sub), _backward(operator.sub)
+    __mul__, __rmul__ = _forward(operator.mul), _backward(operator.mul)
+    __truediv__, __rtruediv__ = _forward(operator.truediv), _backward(operator.truediv)
+    __pow__, __rpow__ = _forward(operator.pow), _backward(operator.pow)
+    __lt__, __le__ = _forward(operator.lt), _forward(operator.le)
+    __gt__, __ge__ = _forward(operator.gt), _forward(operator.ge)
 
-    def __gt__(self, other: Any) -> bool:
-        return float(self) > float(other)
 
-    def __ge__(self, other: Any) -> bool:
-        return float(self) >= float(other)
+def plain(value: Any) -> Any:
+    """Return what JSON can hold: a number that is not finite becomes None, also in a list."""
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def listed(result: Result, names: tuple[str, ...], headings: tuple[str, str]) -> dict[str, Any]:

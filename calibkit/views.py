@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.containers import answers_of, refuse_other_order
+from calibkit.guesses import unknown_option
 from calibkit.results import Frozen
 from calibkit.types import Events as Events
 from calibkit.types import FloatArray, IntArray
@@ -179,8 +180,11 @@ def weighted_problems(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    **unknown: Any,
 ) -> tuple[BinaryProblem, ...]:
     """Do the work of `binary_problems`, weights included; arrays may be those of the caller."""
+    if unknown:
+        raise unknown_option(unknown, Rows.__annotations__)
     refuse_other_order(
         y_true=y_true, y_prob=y_prob, predicted=predicted, sample_weight=sample_weight
     )
@@ -238,6 +242,13 @@ def _right(
     return found.right, len(found.names)
 
 
+def only_rows(rows: Rows) -> Rows:
+    """Return options that say how rows are read; refuse any other, whatever it is for elsewhere."""
+    if unknown := {name: value for name, value in rows.items() if name not in Rows.__annotations__}:
+        raise unknown_option(unknown, Rows.__annotations__)
+    return rows
+
+
 def plain_rows(
     y_true: Any, y_prob: Any, options: Mapping[str, Any]
 ) -> tuple[IntArray, FloatArray, dict[str, Any]]:
@@ -273,8 +284,11 @@ def weighted_rows(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    **unknown: Any,
 ) -> tuple[IntArray, FloatArray, NDArray[np.float64] | None]:
     """Check labels, probabilities and weights; rows of weight 0 are left out."""
+    if unknown:
+        raise unknown_option(unknown, Rows.__annotations__)
     refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     labels, prob, _ = plain_rows(y_true, y_prob, {"positive": positive, "predicted": predicted})
     if sample_weight is None:

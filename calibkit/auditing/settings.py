@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from calibkit.bins import Binning, as_bins
+from calibkit.guesses import answer
 from calibkit.validation import as_count, as_level
 
 MOST_BINS = 1_000
@@ -120,5 +121,7 @@ def settings_of(settings: AuditSettings | None, options: Mapping[str, Any]) -> A
     names = [field.name for field in fields(AuditSettings)]
     unknown = [name for name in options if name not in names]
     if unknown:
-        raise TypeError(f"audit() has no option {unknown[0]!r}; settings are {', '.join(names)}.")
+        ours = answer(f"{unknown[0]}=")
+        told = f"here it is {ours}" if ours else f"settings are {', '.join(names)}, and rng"
+        raise TypeError(f"audit() has no option {unknown[0]!r}; {told}.")
     return replace(settings or AuditSettings(), **options)

@@ -6,9 +6,17 @@ import numpy as np
 
 from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import CalibrationError, calibration_error, check_options
+from calibkit.guesses import unknown_option
 from calibkit.views import Rows, View, shows_rows
 
 FIFTEEN = EqualMass(15)
+
+
+def _error(y_true: Any, y_prob: Any, rows: Rows, **fixed: Any) -> CalibrationError:
+    own = Rows.__annotations__
+    if unknown := {name: value for name, value in rows.items() if name not in own}:
+        raise unknown_option(unknown, own)
+    return calibration_error(y_true, y_prob, **fixed, **rows)
 
 
 @shows_rows
@@ -45,7 +53,7 @@ def expected_calibration_error(
     >>> round(float(expected_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.2
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, **rows)
+    return _error(y_true, y_prob, rows, view=view, bins=bins)
 
 
 @shows_rows
@@ -81,8 +89,8 @@ def adaptive_calibration_error(
     >>> round(float(adaptive_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], n_bins=2)), 4)
     0.2
     """
-    return calibration_error(
-        y_true, y_prob, view=view, bins=EqualMass(n_bins), name="adaptive calibration error", **rows
+    return _error(
+        y_true, y_prob, rows, view=view, bins=EqualMass(n_bins), name="adaptive calibration error"
     )
 
 
@@ -119,7 +127,7 @@ def average_calibration_error(
     >>> round(float(average_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.2
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal", **rows)
+    return _error(y_true, y_prob, rows, view=view, bins=bins, weights="equal")
 
 
 @shows_rows
@@ -155,7 +163,7 @@ def maximum_calibration_error(
     >>> round(float(maximum_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.25
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf, **rows)
+    return _error(y_true, y_prob, rows, view=view, bins=bins, norm=np.inf)
 
 
 @shows_rows
@@ -191,7 +199,7 @@ def root_mean_square_calibration_error(
     >>> round(root_mean_square_calibration_error([0, 1, 1], [.4, .8, .9], bins=2).value, 4)
     0.2614
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2, **rows)
+    return _error(y_true, y_prob, rows, view=view, bins=bins, norm=2)
 
 
 @shows_rows
@@ -235,8 +243,8 @@ def lp_calibration_error(
     0.2118
     """
     check_options(norm)  # before the name is made of it
-    return calibration_error(
-        y_true, y_prob, view=view, bins=bins, norm=norm, name=f"l{norm:g} calibration error", **rows
+    return _error(
+        y_true, y_prob, rows, view=view, bins=bins, norm=norm, name=f"l{norm:g} calibration error"
     )
 
 
@@ -274,8 +282,8 @@ def class_wise_calibration_error(
     [0.25, 0.25]
     """
     name = "class-wise calibration error"
-    return calibration_error(
-        y_true, y_prob, view="class-wise", bins=bins, class_weights=class_weights, name=name, **rows
+    return _error(
+        y_true, y_prob, rows, view="class-wise", bins=bins, class_weights=class_weights, name=name
     )
 
 
@@ -319,16 +327,8 @@ def marginal_calibration_error(
     >>> round(float(marginal_calibration_error([0, 1], [[.8, .2], [.3, .7]], bins=2)), 4)
     0.255
     """
-    return calibration_error(
-        y_true,
-        y_prob,
-        view="class-wise",
-        bins=bins,
-        norm=norm,
-        class_weights=class_weights,
-        name="marginal calibration error",
-        **rows,
-    )
+    fixed = {"view": "class-wise", "name": "marginal calibration error"}
+    return _error(y_true, y_prob, rows, bins=bins, norm=norm, class_weights=class_weights, **fixed)
 
 
 @shows_rows
@@ -363,6 +363,4 @@ def top_label_calibration_error(
     0.25
     """
     name = "top-label calibration error"
-    return calibration_error(
-        y_true, y_prob, view="top-label", bins=bins, norm=norm, name=name, **rows
-    )
+    return _error(y_true, y_prob, rows, view="top-label", bins=bins, norm=norm, name=name)

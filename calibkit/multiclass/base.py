@@ -16,7 +16,7 @@ from calibkit.validation import as_array, as_choice, as_labels, as_predictions
 class MulticlassCalibrator(AnyCalibrator):
     """A family of maps from the scores of K classes to probabilities.
 
-    What is passed as scores is declared by ``input``, which has no default.
+    What is passed as scores is declared by ``input``; `fit` refuses to guess it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class MulticlassCalibrator(AnyCalibrator):
     takes_one_event: ClassVar[bool] = False
     _first = "scores"
 
-    input: str
+    input: str | None
     n_classes_: int
 
     def fit(self, scores: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -83,6 +83,12 @@ class MulticlassCalibrator(AnyCalibrator):
         return as_logits(scores, self.input)
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
+        if self.input is None:
+            name = type(self).__name__
+            raise ValueError(
+                f'say what the scores are, {name}(input="logits") or {name}(input="probabilities"):'
+                " calibkit does not guess."
+            )
         as_choice(self.input, "input", KINDS)
         shape = as_array(scores, "y_prob" if self.input == "probabilities" else "scores").shape
         if len(shape) == 1 and not self.takes_one_event:

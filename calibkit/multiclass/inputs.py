@@ -15,7 +15,7 @@ _SUM_TOLERANCE = 1e-4
 _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
-def as_scores(scores: Any, kind: str) -> FloatArray:
+def as_scores(scores: Any, kind: str | None) -> FloatArray:
     """Check scores of the declared kind.
 
     Parameters
@@ -74,7 +74,7 @@ def _refuse_probabilities(array: FloatArray) -> None:
     )
 
 
-def as_logits(scores: FloatArray, kind: str) -> FloatArray:
+def as_logits(scores: FloatArray, kind: str | None) -> FloatArray:
     """Return checked scores as logits; the logarithm of 0 is limited to that of 1e-16."""
     if kind == "logits":
         return scores

@@ -101,7 +101,7 @@ class VectorScaling(_LinearCalibrator):
     family: ClassVar[str] = "vector"
     full: ClassVar[bool] = False
 
-    input: str
+    input: str | None = None
     penalty: Any = "auto"
 
 
@@ -141,7 +141,7 @@ class MatrixScaling(_LinearCalibrator):
 
     family: ClassVar[str] = "matrix"
 
-    input: str
+    input: str | None = None
     penalty: Any = "auto"
     bias_penalty: float | None = None
 
@@ -184,7 +184,7 @@ class DirichletCalibrator(_LinearCalibrator):
 
     family: ClassVar[str] = "Dirichlet"
 
-    input: str
+    input: str | None = None
     penalty: Any = "auto"
     kind: str = "odir"
     bias_penalty: float | None = None

@@ -60,7 +60,7 @@ class TemperatureScaling(MulticlassCalibrator):
     preserves_argmax: ClassVar[bool] = True
     takes_one_event: ClassVar[bool] = True
 
-    def __init__(self, input: str, bounds: tuple[float, float] = (1e-6, 1e6)):
+    def __init__(self, input: str | None = None, bounds: tuple[float, float] = (1e-6, 1e6)):
         self.input = input
         self.bounds = bounds
 

@@ -57,7 +57,7 @@ class VennAbers(Wrapper):
 
     brackets_: list["Brackets"]
 
-    def __init__(self, input: str):
+    def __init__(self, input: str | None = None):
         self.input = input
 
     def _prepared(self, scores: FloatArray) -> FloatMatrix:

@@ -83,7 +83,7 @@ class OneVsRest(Wrapper):
 
     family: ClassVar[str] = "one-vs-rest"
 
-    input: str
+    input: str | None = None
     calibrator: Any = None
     normalise: bool = True
 
@@ -135,7 +135,7 @@ class Reduced(Wrapper):
 
     family: ClassVar[str] = "reduced"
 
-    input: str
+    input: str | None = None
     calibrator: Any = None
 
     def _classes(self, top: IntVector, weight: Weights) -> list[int]:

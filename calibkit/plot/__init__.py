@@ -9,6 +9,7 @@ second time.
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
+from calibkit.guesses import unknown_name
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._choice import choice
 from calibkit.plot._corp import corp
@@ -47,3 +48,7 @@ __all__ = [
     "test_based",
     "venn_abers",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise unknown_name(__name__, name)

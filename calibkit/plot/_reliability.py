@@ -4,7 +4,7 @@ Each artist carries the name of its element as gid, so that a test (or a curious
 it. Consistency bars after Bröcker and Smith (2007); for the diagonal filling see `_filling`.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,6 +15,7 @@ from calibkit.containers import refuse_other_order
 from calibkit.errors import expected_calibration_error
 from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_bins
+from calibkit.plot._overlay import overlay
 from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
@@ -44,18 +45,21 @@ def reliability(
     show: Iterable[str] | None = None,
     title: str | None = None,
     legend: bool | None = None,
+    label: str = "bin mean",
+    color: str = look.INK,
     **rows: Unpack[Rows],
 ) -> Axes:
     """Draw a reliability diagram.
 
     Parameters
     ----------
-    *data : (y_true, y_prob), (classifier, X, y) or (BinTable,)
+    *data : (y_true, y_prob), (y_true, {name: y_prob}), (classifier, X, y) or (BinTable,)
         Labels and probabilities: ``y_true`` of shape (n,), ``y_prob`` of shape (n,) for the event,
         or (n, K) for K classes; a fitted classifier, and what to try it on (of two classes, the
         second is the event); or a table from `reliability_table`. Without a table the figure also
         says what chance allows: the 90 % consistency band, and the calibration error beside that
-        of calibrated models, as its title.
+        of calibrated models, as its title. Up to five models by name are drawn over each other, as
+        by `plot.overlay`, without elements of their own.
     view : "top-label" or int, optional
         Which binary problem to draw where there are K classes: the predicted class, or one class.
     bins : int or Bins, optional
@@ -84,6 +88,8 @@ def reliability(
         Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
+    label, color : str
+        What the legend calls the points of the bins, and their colour.
 
     Returns
     -------
@@ -107,6 +113,17 @@ def reliability(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
     """
+    if len(data) == 2 and isinstance(data[1], Mapping):
+        if band is not None or truth is not None or show is not None:
+            raise ValueError(
+                "Of several models only points are drawn; leave out band, truth, show."
+            )
+        bins = 15 if bins is None else bins
+        tables = {
+            n: reliability_table(data[0], p, view=view, bins=bins, **rows)
+            for n, p in data[1].items()
+        }
+        return overlay(tables, ax, title=title, legend=legend)
     table, found, null = _measured(data, view, bins, rng, rows)
     band = found if band is None else band
     if band is not None and not np.array_equal(band.table.edges, table.edges):
@@ -122,6 +139,8 @@ def reliability(
     with look.drawing(ax, size, title=title, legend=legend) as ax:
         frames.frame(ax, frames.axis_words(table.view), "linear")
         _draw_elements(ax, table, names, band, truth)
+        if "means" in names:
+            draw_means(ax, table, color, label)
     shown = look.heading("Reliability diagram", _WORDS, names)
     said = band.describe() if band is not None and "band" in names else ""
     chance = null.describe() if null is not None else ""
@@ -142,8 +161,6 @@ def _draw_elements(
         look.draw_truth(ax, frames.grid("linear", 201), truth)
     if "gaps" in names:
         _draw_gaps(ax, table)
-    if "means" in names:
-        draw_means(ax, table)
     if "counts" in names:
         add_counts(ax, table.edges, table.count)
 
@@ -198,12 +215,12 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
     look.boxes(ax, across, up, zorder=zorder, label="observed frequency", gid="bars", **code)
 
 
-def draw_means(ax: Axes, table: BinTable) -> None:
+def draw_means(ax: Axes, table: BinTable, face: str = look.INK, label: str = "bin mean") -> None:
     """Draw points at mean prediction and observed frequency."""
     size = 6.0 if look.width_in_points(ax) > look.SMALL else 4.5
     size, seen = size if table.n_bins <= look.MANY_BINS else 3.0, table.occupied
     across, up = table.mean_prob[seen], table.frequency[seen]
-    look.points(ax, across, up, markersize=size, label="bin mean", gid="means")
+    look.points(ax, across, up, face, markersize=size, label=label, gid="means")
 
 
 def _draw_gaps(ax: Axes, table: BinTable) -> None:

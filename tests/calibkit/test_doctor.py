@@ -1,5 +1,6 @@
 """The doctor of the package: versions, extras, and numbers that are known."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -29,3 +30,15 @@ def test_old_packages_wrong_numbers_and_missing_extras(monkeypatch: pytest.Monke
     assert found["extra nets"].good and found["sum"].state == "gives 2.0, but 3.0 is right"
     assert "ZeroDivisionError" in found["boom"].state
     assert not (found["numpy"].good or found["sum"].good or found["boom"].good)
+
+
+def test_what_is_installed_but_cannot_be_imported_is_ill(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # its import raises
+    monkeypatch.setattr(room, "requirements", lambda: iter([("matplotlib", "", "lab")]))
+    monkeypatch.setattr(room, "CHECKS", {})
+    monkeypatch.setattr(room, "installed_version", lambda name: "3.9")
+    found = doctor()
+    assert states(found)["extra lab"].state.startswith("matplotlib cannot be imported: ")
+    assert not (found.healthy or room.package_finding("matplotlib", needed=False).good)
+    monkeypatch.undo()
+    assert room.package_finding("matplotlib").good

@@ -1,5 +1,7 @@
 """The page "From another library": our numbers are computed anew, the others where installed."""
 
+import inspect
+import json
 import re
 from functools import cache
 from typing import Any
@@ -7,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import calibkit as ck
 from book.experiments import others
 from book.experiments.pages import BLOCK
+from calibkit import guesses
 from tools.virtual_environment import ROOT
 
 NAMES = [library.pip for library in others.LIBRARIES]
@@ -94,11 +98,73 @@ def test_the_impossible_costs_what_the_page_says() -> None:
     assert number == pytest.approx(-np.log([eps, 0.5]).mean())
 
 
-def test_every_name_of_the_table_of_words_exists() -> None:
-    words = text().partition("## The words")[2].partition("\n## ")[0]
-    names = re.findall(r"\| [^|]+ \| `([a-z_]+)`", words)
-    assert len(names) >= 8
-    assert all(hasattr(others.ck, name) for name in names)
+def test_the_table_of_words_is_the_one_that_answers_wrong_names() -> None:
+    rows = text().partition("## The words")[2].partition("\n## ")[0].split("\n| ")[3:]
+    assert [row.partition("\n\n")[0] for row in rows] == [
+        f"{word.theirs} | {word.ours} |" for word in guesses.WORDS
+    ]
+    typed = [name for word in guesses.WORDS for name in word.typed.split()]
+    assert len(set(typed)) == len(typed)
+    names = {name for word in guesses.WORDS for name in re.findall(r"`([a-z_]{8,})`", word.ours)}
+    assert len(names) >= 10
+    assert all(hasattr(ck, name) for name in names)
+
+
+def test_wrong_names_and_options_are_answered(subtests: pytest.Subtests) -> None:
+    """With the name that is right here, and never with one that the user did not type."""
+    for name, ours in {
+        "ece": "expected_calibration_error",
+        "ECE": "expected_calibration_error",
+        "calibration_curve": "plot.reliability",
+        "brier_score_loss": "brier_score",
+        "ReliabilityDiagram": "reliability_table",
+        "TemperatureScaling": "calibkit.multiclass",
+    }.items():
+        for module in (ck, pytest.importorskip("calibkit.plot")):
+            with subtests.test(name=name), pytest.raises(AttributeError, match=ours):
+                getattr(module, name)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'") as caught:
+        _ = ck.no_such_name
+    assert (caught.value.name, caught.value.obj) == ("no_such_name", ck)  # Python's suggestions
+    y, p = np.arange(40) % 2, np.linspace(0.1, 0.9, 40)
+    options = {
+        "n_bins": "bins=15",
+        "pos_label": "positive=",
+        "seed": "rng=0",
+        "random_state": "rng",
+    }
+    options |= {"logits": "expit", "norm": "", "view": "", "bins": "", "name": ""}
+    for measure in (getattr(ck, name) for name in ck.__all__ if name.islower()):
+        signature = inspect.signature(measure).parameters
+        if list(signature)[:2] != ["y_true", "y_prob"] or measure in (ck.audit, ck.compare):
+            continue
+        needed = {"norm": 2} if measure is ck.lp_calibration_error else {}
+        for option in options.keys() - signature.keys():
+            with subtests.test(measure=measure.__name__, option=option):
+                said = rf"^{measure.__name__}\(\) has no option '{option}'.*{options[option]}"
+                with pytest.raises(TypeError, match=said):
+                    measure(y, p, **{option: 1}, **needed)
+    with pytest.raises(TypeError, match=r"^null_level\(\) has no option 'n_bins'; here it is bins"):
+        ck.null_level(ck.expected_calibration_error, y, p, n_bins=5)
+    with pytest.raises(
+        TypeError, match="it takes view, n_bins, positive, predicted, sample_weight"
+    ):
+        ck.adaptive_calibration_error(y, p, bins=5)
+
+
+def test_a_result_stands_where_a_number_may() -> None:
+    error = ck.expected_calibration_error([0, 1, 1, 1], [0.1, 0.4, 0.8, 0.9], bins=2)
+    value = error.value
+    assert (error - 0.01, 1 - error / 0.25) == (value - 0.01, 1 - value / 0.25)
+    assert (0.25 / error, error**2, 2**error, -error) == (0.25 / value, value**2, 2**value, -value)
+    assert (error + error, error - error, error * error) == (2 * value, 0, value**2)
+    assert (error < 0.3) and (0.1 <= error <= error) and not (error > 0.3)
+    assert np.mean([error, error]) == value
+    assert np.std([error, error]) == 0
+    assert (np.array([1.0, 2.0]) * error).tolist() == [value, 2 * value]
+    assert json.loads(json.dumps(error.to_dict()))["value"] == value
+    nothing = ck.log_loss([1, 1], [0.0, 0.5])
+    assert json.loads(json.dumps(nothing.to_dict(), allow_nan=False))["value"] is None
 
 
 def test_the_page_is_in_the_book() -> None:

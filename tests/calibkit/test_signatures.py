@@ -139,6 +139,10 @@ def test_estimators_look_alike(item: Any, subtests: pytest.Subtests) -> None:
         for method in ("curve", "calibrate") if first == "p" else ("calibrate",):
             with subtests.test(method=method):
                 assert list(inspect.signature(getattr(item, method)).parameters) == ["self", first]
+    if "input" in inspect.signature(item).parameters:  # can be made, as clone and grids ask for
+        said = rf'{item.__name__}\(input="logits"\) or .*does not guess'
+        with pytest.raises(ValueError, match=said):
+            item().fit([[0.2, 0.8], [0.7, 0.3]], [0, 1])
     fit = inspect.signature(item.fit).parameters.values()
     assert [p.name for p in fit if p.kind is not p.KEYWORD_ONLY] == ["self", first, "y"]
     for parameter in inspect.signature(item).parameters.values():

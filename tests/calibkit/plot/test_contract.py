@@ -37,6 +37,7 @@ REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
 FIGURES = {
     "reliability": (lambda **o: plot.reliability(TABLE, band=BAND, truth=TRUTH, **o), TABLE),
     "reliability of data": (lambda **o: plot.reliability(Y, P, bins=10, **o), TABLE),
+    "reliability of models": (lambda **o: plot.reliability(Y, {"a": P}, bins=10, **o), TABLE),
     "corp": (lambda **o: plot.corp(PARTS, truth=TRUTH, **o), PARTS),
     "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, **o), FITTED),
     "simplex": (lambda **o: plot.simplex(ATOMS, **o), ATOMS),

@@ -1,0 +1,127 @@
+"""A wrong name is answered: what other libraries say, and what it is called here.
+
+`WORDS` is the table of the book's page "From another library", whose test compares them.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+
+class Word(NamedTuple):
+    """What they say and what we say, as the page shows it, and how one would type the former."""
+
+    theirs: str
+    ours: str
+    typed: str = ""  # names, and options with =; capitals and underscores do not matter
+
+
+WORDS = (
+    Word(
+        "ECE, expected calibration error",
+        '`expected_calibration_error`; for K classes with `view="top-label"`',
+        "ece expected_calibration binary_calibration_error get_ece binned_ece",
+    ),
+    Word("ACE in netcal", "`average_calibration_error`"),
+    Word(
+        'ACE, adaptive; "equal frequency", "quantile" bins',
+        "`adaptive_calibration_error`, or any error with `bins=EqualMass(15)`",
+        "ace adaptive_ece adaece equal_frequency quantile",
+    ),
+    Word('MCE, "max" norm', "`maximum_calibration_error`", "mce max_calibration_error"),
+    Word('RMSCE, "l2" norm', "`root_mean_square_calibration_error`", "rmsce rmsece"),
+    Word(
+        "static, class-wise, marginal ECE",
+        "`class_wise_calibration_error`; `marginal_calibration_error`",
+        "sce static_calibration_error classwise_ece cwece multiclass_calibration_error",
+    ),
+    Word(
+        "debiased, unbiased error",
+        "`debiased_calibration_error`",
+        "debiased_ece unbiased_calibration_error get_calibration_error",
+    ),
+    Word(
+        "smooth ECE (smECE)",
+        "`smooth_calibration_error`; its p-value and null level by `null_level`",
+        "smece smooth_ece",
+    ),
+    Word(
+        "calibration curve, reliability diagram",
+        "`reliability_table`; `plot.reliability(y, p)`",
+        "calibration_curve calibration_display reliability_diagram reliability_curve "
+        "reliability_plot plot_calibration_curve rel_diagram calibration_plot",
+    ),
+    Word("confidence, accuracy", 'the probability and the event of `view="top-label"`'),
+    Word(
+        "Brier score, `brier_score_loss`",
+        "`brier_score`; of one column it counts the event alone",
+        "brier brier_score_loss brier_loss",
+    ),
+    Word(
+        "NLL, cross-entropy", "`log_loss`, in nats", "nll cross_entropy logloss negative_log_loss"
+    ),
+    Word('`pos_label="yes"`', '`positive="yes"`', "pos_label="),
+    Word("`n_bins=15`", "`bins=15`, where there are bins", "n_bins= num_bins= nbins="),
+    Word(
+        '`strategy="uniform"`, `strategy="quantile"`',
+        '`bins=15`, `bins=EqualMass(15, rule="quantile")`',
+        "strategy=",
+    ),
+    Word("`weights=w`", "`sample_weight=w`", "weights= sample_weights="),
+    Word("`random_state=0`, `seed=0`", "`rng=0`, where chance is drawn", "random_state= seed="),
+    Word(
+        "`logits=z`",
+        "probabilities, `softmax(z, axis=1)` or `expit(z)` of scipy.special; `audit` takes logits",
+        "logits= from_logits=",
+    ),
+    Word(
+        "`y_pred=p`, `probs=p`", "`y_prob=p`, after the labels", "y_pred= y_score= y_proba= probs="
+    ),
+    Word(
+        "histogram binning, isotonic, Platt, temperature",
+        "{py:mod}`calibkit.calibrators`, {py:mod}`calibkit.multiclass`",
+        "histogram_binning isotonic_regression isotonic platt platt_scaling temperature_scaling "
+        "isotonic_calibrator platt_calibrator dirichlet_calibrator calibrated_classifier_cv",
+    ),
+)
+_ROLE = re.compile(r"\{[\w:]+\}")
+
+
+def answer(typed: str) -> str:
+    """Return what a name (or an option, with = behind it) is called here; empty if unknown.
+
+    >>> answer("BrierScoreLoss")
+    'brier_score; of one column it counts the event alone'
+    """
+    key = _key(typed)
+    found = (word.ours for word in WORDS if key in map(_key, word.typed.split()))
+    return _ROLE.sub("", next(found, "")).replace("`", "")
+
+
+def _key(typed: str) -> str:
+    return typed.lower().replace("_", "")
+
+
+def unknown_name(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module does not have, with ours where it is known."""
+    ours = answer(name)
+    if ours:
+        return AttributeError(f"{module} has no {name!r}; here it is {ours}.")
+    message = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(
+        message, name=name, obj=sys.modules[module]
+    )  # Python looks for a like one
+
+
+def unknown_option(options: Mapping[str, object], also: Iterable[str] = ()) -> TypeError:
+    """Return the error for an option that the function which the user called does not have."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("calibkit."):
+        frame = frame.f_back
+    # Arguments come first among a function's own names, and those without a place at their end.
+    code, wrong = frame.f_code, next(iter(options))
+    named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    ours = answer(f"{wrong}=")
+    told = f"here it is {ours}" if ours else f"it takes {', '.join([*named, *also])}"
+    return TypeError(f"{code.co_name}() has no option {wrong!r}; {told}.")
