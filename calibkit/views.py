@@ -242,13 +242,6 @@ def _right(
     return found.right, len(found.names)
 
 
-def only_rows(rows: Rows) -> Rows:
-    """Return options that say how rows are read; refuse any other, whatever it is for elsewhere."""
-    if unknown := {name: value for name, value in rows.items() if name not in Rows.__annotations__}:
-        raise unknown_option(unknown, Rows.__annotations__)
-    return rows
-
-
 def plain_rows(
     y_true: Any, y_prob: Any, options: Mapping[str, Any]
 ) -> tuple[IntArray, FloatArray, dict[str, Any]]:

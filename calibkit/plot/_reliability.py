@@ -114,23 +114,11 @@ def reliability(
     ('predicted probability', 'observed frequency')
     """
     if len(data) == 2 and isinstance(data[1], Mapping):
-        if band is not None or truth is not None or show is not None:
-            raise ValueError(
-                "Of several models only points are drawn; leave out band, truth, show."
-            )
-        bins = 15 if bins is None else bins
-        tables = {
-            n: reliability_table(data[0], p, view=view, bins=bins, **rows)
-            for n, p in data[1].items()
-        }
+        tables = _of_models(*data, (band, truth, show), view, bins, rows)
         return overlay(tables, ax, title=title, legend=legend)
     table, found, null = _measured(data, view, bins, rng, rows)
     band = found if band is None else band
-    if band is not None and not np.array_equal(band.table.edges, table.edges):
-        raise ValueError(
-            f"the band was made for {band.table.bins}, the table for {table.bins}; "
-            "use the same predictions and bins for both."
-        )
+    _check_bins(band, table)
     if null is not None and title is None:
         title = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
     given = {"band": band is not None, "truth": truth is not None}
@@ -146,6 +134,14 @@ def reliability(
     chance = null.describe() if null is not None else ""
     look.remember(ax, [shown, table.describe(), said, chance])
     return ax
+
+
+def _check_bins(band: ConsistencyBand | None, table: BinTable) -> None:
+    if band is not None and not np.array_equal(band.table.edges, table.edges):
+        raise ValueError(
+            f"the band was made for {band.table.bins}, the table for {table.bins}; "
+            "use the same predictions and bins for both."
+        )
 
 
 def _draw_elements(
@@ -187,6 +183,18 @@ def _measured(
         expected_calibration_error, *data, view=view, bins=bins, positive=positive, rng=rng
     )
     return table, band, null
+
+
+def _of_models(
+    y_true: Any, models: Mapping[str, Any], own: Any, view: View, bins: Bins | None, rows: Rows
+) -> dict[str, BinTable]:
+    """Return the table of each model; what a diagram of one model shows is refused."""
+    if any(one is not None for one in own):
+        raise ValueError("of several models only points are drawn; leave out band, truth and show.")
+    bins = 15 if bins is None else bins
+    return {
+        n: reliability_table(y_true, p, view=view, bins=bins, **rows) for n, p in models.items()
+    }
 
 
 def _of_classifier(model: Any, X: Any, y: Any, rows: Rows) -> tuple[tuple[Any, Any], Rows]:
