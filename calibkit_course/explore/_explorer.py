@@ -35,6 +35,10 @@ Preset = tuple[str, Mapping[str, Any]]
 class Explorer(Shown, Generic[R]):
     """A figure with controls: at most five, which span at most 64 states in the book.
 
+    The first control is seen at once, the others are folded. `play` names the control whose values
+    a key runs through, in the book those that its page holds, ten a second: a sweep, or with a
+    control that counts redraws the same experiment again and again.
+
     ``draw(result, figure, compact)`` draws what the view returned; `compact` asks for a form
     without legend, for several states side by side.
 
@@ -49,6 +53,7 @@ class Explorer(Shown, Generic[R]):
     controls: Sequence[Control]
     view: Callable[..., R]  # a pure function of the controls' values
     draw: Callable[[R, AnyFigure, bool], None]
+    play: str = ""  # name of the control that the play key moves; without one there is no key
     presets: Sequence[Preset] = field(default=())  # of the static figure; first the default state
     size: tuple[float, float] = (6.6, 4.6)  # of the figure in inches
     cell: tuple[float, float] = (3.7, 3.0)  # of one panel of the static figure
@@ -59,6 +64,7 @@ class Explorer(Shown, Generic[R]):
             raise ValueError(f"an explorer has 1 to {MAX_CONTROLS} controls, each with its name.")
         if self.n_states > MAX_STATES:
             raise ValueError(f"{self.n_states} states for the book, at most {MAX_STATES} fit.")
+        self._paired({self.play: None} if self.play else {})
 
     @property
     def default(self) -> State:

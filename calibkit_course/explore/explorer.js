@@ -64,6 +64,68 @@
     open(root);
   };
 
+  // The play key runs one control through its values, ten a second, until it is pressed again, the
+  // reader moves something, or the figure is out of sight. Who asks for no motion gets single steps.
+  const FRAME = 90; // milliseconds
+  const REST = 10; // frames for which the last value stands
+
+  const startPlay = (root) => {
+    if (!root.querySelector('[data-role="play"]')) return;
+    const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+    const readout = root.querySelector(".ck-readout");
+    let timer = null;
+    let rested = 0;
+
+    const key = () => root.querySelector('[data-role="play"]'); // another one once the page is live
+    const write = () => {
+      const [sign, word] = timer ? ["⏸", "Pause"] : ["▶", still.matches ? "Step" : "Play"];
+      key().textContent = `${sign} ${word}`;
+      key().setAttribute("aria-label", `${word}: ${key().dataset.label}`);
+      readout.setAttribute("aria-live", timer ? "off" : "polite"); // nobody hears ten a second
+    };
+
+    const step = () => {
+      if (root.hasAttribute("aria-busy")) return; // live: Python draws the last one still
+      const inputs = root.querySelectorAll(".ck-controls input, .ck-controls select");
+      const input = inputs[Number(key().dataset.place)];
+      const last = (input.type === "range" ? Number(input.max) : input.length - 1);
+      const here = position(input);
+      rested += 1;
+      if (timer && here === last && rested < REST) return;
+      rested = 0;
+      place(input, here === last ? 0 : here + 1);
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+
+    const stop = () => {
+      if (!timer) return;
+      clearInterval(timer);
+      timer = null;
+      write();
+      const said = readout.textContent;
+      readout.textContent = "";
+      readout.textContent = said; // read aloud where it stopped
+    };
+
+    const start = () => {
+      rested = REST;
+      if (!still.matches) timer = setInterval(step, FRAME);
+      step();
+      write();
+    };
+
+    root.addEventListener("click", ({ target }) => {
+      const role = target.dataset.role;
+      if (role === "play" && !timer) start();
+      else if (role) stop();
+    });
+    root.addEventListener("input", (event) => { if (event.isTrusted) stop(); });
+    document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); });
+    new IntersectionObserver(([seen]) => { if (!seen.isIntersecting) stop(); }).observe(root);
+    still.addEventListener("change", () => { stop(); write(); });
+    write();
+  };
+
   const startQuiz = (root) => {
     const { picture, readout, inputs, data, button } = parts(root);
     let draw = 0;
@@ -131,7 +193,10 @@
   };
 
   const startAll = () => {
-    document.querySelectorAll(".ck-explorer").forEach(startExplorer);
+    document.querySelectorAll(".ck-explorer").forEach((root) => {
+      startExplorer(root);
+      startPlay(root);
+    });
     document.querySelectorAll(".ck-quiz").forEach(startQuiz);
   };
 

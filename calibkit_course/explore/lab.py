@@ -17,6 +17,7 @@ from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz, Tally
 
 _LABEL = {"description_width": "initial"}
+_FRAME = 400  # milliseconds, in which any explorer is drawn on a slow machine
 
 
 def explorer_box(explorer: Explorer[Any]) -> Any:
@@ -42,10 +43,31 @@ def explorer_box(explorer: Explorer[Any]) -> Any:
     for box in inputs.values():
         box.observe(redraw, names="value")
     redraw()
-    rows = [*inputs.values(), _button("Reset", reset)]
-    row_style = {"flex_flow": "row wrap", "grid_gap": "0 1.5em"}
-    controls = widgets.Box(rows, layout=widgets.Layout(**row_style))
-    return widgets.VBox([controls, figure, sentence])
+    first, *others = inputs.values()
+    keys = [_play_key(inputs, explorer.play)] if explorer.play else []
+    row = widgets.Box([first, *keys, _button("Reset", reset)], layout=_row("0 1.5em"))
+    return widgets.VBox([row, *_folded(others), figure, sentence])
+
+
+def _play_key(inputs: dict[str, Any], name: str) -> Any:
+    """Return the key that runs one control through its values; moving another one stops it."""
+    box = inputs[name]
+    key = widgets.Play(max=len(box.options) - 1, value=box.index, interval=_FRAME, repeat=True)
+    key.show_repeat = False
+    widgets.link((key, "value"), (box, "index"))
+    for other in inputs.values():
+        if other is not box:
+            other.observe(lambda _: setattr(key, "playing", False), names="value")
+    return key
+
+
+def _folded(boxes: list[Any]) -> list[Any]:
+    inside = widgets.Box(boxes, layout=_row("0 1.5em"))
+    return [widgets.Accordion([inside], titles=["More controls"])] if boxes else []
+
+
+def _row(gap: str) -> Any:
+    return widgets.Layout(flex_flow="row wrap", grid_gap=gap)
 
 
 def quiz_box(quiz: Quiz[Any]) -> Any:
@@ -83,7 +105,7 @@ def quiz_box(quiz: Quiz[Any]) -> Any:
     reveal_button = _button("Reveal", reveal)
     again_button = _button("New draw", again)
     buttons = widgets.HBox([reveal_button, again_button])
-    ticks = widgets.Box(boxes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 1em"))
+    ticks = widgets.Box(boxes, layout=_row("0 1em"))
     deal()
     return widgets.VBox([figure, ticks, buttons, feedback])
 

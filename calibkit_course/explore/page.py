@@ -23,7 +23,7 @@ def explorer_page(explorer: Explorer[Any]) -> str:
     states = list(explorer.states())
     shown = [explorer.show(**state) for state in states]
     first = states.index(explorer.default)
-    html, places = _controls(explorer.controls)
+    html, places = _controls(explorer.controls, explorer.play)
     data = {
         **places,
         "start": explorer.default,
@@ -41,7 +41,7 @@ def explorer_page(explorer: Explorer[Any]) -> str:
 def live_controls(explorer: Explorer[Any]) -> dict[str, Any]:
     """Return the controls with every value that they take: their HTML, texts and starts."""
     every = [replace(control, book=control.values) for control in explorer.controls]
-    html, places = _controls(every)
+    html, places = _controls(every, explorer.play)
     return {"html": html, **places}
 
 
@@ -107,14 +107,32 @@ def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
     )
 
 
-def _controls(controls: Sequence[Control]) -> tuple[str, dict[str, Any]]:
+def _controls(controls: Sequence[Control], play: str) -> tuple[str, dict[str, Any]]:
     """Return the HTML of what can be moved, the texts of all values, and the places at first."""
     movable = [control for control in controls if len(control.book) > 1]
-    return "".join(map(_input, movable)) + _button("reset", "Reset"), {
-        "names": [control.name for control in movable],
+    names = [control.name for control in movable]
+    inputs = [_input(control) for control in movable]
+    key = _play_key(movable[names.index(play)], names.index(play)) if play in names else ""
+    return "".join(inputs[:1]) + key + _button("reset", "Reset") + _folded(inputs[1:]), {
+        "names": names,
         "texts": [[control.text(value) for value in control.book] for control in movable],
         "starts": [control.book.index(control.default) for control in movable],
     }
+
+
+def _folded(inputs: Sequence[str]) -> str:
+    if not inputs:
+        return ""
+    inside = f'<div class="ck-more-controls">{"".join(inputs)}</div>'
+    return f'<details class="ck-more"><summary>More controls</summary>{inside}</details>'
+
+
+def _play_key(control: Control, place: int) -> str:
+    label = escape(control.label)
+    return (
+        f'<button type="button" class="ck-button" data-role="play" data-place="{place}" '
+        f'data-label="{label}" aria-label="Play: {label}">▶ Play</button>'
+    )
 
 
 def _input(control: Control) -> str:
@@ -176,6 +194,8 @@ def _note(explorer: Explorer[Any]) -> str:
         if len(control.book) == 1
     ]
     rest = f" Fixed here: {'; '.join(fixed)}." if fixed else ""
+    if explorer.n_states == every:
+        return f'<p class="ck-note">This page holds all {every:,} states.</p>'
     return (
         f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states.'
         f"{escape(rest)} In JupyterLab the same controls reach all of them.</p>"

@@ -16,22 +16,8 @@ def _draw(record: ForecastRecord, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(
-        name="stated",
-        label="Stated probability",
-        values=_SHARES,
-        default=0.7,
-        book=(0.6, 0.7, 0.8),
-        form="{:g}",
-    ),
-    Slider(
-        name="days",
-        label="Length",
-        values=_DAYS,
-        default=50,
-        book=(5, 20, 50, 100, 300),
-        unit="days",
-    ),
+    Slider(name="days", label="Length", values=_DAYS, default=50, book=_DAYS[2:], unit="days"),
+    Slider(name="stated", label="Stated probability", values=_SHARES, default=0.7, form="{:g}"),
     Slider(
         name="truth",
         label="True probability",
@@ -65,6 +51,7 @@ def forecaster(**defaults: Any) -> Explorer[ForecastRecord]:
         controls=_CONTROLS,
         view=forecaster_view,
         draw=_draw,
+        play="days",
         presets=_PRESETS,
         size=(5.8, 4.2),
     ).starting_at(**defaults)

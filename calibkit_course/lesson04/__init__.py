@@ -1,7 +1,7 @@
 """Lesson 04: read a reliability diagram."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson04.explorer import diagram_lab
+from calibkit_course.lesson04.explorer import chance_at_work, diagram_lab
 from calibkit_course.lesson04.game import PerfectGame, which_is_perfect, which_is_perfect_view
 from calibkit_course.lesson04.tables import (
     count_scale,
@@ -10,11 +10,19 @@ from calibkit_course.lesson04.tables import (
     published_games,
     three_drawings,
 )
-from calibkit_course.lesson04.view import DiagramView, diagram_lab_view
+from calibkit_course.lesson04.view import (
+    ChanceAtWork,
+    DiagramView,
+    chance_at_work_view,
+    diagram_lab_view,
+)
 
 __all__ = [
+    "ChanceAtWork",
     "DiagramView",
     "PerfectGame",
+    "chance_at_work",
+    "chance_at_work_view",
     "count_scale",
     "diagram_lab",
     "diagram_lab_view",

@@ -1,11 +1,24 @@
-"""The diagram lab: one fake classifier, drawn in many ways. Lesson 04."""
+"""Chance at work, redraw by redraw; and the diagram lab, one fake drawn in many ways. Lesson 04."""
 
 from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
+
 from calibkit import plot
+from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
-from calibkit_course.lesson04.view import ELEMENTS, MODELS, RULES, DiagramView, diagram_lab_view
+from calibkit_course.lesson04.view import (
+    ELEMENTS,
+    MODELS,
+    RULES,
+    SELLERS,
+    ChanceAtWork,
+    DiagramView,
+    chance_at_work_view,
+    diagram_lab_view,
+)
 
 _SHOW_TEXTS = {
     "gaps": "bars and gaps",
@@ -80,4 +93,78 @@ def diagram_lab(**defaults: Any) -> Explorer[DiagramView]:
         presets=_PRESETS,
         size=(4.6, 5.6),
         cell=(3.3, 3.8),
+    ).starting_at(**defaults)
+
+
+_REDRAWS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 85, 110, 140, 180,
+            230, 300, 400, 500)  # fmt: skip
+_WIDTH = 0.004  # of a column
+
+
+def _draw_chance(view: ChanceAtWork, figure: AnyFigure, compact: bool) -> None:
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1, 1.15)})
+    number = len(view.draws)
+    title = f"redraw {number}: ECE {view.draws[-1]:.3f}" if number else f"ECE {view.value:.3f}"
+    plot.reliability(view.table, ax=left, show={"means", "gaps"}, title=title)
+    words = ("ECE", "redraws")
+    with look.drawing(right, (4.0, 3.4), words=words, title="", grid="y") as right:
+        _draw_errors(right, view)
+    look.remember(right, ["Histogram of the errors so far.", view.describe()])
+
+
+def _draw_errors(ax: Axes, view: ChanceAtWork) -> None:
+    # The seller's value is an edge, so that no column mixes redraws from both sides of it.
+    first = -int(view.value / _WIDTH)
+    edges = view.value + _WIDTH * np.arange(first, first + 36)
+    height, _ = np.histogram(view.draws, edges)
+    below = edges[:-1] < view.value - _WIDTH / 2
+    grey = {"facecolor": "#C9CED3", "edgecolor": look.GREY}
+    for rows, label, code in (
+        (below, "smaller", grey),
+        (~below, "as large or larger", look.AREAS["over"]),
+    ):
+        ax.bar(edges[:-1][rows], height[rows], _WIDTH, align="edge", label=label, **code)
+    ax.axvline(view.value, label="the seller's", gid="value", **look.pen(look.INK, 2.2))
+    if len(view.draws):
+        dashed = look.pen(look.UNDER, 1.8, (0, (4, 2)))
+        ax.axvline(view.draws.mean(), label="mean of the redraws", gid="mean", **dashed)
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_ylim(0, max(6, 1.15 * height.max()))
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.set_major_formatter(lambda count, _: f"{count:\u2007>3.0f}")  # the panels stay still
+    ax.set_ylabel("redraws", fontsize=look.FONT_SIZE)
+
+
+_CHANCE = (
+    Slider(
+        name="redraws", label="Redraws", values=_REDRAWS, default=0, book=_REDRAWS, unit="so far"
+    ),
+    Choice(
+        name="seller",
+        label="Seller",
+        values=tuple(SELLERS),
+        default="left",
+        book=tuple(SELLERS),
+        texts={"left": "left, 300 predictions", "right": "right, 10,000 predictions"},
+    ),
+)
+
+
+def chance_at_work(**defaults: Any) -> Explorer[ChanceAtWork]:
+    """Return the explorer in which the null level grows, redraw by redraw."""
+    return Explorer(
+        name="chance-at-work",
+        title="Chance at work",
+        controls=_CHANCE,
+        view=chance_at_work_view,
+        draw=_draw_chance,
+        play="redraws",
+        presets=(
+            ("left, before the first redraw", {}),
+            ("left, after 10", {"redraws": 10}),
+            ("left, after 500", {"redraws": 500}),
+            ("right, after 500", {"redraws": 500, "seller": "right"}),
+        ),
+        size=(7.2, 3.7),
+        cell=(4.8, 3.2),
     ).starting_at(**defaults)

@@ -1,7 +1,8 @@
-"""One fake classifier in bins, with its error and its band. Lesson 04."""
+"""One fake classifier in bins, with its error and its band; and chance at work. Lesson 04."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import LogitDistortion
-from calibkit.reliability import BinTable
+from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
 from calibkit.significance import ConsistencyBand, consistency_band
-from calibkit.validation import as_choice
+from calibkit.types import FloatVector
+from calibkit.validation import as_choice, as_number
 
 MODELS = {
     "calibrated": LogitDistortion(),
@@ -27,6 +29,11 @@ ELEMENTS = {
     "band": frozenset({"means", "band", "counts"}),
     "truth": frozenset({"bars", "means", "truth", "counts"}),
 }
+SELLERS = {  # what each seller's model does, how many predictions, and the seed of the test
+    "left": (LogitDistortion(), 300, 46),
+    "right": (LogitDistortion(slope=0.7), 10_000, 4),
+}
+MOST_REDRAWS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -71,3 +78,56 @@ def diagram_lab_view(
     error = expected_calibration_error(sample.y_true, sample.y_prob, bins=bins)
     band = consistency_band(sample.y_true, sample.y_prob, bins=bins, rng=seed)
     return DiagramView(table=error.tables[0], error=error, band=band, model=fake, elements=elements)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ChanceAtWork(Result):
+    """A seller's diagram, and what a perfect model shows with the same predictions, so far."""
+
+    seller: str
+    table: BinTable  # of the outcomes drawn last; before the first redraw, of the seller's own
+    value: float  # the seller's ECE
+    draws: FloatVector  # the ECE of each redraw
+
+    def describe(self) -> str:
+        """Give the seller's error, and how many redraws are as large."""
+        said = (
+            f"The {self.seller} seller's diagram has an ECE of {self.value:.3f}, from "
+            f"{spell(self.table.n, 'prediction')}."
+        )
+        if not len(self.draws):
+            return f"{said} How much of it is chance, redraws will tell."
+        return (
+            f"{said} Drawn anew as if the model were perfect, "
+            f"{spell(len(self.draws), 'set of outcomes', 'sets of outcomes')} gave "
+            f"{self.draws.mean():.3f} on average; {int(np.sum(self.draws >= self.value)):,} of "
+            f"{len(self.draws):,} gave as much as the seller's."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.table._columns()
+
+
+def chance_at_work_view(*, redraws: int = 0, seller: str = "left") -> ChanceAtWork:
+    """Redraw the outcomes of a seller's predictions, each with the probability that was stated."""
+    as_choice(seller, "seller", SELLERS)
+    as_number(redraws, "redraws", f"a whole number up to {MOST_REDRAWS}", _is_number_of_redraws)
+    tables, errors = _redrawn(seller)
+    return ChanceAtWork(
+        seller=seller, table=tables[redraws], value=errors[0], draws=errors[1 : redraws + 1]
+    )
+
+
+def _is_number_of_redraws(value: float) -> bool:
+    return 0 <= value <= MOST_REDRAWS and value == int(value)
+
+
+@lru_cache(maxsize=len(SELLERS))
+def _redrawn(seller: str) -> tuple[list[BinTable], FloatVector]:
+    """Return the seller's table and those of all redraws, with the error of each."""
+    model, n, seed = SELLERS[seller]
+    sample, rng = model.sample(n, rng=seed), np.random.default_rng(seed)
+    prob = sample.y_prob
+    outcomes = [sample.y_true, *(rng.random(n) < prob for _ in range(MOST_REDRAWS))]
+    tables = [reliability_table(y, prob, bins=15) for y in outcomes]
+    return tables, np.array([np.sum(table.weight * np.abs(table.gap)) for table in tables])

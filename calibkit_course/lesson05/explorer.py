@@ -18,6 +18,14 @@ def _draw(view: TwoFamilies, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
+    Slider(
+        name="n_bins",
+        label="Bins",
+        values=(1, 2, 3, 4, 5, 6, 8, 10, 15, 20),
+        default=2,
+        book=(1, 2, 3, 4, 5, 6, 8, 10),
+        unit="bins",
+    ),
     Choice(
         name="data",
         label="Predictions",
@@ -32,19 +40,10 @@ _CONTROLS = (
         },
     ),
     Slider(
-        name="n_bins",
-        label="Bins",
-        values=(1, 2, 3, 4, 5, 6, 8, 10, 15, 20),
-        default=2,
-        book=(2, 5),
-        unit="bins",
-    ),
-    Slider(
         name="moved",
         label="Move the edges",
         values=(-0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4),
         default=0.0,
-        book=(-0.4, 0.0, 0.4),
         unit="bin widths",
         form="{:+.1f}",
     ),
@@ -73,6 +72,7 @@ def two_families(**defaults: Any) -> Explorer[TwoFamilies]:
         controls=_CONTROLS,
         view=two_families_view,
         draw=_draw,
+        play="n_bins",
         presets=_PRESETS,
         size=(4.6, 6.2),
         cell=(3.4, 4.2),

@@ -24,6 +24,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "forecaster": [{"stated": 1.2}, {"truth": -0.1}, {"days": 0}],
     "distort_me": [{"temperature": 0}, {"temperature": np.inf}, {"bias": np.nan}, {"n": 0}],
     "fake_factory": [{"accuracy": 0.1}, {"n_classes": 1}, {"concentration": 0}],
+    "chance_at_work": [{"redraws": value} for value in (-1, 501, 1.5, np.nan)],
     "diagram_lab": [{"n_bins": 0}],
     "two_families": [{"n_bins": 0}, {"n_bins": 2.5}, {"moved": 0.7}, {"moved": -0.7}],
     "bin_tuner": [{"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
@@ -148,6 +149,18 @@ def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
 
 
 @pytest.mark.slow
+def test_what_the_play_key_runs_through_is_worth_watching(subtests: pytest.Subtests) -> None:
+    """At least six values say six different things."""
+    played = {name: build() for name, build in EXPLORERS.items() if build().play}
+    assert len(played) >= 3
+    for name, explorer in played.items():
+        (control,) = (one for one in explorer.controls if one.name == explorer.play)
+        said = [explorer.view(**{control.name: value}).describe() for value in control.book]
+        with subtests.test(name):
+            assert len(set(said)) >= 6
+
+
+@pytest.mark.slow
 @by_explorer
 def test_the_static_figure_shows_four_states_and_the_first_one(name: str) -> None:
     explorer = EXPLORERS[name]()
@@ -172,8 +185,9 @@ def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
     """
     explorer = EXPLORERS[name](**SMALLER.get(name, {}))
     seen = replace(explorer, view=lru_cache(explorer.view))
-    row, figure, sentence = explorer_box(seen).children
-    *widgets, reset = row.children
+    row, *more, figure, sentence = explorer_box(seen).children
+    first, *_, reset = row.children
+    widgets = [first, *(widget for fold in more for widget in fold.children[0].children)]
     start, state = (figure.value, sentence.value), explorer.default
     dials = list(zip(explorer.controls, widgets, strict=True))
     moves = [(dial, 0) for dial in dials] + [(dial, -1) for dial in reversed(dials)]

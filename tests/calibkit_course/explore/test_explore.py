@@ -137,6 +137,10 @@ class TestExplorer:
         with pytest.raises(ValueError, match="n=17"):
             lesson04.diagram_lab().show(n=17)
 
+    def test_only_a_control_can_be_played(self):
+        with pytest.raises(ValueError, match="no control 'speed'; there are n, "):
+            replace(lesson04.diagram_lab(), play="speed")
+
     def test_too_many_controls_or_states_are_refused(self):
         lab = lesson04.diagram_lab()
         with pytest.raises(ValueError, match="1 to 5 controls"):
@@ -199,10 +203,32 @@ def toy(*controls, view, title="Toy"):
     )
 
 
+def widgets_of(explorer):
+    """Return the row that is seen, and what is folded."""
+    row, fold, _, _ = explorer_box(explorer).children
+    return row.children, fold.children[0].children
+
+
 class TestWidgets:
-    def test_sliders_wait_for_the_end_of_the_movement(self):
-        row = explorer_box(lesson01.forecaster()).children[0]
-        assert all(widget.continuous_update is False for widget in row.children[:-1])
+    def test_one_control_is_seen_and_the_others_are_folded(self):
+        explorer = lesson01.forecaster()
+        (first, *_), others = widgets_of(explorer)
+        sliders = [first, *others]
+        assert [slider.description for slider in sliders] == [c.label for c in explorer.controls]
+        assert all(slider.continuous_update is False for slider in sliders)
+
+    @pytest.mark.slow
+    def test_the_play_key_moves_its_control_until_another_one_is_moved(self):
+        (days, key, reset), (_, truth, _) = widgets_of(lesson01.forecaster())
+        assert (key.max, key.value, key.interval) == (11, days.index, 400)
+        key.playing, key.value = True, 8
+        assert days.value == 200
+        days.value = 300  # by hand, which the key follows
+        assert key.value == 9 and key.playing
+        truth.value = 0.7
+        assert not key.playing
+        reset.click()
+        assert (days.value, key.value, truth.value) == (50, 6, 0.6)
 
     @pytest.mark.slow
     def test_the_game_reveals_counts_and_deals_again(self):
@@ -301,6 +327,16 @@ class TestPageWithoutKernel:
         assert all(attrs["aria-valuetext"] for attrs in sliders)
         assert '<div class="ck-controls" hidden>' in html
         assert page.elements[0][1]["aria-label"] == explorer.title
+
+    def test_the_play_key_names_its_control_and_the_other_controls_are_folded(self, pages):
+        _, html = pages["forecaster"]
+        (key,) = (one for one in Page(html).all("button") if one["data-role"] == "play")
+        assert (key["data-place"], key["aria-label"]) == ("0", "Play: Length")
+        seen, folded = html.split("<summary>More controls</summary>")
+        assert seen.count("<label>") == 1 and folded.count("<label>") == 2
+        still = [replace(c, book=(c.default,)) for c in lesson01.forecaster().controls]
+        alone = explorer_page(replace(lesson01.forecaster(), controls=still))
+        assert "<details" not in alone and 'data-role="play"' not in alone
 
     def test_the_game_holds_both_pictures_and_both_lines_of_each_panel(self, pages, subtests):
         game, html = pages["game"]
@@ -415,6 +451,13 @@ def page(browser, site):
     page.close()
 
 
+THREE_PICTURES = """() => new Promise(done => {
+  let count = 0;
+  new MutationObserver(() => { count += 1; if (count === 3) done(); }).observe(
+    document.querySelector(".ck-figure"), { attributeFilter: ["src"] });
+})"""
+
+
 @pytest.mark.browser
 class TestBrowser:
     """The pages in a real browser: by keyboard, several explorers at once."""
@@ -442,6 +485,51 @@ class TestBrowser:
         block.get_by_role("button", name="Reset").focus()
         page.keyboard.press("Enter")
         assert self.look(block) == start
+
+    def test_the_play_key_shows_picture_after_picture_until_it_is_pressed_again(self, page):
+        block = page.locator(".ck-explorer").first
+        key, readout = block.locator('[data-role="play"]'), block.locator(".ck-readout")
+        key.focus()
+        page.keyboard.press("Enter")
+        assert key.get_attribute("aria-label") == "Pause: Length"
+        assert readout.get_attribute("aria-live") == "off"
+        page.evaluate(THREE_PICTURES)
+        page.keyboard.press("Enter")
+        assert key.get_attribute("aria-label") == "Play: Length"
+        assert readout.get_attribute("aria-live") == "polite"
+        stopped = self.look(block)
+        page.wait_for_timeout(300)
+        assert self.look(block) == stopped
+
+    @pytest.mark.parametrize("how", ["the other control", "reset", "out of sight"])
+    def test_play_stops_when_the_reader_turns_elsewhere(self, page, how):
+        block = page.locator(".ck-explorer").first
+        block.locator('[data-role="play"]').click()
+        if how == "the other control":
+            block.locator("summary").click()
+            block.locator("input").nth(1).focus()
+            page.keyboard.press("ArrowRight")
+            page.keyboard.press("ArrowLeft")
+        elif how == "reset":
+            block.get_by_role("button", name="Reset").click()
+        else:
+            page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
+        page.wait_for_function(
+            "() => document.querySelector('[data-role=play]').textContent === '▶ Play'"
+        )
+
+    def test_who_wants_no_motion_gets_single_steps(self, browser, site):
+        context = browser.new_context(reduced_motion="reduce")
+        page = context.new_page()
+        page.goto(site)
+        key = page.locator('[data-role="play"]').first
+        assert key.inner_text() == "▶ Step"
+        start = page.locator(".ck-value").first.inner_text()
+        key.click()
+        moved = page.locator(".ck-value").first.inner_text()
+        page.wait_for_timeout(300)
+        assert moved != start and page.locator(".ck-value").first.inner_text() == moved
+        context.close()
 
     def test_one_explorer_does_not_move_the_other(self, page):
         first, second = (page.locator(".ck-explorer").nth(i) for i in (0, 1))
