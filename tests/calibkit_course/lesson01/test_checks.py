@@ -191,6 +191,7 @@ def test_baseball_favourites_keep_their_promise(data_folder: Path) -> None:
     near = (stated >= 0.65) & (stated < 0.75)
     scatter = np.sqrt((stated * (1 - stated))[near].sum()) / near.sum()
     numbers = (near.sum(), stated[near].mean(), won[near].mean(), scatter)
-    words = "the cell counts {:,} games, {:.3f} stated, {:.3f} won, and a scatter of {:.3f}."
-    assert words.format(*numbers) in LESSON.read_text(encoding="utf-8")
+    words = "{:,} games, stated {:.3f}, won {:.3f}; chance scatters by {:.3f}"
+    assert words.format(*numbers) in LESSON.with_suffix(".ipynb").read_text(encoding="utf-8")
+    assert f"would scatter by {scatter:.3f}." in LESSON.read_text(encoding="utf-8")
     assert abs(won[near].mean() - stated[near].mean()) < 2 * scatter
