@@ -237,7 +237,10 @@ def _with_all_rows(
         n=gone.n,
         headline=headline,
         light=light,
-        findings=findings_of(gone, float("nan")),
+        findings=(
+            *findings_of(gone, float("nan")),
+            *(one for one in report.findings if one.topic != "impossible"),
+        ),
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
     )

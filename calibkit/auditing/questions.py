@@ -10,8 +10,10 @@ from calibkit.auditing import words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
+from calibkit.auditing.dependence import dependence_of, doubt
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
+from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
@@ -20,6 +22,7 @@ from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
+from calibkit.types import FloatVector
 from calibkit.validation import as_generator
 from calibkit.views import View, refuse_weights
 
@@ -146,28 +149,40 @@ def audit(
     rows = rows_of(**of_table(given, label, prob), positive=positive)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
-    seeds = as_generator(rng).integers(0, 2**62, size=8)
+    found = _found(rows, views, table, settings, as_generator(rng))
+    title = "Audit of predictions" if title is None else str(title)
+    return _report(rows, views, found, settings, title)
+
+
+_Found = tuple[Alignment, Evidence, Repairs, Consequences, GroupTable | None, tuple[Answer, ...]]
+
+
+def _found(
+    rows: Rows,
+    views: tuple[int, ...],
+    table: FloatVector | None,
+    settings: AuditSettings,
+    rng: np.random.Generator,
+) -> _Found:
+    """Look for all that the answers will be about."""
+    seeds = rng.integers(0, 2**62, size=9)
     evidence = evidence_of(rows, views, settings, seeds[:4])
     repairs = repairs_of(rows, settings, np.random.default_rng(seeds[4]))
-    costs_rng, order_rng, groups_rng = map(np.random.default_rng, seeds[5:])
+    costs_rng, order_rng, groups_rng = map(np.random.default_rng, seeds[5:8])
     consequences = consequences_of(
         rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
     )
     aligned = alignment_of(rows, order_rng)
     by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
-    found = (aligned, evidence, repairs, consequences, by_group)
-    title = "Audit of predictions" if title is None else str(title)
-    return _report(rows, views, found, settings, title)
-
-
-_Found = tuple[Alignment, Evidence, Repairs, Consequences, GroupTable | None]
+    more = (dependence_of(rows, np.random.default_rng(seeds[8])),)
+    return aligned, evidence, repairs, consequences, by_group, tuple(filter(None, more))
 
 
 def _report(
     rows: Rows, views: tuple[int, ...], found: _Found, settings: AuditSettings, title: str
 ) -> AuditReport:
     """Put the findings into words."""
-    aligned, evidence, repairs, consequences, by_group = found
+    aligned, evidence, repairs, consequences, by_group, more = found
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     may_repair = aligned.verdict != "not aligned"
@@ -184,12 +199,12 @@ def _report(
     wanted, promise = verdicts["repair"] == "repair", promise_of(rows.cluster_count, settings)
     return AuditReport(
         title=title,
-        headline=headline,
+        headline=headline + doubt(more, verdicts),
         light=light,
         answers=answers,
         promise=promise,
         small_print=f"{evidence.in_short} {promise}",
-        findings=findings_of(seen.impossible, repairs.table.before_left),
+        findings=(*findings_of(seen.impossible, repairs.table.before_left), *more),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],

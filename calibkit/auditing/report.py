@@ -31,7 +31,7 @@ def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
         return ()
     text, numbers = told(gone, log_loss)
     light = "caution" if gone.minor else "bad"
-    return (Answer("impossible", *FINDINGS["impossible"], light, text, numbers),)
+    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

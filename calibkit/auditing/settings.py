@@ -38,6 +38,8 @@ QUESTIONS = {
     "costs": "Does it matter for the costs?",
     "repair": "Which repair, and how much is gained?",
     "impossible": "Did anything happen that was called impossible?",
+    "dependence": "Does every row say something new?",
+    "time": "Is the error the same all along?",
 }
 _WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 # Every verdict that an answer can have. No code belongs to two topics.
@@ -50,7 +52,11 @@ CODES = {
     "repair": ("repair", "no repair", "align first"),
 }
 # Verdicts beside the six answers, which only some reports have.
-FINDINGS = {"impossible": ("impossible statements",)}
+FINDINGS = {
+    "impossible": ("impossible statements",),
+    "dependence": ("rows agree",),
+    "time": ("error changes", "no change shown"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,8 +107,7 @@ def null_level(
         Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
         another order get other redraws, of the same law.
     cluster : array-like of shape (n,), optional
-        Which rows belong together (patient, document): labels are then redrawn so that the rows
-        of a cluster agree as much as they do in the data; see `calibkit.significance.clusters`.
+        Which rows belong together: they agree in a redraw as they do in the data (see `clusters`).
     **options
         Passed to `measure`, e.g. ``view="top-label"``; `sample_weight` stays with its rows.
         ``positive`` names the label that a one-dimensional `y_prob` is about.
@@ -291,9 +290,9 @@ def consistency_band(
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
     if cluster is not None and resample_forecasts:
         raise ValueError("resample_forecasts redraws single rows; leave it out, or cluster.")
-    clusters = None if cluster is None else clusters_of(cluster, problem.n)
     chance = None
-    if clusters is not None:
+    if cluster is not None:
+        clusters = clusters_of(cluster, problem.n)
         chance = Dependence(problem.prob, problem.label, clusters, generator)
     if resample_forecasts:
         frequency = _resampled_frequencies(problem, table, n_draws, generator)
@@ -302,7 +301,7 @@ def consistency_band(
             drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
             frequency = drawn / table.count
     if simultaneous:
-        lower, upper = _simultaneous_limits(frequency, table, problem, level, clusters is not None)
+        lower, upper = _simultaneous_limits(frequency, table, problem, level, chance is not None)
     else:
         lower, upper = _pointwise_limits(frequency, level)
     return ConsistencyBand(
@@ -342,9 +341,7 @@ def _simultaneous_limits(
     index = table.binning.assign(prob, table.edges)
     variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
     with np.errstate(invalid="ignore", divide="ignore"):
-        sd = np.sqrt(variance) / table.count
-        if dependent:  # their own scatter, which may be larger in one bin than in another
-            sd = np.where(variance > 0, frequency.std(axis=0), 0.0)
+        sd = frequency.std(axis=0) if dependent else np.sqrt(variance) / table.count
         deviation = np.abs(frequency - table.mean_prob) / sd
     # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)

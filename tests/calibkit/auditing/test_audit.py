@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 import calibkit as ck
+from book.experiments import clustered_rows
 from calibkit import CalibrationWarning
 from calibkit.auditing import AuditReport, AuditSettings, alignment, audit
 from calibkit.auditing.alignment import alignment_of
+from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.groups import groups_of
 from calibkit.auditing.redraws import Drawer
 from calibkit.auditing.rows import rows_of
@@ -28,6 +30,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
 from calibkit_course.data import DataUnavailable, load
 from tests.audit_cases import CLASSES, Case, make
+from tests.helpers import class_data
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -632,3 +635,52 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
     with pytest.raises(ValueError, match=r"groups(\[3\] is missing| .*row 3)"):
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
+
+
+ORDERS = ("any", "rounded", "by prediction", "by label", "leaves of a tree", "by predicted class")
+
+
+def independent(kind: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Draw independent rows, calibrated or not, in an order that could look like dependence."""
+    data = LogitDistortion(slope=1.7).sample(1500, rng)
+    y, p = data.y_true, data.y_prob
+    if kind == "rounded":
+        p = p.round(1)
+    if kind == "leaves of a tree":
+        leaf = rng.integers(0, 30, 1500)
+        true = rng.uniform(0.1, 0.9, 30)
+        y = (rng.random(1500) < true[leaf]) * 1
+        p = np.clip(true + rng.normal(0, 0.1, 30), 0.02, 0.98)[leaf]
+    if kind == "by predicted class":
+        y, p = class_data(1500, seed=int(rng.integers(100)))
+    keys = {"by prediction": p, "by label": y, "leaves of a tree": p}
+    if kind == "by predicted class":
+        keys[kind] = p.argmax(axis=1)
+    order = np.argsort(keys[kind], kind="stable") if kind in keys else np.arange(len(y))
+    return y[order], p[order]
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_independent_rows_are_not_called_dependent(kind: str) -> None:
+    warned = 0
+    for seed in range(20):
+        rng = np.random.default_rng([2, seed])
+        warned += dependence_of(rows_of(*independent(kind, rng)), rng) is not None
+    assert warned <= 1
+
+
+def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> None:
+    for case, draw in clustered_rows.DESIGNS.items():
+        if case in ("random effect, 1000 x 3", "unequal sizes, 100"):  # often too weak to be seen
+            continue
+        rng = np.random.default_rng(4)
+        made = draw(rng)
+        with subtests.test(case=case):
+            found = dependence_of(rows_of(made.y_true, made.y_prob), rng)
+            assert found is not None and "cluster=" in found.sentence
+            named = rows_of(made.y_true, made.y_prob, cluster=made.cluster)
+            assert dependence_of(named, rng) is None
+    data = LogitDistortion(slope=1.0).sample(300, rng=0)
+    report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
+    assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
+    assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
