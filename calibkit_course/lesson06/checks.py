@@ -11,7 +11,6 @@ from calibkit.calibrators import CrossValidatedBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.results import spell
-from calibkit.significance import null_level
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import same
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
@@ -23,10 +22,9 @@ SAY = {
     "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
     "coins": "this looks like outcomes from a coin. Let row i happen with probability `p[i]`.",
     "median": "this is the median of the rounds. The null level is their mean.",
-    "mass": "these are bins of equal mass. Take 15 bins of equal width, as `ck` does by default.",
-    "bins": "this is what {n_bins} bins show. Take 15.",
-    "null": "the mean of 500 rounds in 15 bins is about {wanted}, but this is {found}.",
-    # 6.2
+    "bins": "this is what other bins show. Take five bins of equal width.",
+    "null": "the mean of 1,000 rounds in five bins is about {wanted}, but this is {found}.",
+    # 6.5
     "no n": "an n is a whole number of predictions, at least 15.",
     "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
     "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
@@ -45,7 +43,7 @@ SAY = {
     "too strict": "the score of {found} is {excess:.3%} above the lowest. The rule allows 0.1 %.",
     "position": "{found} is the position in the list. Positions start at 0, bins at 1.",
     "range": "a whole number from 1 to 40",
-    # 6.5
+    # 6.6
     "case": "a table of {bins} bins",
     "plain": "this is the plain squared error. Subtract what chance adds to each bin.",
     "n": "divide by the count minus one. If you divide by the count, you correct too little.",
@@ -57,65 +55,63 @@ SAY = {
     "square off": "for {bins} bins the answer is {wanted}, not {found}.",
 }
 
-N_BINS = 15
+_TOLERANCE = 0.0004  # three standard errors of a mean of 1,000 rounds
 
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
 
+# Nearly all predictions of the exercise lie in one bin, so the ECE is nearly the size of one normal
+# deviation: its median lies 12 % below its mean, and other bins or predictions lie farther away.
+_BINS = 5
+_OTHER_BINS = (EqualMass(5), 10, 15, 20)
+
+
 @lru_cache(maxsize=1)
 def _levels() -> dict[str, float]:
-    """Return the right number of 6.1, and what slips would give.
+    """Return the right number of 6.1, and what slips would give."""
+    data = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
+    rng = np.random.default_rng(0)
 
-    A median, or bins of equal mass, come so close to the right number that only the very draws
-    of the exercise tell them apart.
-    """
-    data = LogitDistortion(slope=0.6).sample(1000, rng=61)
-    null = null_level(expected_calibration_error, data.y_true, data.y_prob, n_draws=4000, rng=0)
-
-    def errors(chance: Any, n_rounds: int, seed: int, bins: Any = N_BINS) -> NDArray[np.float64]:
-        rng = np.random.default_rng(seed)
+    def errors(chance: Any, bins: Any = _BINS, n_rounds: int = 300) -> NDArray[np.float64]:
         rows = (rng.random(1000) < chance for _ in range(n_rounds))
         found = (expected_calibration_error(y, data.y_prob, bins=bins).value for y in rows)
         return np.array(list(found))
 
+    right = errors(data.y_prob, n_rounds=4000)
     return {
-        "null": null.mean,
-        "observed": null.value,
-        "true labels": float(errors(data.true_prob, 100, 0).mean()),
-        "coins": float(errors(0.5, 100, 0).mean()),
-        "median": float(np.median(errors(data.y_prob, 500, 62))),
-        "mass": float(errors(data.y_prob, 500, 62, EqualMass(N_BINS)).mean()),
-        **{f"bins {b}": float(errors(data.y_prob, 300, 0, b).mean()) for b in (5, 10, 20)},
+        "null": float(right.mean()),
+        "median": float(np.median(right)),
+        "observed": expected_calibration_error(data.y_true, data.y_prob, bins=_BINS).value,
+        "true labels": float(errors(data.true_prob).mean()),
+        "coins": float(errors(0.5).mean()),
+        **{str(b): float(errors(data.y_prob, b).mean()) for b in _OTHER_BINS},
     }
 
 
-_NEAR = {"observed": 1e-4, "true labels": 0.003, "coins": 0.01}
+_NEAR = {"observed": 1e-4, "median": 0.0004, "true labels": 0.003, "coins": 0.01}
 
 
 def judge_null(answer: Any) -> str | None:
     """Judge exercise 6.1: the mean error of redrawn outcomes."""
     found, levels = answers.as_number(answer), _levels()
-    for slip in ("median", "mass"):
-        if same(found, levels[slip], 1e-12):
-            return SAY[slip]
     wanted = levels["null"]
-    if same(found, wanted, 0.0015):
+    if same(found, wanted, _TOLERANCE):
         return None
     if abs(found) < 0.002:
         return SAY["zero"]
     for slip, tolerance in _NEAR.items():
         if same(found, levels[slip], tolerance):
             return SAY[slip]
-    for n_bins in (5, 10, 20):
-        if same(found, levels[f"bins {n_bins}"], 0.002):
-            return SAY["bins"].format(n_bins=n_bins)
+    if any(same(found, levels[str(bins)], 2 * _TOLERANCE) for bins in _OTHER_BINS):
+        return SAY["bins"]
     return SAY["null"].format(**answers.apart(found, wanted))
 
 
-# --- 6.2 ---------------------------------------------------------------------------------------
+# --- 6.5 ---------------------------------------------------------------------------------------
 
 
+N_BINS = 15
 _MOST_COMPUTED = 200_000  # from there on, the level falls like one over the root of n
 
 
@@ -125,7 +121,7 @@ def _uniform_null(n: int) -> float:
 
 
 def judge_enough(answer: Any) -> str | None:
-    """Judge exercise 6.2: a sample size at which the null level is just below 0.01."""
+    """Judge exercise 6.5: a sample size at which the null level is just below 0.01."""
     found = answers.as_number(answer)
     if found != round(found) or found < N_BINS:
         return SAY["no n"]
@@ -195,7 +191,7 @@ def _close(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> bool:
 
 @lru_cache(maxsize=1)
 def _choice() -> CrossValidatedBinning:
-    sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=1)
+    sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
     return CrossValidatedBinning(max_bins=40).fit(sample.y_prob, sample.y_true)
 
 
@@ -218,7 +214,7 @@ def judge_choice(answer: Any) -> str | None:
     return SAY["too strict"].format(found=spell(number, "bin"), excess=excess)
 
 
-# --- 6.5 ---------------------------------------------------------------------------------------
+# --- 6.6 ---------------------------------------------------------------------------------------
 
 # The second table comes from a model that is nearly calibrated: its answer is negative.
 _TABLES = (
@@ -246,7 +242,7 @@ def _slips(count: Any, mean: Any, rate: Any) -> dict[str, float]:
 
 
 def judge_debiased(answer: Any) -> str | None:
-    """Judge exercise 6.5: a function that returns a debiased squared error."""
+    """Judge exercise 6.6: a function that returns a debiased squared error."""
     function = answers.as_function(answer)
     for table in _TABLES:
         count, mean, rate = (np.array(column, dtype=np.float64) for column in table)
@@ -272,34 +268,13 @@ CHECKS = {
         judge=judge_null,
         hints=(
             "One round is `happened = rng.random(1000) < p`. The file's outcomes play no part.",
-            "Collect `ck.expected_calibration_error(happened, p).value` of 500 rounds; take "
-            "`np.mean`.",
+            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds; "
+            "take `np.mean`.",
         ),
         praise="this is what `calibkit.null_level` gives.",
-        tolerance=0.0015,
+        tolerance=_TOLERANCE,
     ),
-    "6.3": Check(
-        task="Refine bins on a known map",
-        variable="my_errors",
-        judge=judge_refined,
-        hints=(
-            "`(said - true).reshape(n_bins, -1)` has one row per bin, because the rows are sorted.",
-            "Take the mean of each row, then its absolute value, then the mean over the bins.",
-        ),
-        praise="a split can only uncover error. It never hides any.",
-        tolerance=2e-4,
-    ),
-    "6.4": Check(
-        task="Apply the 0.1 % rule",
-        variable="my_bins",
-        judge=judge_choice,
-        hints=(
-            "A score counts as lowest if it is at most `scores.min() * 1.001`.",
-            "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
-        ),
-        praise="this score is as good as the lowest, with the simplest map.",
-    ),
-    "6.6": Check(
+    "6.2": Check(
         task="Review a comparison",
         variable="my_review",
         rubric=Rubric(
@@ -325,7 +300,28 @@ CHECKS = {
             "Then put the gap of 0.002 beside the spread of 0.0056, and say what follows.",
         ),
     ),
-    "6.2": Check(
+    "6.3": Check(
+        task="Refine bins on a known map",
+        variable="my_errors",
+        judge=judge_refined,
+        hints=(
+            "`(said - true).reshape(n_bins, -1)` has one row per bin, because the rows are sorted.",
+            "Take the mean of each row, then its absolute value, then the mean over the bins.",
+        ),
+        praise="a split can only uncover error. It never hides any.",
+        tolerance=2e-4,
+    ),
+    "6.4": Check(
+        task="Apply the 0.1 % rule",
+        variable="my_bins",
+        judge=judge_choice,
+        hints=(
+            "A score counts as lowest if it is at most `scores.min() * 1.001`.",
+            "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
+        ),
+        praise="this score is as good as the lowest, with the simplest map.",
+    ),
+    "6.5": Check(
         task="Find a sufficient sample size",
         variable="enough",
         judge=judge_enough,
@@ -335,7 +331,7 @@ CHECKS = {
         ),
         praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
     ),
-    "6.5": Check(
+    "6.6": Check(
         task="Debias a squared error",
         variable="debiased_square",
         judge=judge_debiased,
@@ -382,17 +378,6 @@ PREDICTIONS = {
         tells=(r"better map[^.]{0,60}(number|ECE)|smaller than its (own )?standard error",),
     ),
     "6d": Prediction(
-        question="You halve the number of predictions. The best number of bins for plain ECE…",
-        options=("rises", "falls", "stays"),
-        outcome="falls",
-        why="Fewer predictions make each bin noisier, and noise costs more the more bins there "
-        "are. What the bins hide does not depend on n. So the balance moves to fewer bins.",
-        tells=(
-            r"fewer predictions[^.]{0,60}fewer bins|more predictions[^.]{0,60}more bins",
-            r"best number of bins (falls|grows|rises)",
-        ),
-    ),
-    "6e": Prediction(
         question=(
             "There are 1,000 data sets of a perfect model. How many debiased squares are negative?"
         ),

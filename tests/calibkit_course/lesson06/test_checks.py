@@ -16,27 +16,15 @@ from calibkit_course.lesson06 import null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 
-DATA = LogitDistortion(slope=0.6).sample(1000, rng=61)
+DATA = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
+EVEN = LogitDistortion().sample(1000, rng=1).y_prob
 
 
-def rounds(chance: Any, n_rounds: int, seed: int, bins: Any = 15) -> list[float]:
-    rng = np.random.default_rng(seed)
-    drawn = (rng.random(1000) < chance for _ in range(n_rounds))
-    return [ck.expected_calibration_error(y, DATA.y_prob, bins=bins).value for y in drawn]
-
-
-def redrawn(chance: Any, n_rounds: int = 200, bins: Any = 15) -> float:
-    """Return the mean error of outcomes that are drawn with these chances."""
-    return float(np.mean(rounds(chance, n_rounds, 1, bins)))
-
-
-def canonical(of: Callable[..., Any], bins: Any = 15) -> float:
-    """Return what the 500 draws of the exercise give, put together in another way."""
-    return float(of(rounds(DATA.y_prob, 500, 62, bins)))
-
-
-def observed() -> float:
-    return ck.expected_calibration_error(DATA.y_true, DATA.y_prob).value
+def rounds(chance: Any = DATA.y_prob, bins: Any = 5, prob: Any = DATA.y_prob) -> Any:
+    """Return the errors of 1,000 redraws, in another order than that of the judge."""
+    rng = np.random.default_rng(62)
+    drawn = [rng.random(1000) < chance for _ in range(1000)]
+    return np.array([ck.expected_calibration_error(y, prob, bins=bins).value for y in drawn])
 
 
 # --- 6.3 ---------------------------------------------------------------------------------------
@@ -68,13 +56,13 @@ def equal_width() -> list[float]:
 
 # --- 6.4 ---------------------------------------------------------------------------------------
 
-SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=1)
+SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
 CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
 SCORES = np.asarray(CHOICE.scores_)
 LIMIT = 1.001 * SCORES.min()
 WITHIN = np.asarray(CHOICE.candidates_)[SCORES <= LIMIT]
 
-# --- 6.5 ---------------------------------------------------------------------------------------
+# --- 6.6 ---------------------------------------------------------------------------------------
 
 
 def by_loops(count: Any, mean_prob: Any, frequency: Any) -> float:
@@ -103,7 +91,7 @@ def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
     return total / count.sum()
 
 
-# --- 6.6 ---------------------------------------------------------------------------------------
+# --- 6.2 ---------------------------------------------------------------------------------------
 
 REVIEW = (
     "Purely by luck: with 1,000 images two perfect networks differ more than that. "
@@ -113,20 +101,19 @@ REVIEW = (
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "6.1": [
-        (observed(), "Redraw them from `p` first"),
+        (ck.expected_calibration_error(DATA.y_true, DATA.y_prob, bins=5), "Redraw them from `p`"),
         (0.0, "does not show 0"),
-        (redrawn(DATA.true_prob, 500), "what the true model shows"),
-        (redrawn(0.5), "from a coin"),
-        (canonical(np.median), "the median of the rounds"),
-        (canonical(np.mean, ck.EqualMass(15)), "bins of equal mass"),
-        (canonical(np.mean, 10), "what 10 bins show"),
-        (redrawn(DATA.y_prob, bins=20), "what 20 bins show"),
-        (0.035, "is about 0.038, but this is 0.035"),
+        (rounds(DATA.true_prob).mean(), "what the true model shows"),
+        (rounds(0.5).mean(), "from a coin"),
+        (np.median(rounds()), "the median of the rounds"),
+        (rounds(bins=ck.EqualMass(5)).mean(), "what other bins show"),
+        (rounds(bins=15).mean(), "what other bins show"),
+        (rounds(EVEN, prob=EVEN).mean(), "is about 0.007, but this is 0.022"),
         (0.9, "but this is 0.900"),
         ([0.03, 0.04], "a number"),
         ("four hundredths", "a number"),
     ],
-    "6.2": [
+    "6.5": [
         (1000, "still show 0.03858"),
         (4000, "Take more"),
         (13_500, "still show 0.01050"),
@@ -152,16 +139,16 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.05, "six numbers"),
     ],
     "6.4": [
-        (CHOICE.best_n_bins_, "15 bins have the lowest score"),
-        (int(WITHIN[1]), "not the smallest"),
+        (CHOICE.best_n_bins_, "17 bins have the lowest score"),
+        (int(WITHIN[-1]), "not the smallest"),
         (CHOICE.n_bins_ - 1, "position in the list"),
         (40, "40 bins is"),
-        (1, "the score of 1 bin is"),
+        (len(WITHIN), "the score of 3 bins is"),
         (0, "a whole number from 1 to 40"),
         (2.5, "a whole number from 1 to 40"),
         (WITHIN, "a whole number from 1 to 40"),
     ],
-    "6.5": [
+    "6.6": [
         (changed(lambda share, gap, v, n: share @ gap), "the plain squared error"),
         (changed(lambda share, gap, v, n: share @ (gap - v / n)), "divide by the count minus one"),
         (
@@ -184,7 +171,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
         (0.01, "a function"),
     ],
-    "6.6": [
+    "6.2": [
         ("Not enough images.", "only 3 words"),
         (0.002, "a text in quotes"),
         (["Too few images.", "No null level."], "a text in quotes"),
@@ -193,21 +180,20 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "6.1": [
-        redrawn(DATA.y_prob, 500),
-        canonical(np.mean),
-        round(canonical(np.mean), 3),
-        ck.expected_calibration_error(DATA.y_true, DATA.y_prob).null_mean,
-        ck.null_level(ck.expected_calibration_error, DATA.y_true, DATA.y_prob, rng=5),
+        rounds().mean(),
+        ck.null_level(
+            ck.expected_calibration_error, DATA.y_true, DATA.y_prob, bins=5, n_draws=4000, rng=5
+        ).mean,
     ],
-    "6.2": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
+    "6.5": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
     "6.3": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
-    "6.5": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
-    "6.6": [REVIEW],
+    "6.6": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
+    "6.2": [REVIEW],
 }
 
 
@@ -256,6 +242,6 @@ def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
 
 def test_a_review_is_compared_and_not_graded() -> None:
     lesson = open_lesson("06")
-    said = lesson.check("6.6", REVIEW)
+    said = lesson.check("6.2", REVIEW)
     assert said.state is State.COMPARE and "the same images" in said.text
-    assert lesson.check("6.6", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
+    assert lesson.check("6.2", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED
