@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from tools.grade_class import class_section
 from tools.grade_fence import Said, environment, fence, hidden
 from tools.virtual_environment import ROOT
 
@@ -264,7 +265,9 @@ def write_page(grades: list[Grade], path: Path) -> None:
     page += [f"<style>{STYLE}</style></head><body><main><h1>Grades</h1>"]
     page += ["<p>States are those of the checks of the installed calibkit, on the variables that "
              "each workbook left behind. Its own outputs play no part.</p>"]  # fmt: skip
-    page += [summary(grades), "<h2>Each workbook</h2>", *map(details, grades)]
+    told = [(found.student, row) for found in grades for row in found.of("forecast")]
+    rows = [(name, r["item"], r["task"], r["says"], r["state"]) for name, r in told]
+    page += [summary(grades), class_section(rows), "<h2>Each workbook</h2>", *map(details, grades)]
     page += [f"<p>Limits that held on this machine: {shown(words)}.</p></main></body></html>"]
     path.write_text("\n".join(page) + "\n", encoding="utf-8")
 

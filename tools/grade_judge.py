@@ -91,6 +91,8 @@ class Judge:
 
     def write(self, path: str) -> None:
         """Judge all exercises; each verdict is written before the next check runs."""
+        from calibkit_course.learn.forecasts import kept_log
+
         with open(path, "w", encoding="utf-8") as file:
 
             def say(kind: str, item: str, **more: str) -> None:
@@ -100,6 +102,10 @@ class Judge:
             say("predictions", str(len(self.predictions)))
             for pid, note in self.guesses.items():
                 say("guess", pid, **note)
+            for name, row in kept_log().rows.items():
+                if row.right is not None:
+                    right = f"{row.right:d}"
+                    say("forecast", name, state=right, says=f"{row.sure:g}", task=f"{row.options}")
             for cid, check in self.checks.items():
                 ended = {"state": "Wrong kind", "says": f"{DIED} while this answer was checked."}
                 if cid not in self.left_out:

@@ -181,6 +181,20 @@ INFINITE = "infinite"
 OWN_AXES = ("how sure", "share right")
 OWN_TITLE = "Your calibration: {n}"
 OWN_TITLE_STAND_IN = "A stand-in, simulated: {n}"
+CLASS_POOLED = "all forecasts"
+CLASS_STUDENTS = "each student, with a 95 % interval"
+CLASS_AXIS = "mean confidence minus share right"
+CLASS_ONE = (
+    "{n} of {students}: mean confidence minus share right is {gap} points. "
+    "An interval needs two students and two questions."
+)
+CLASS_GAP = (
+    "{n} of {students}: mean confidence minus share right is {gap} points. "
+    "Its 95 % interval is {low} to {high}. "
+    "It counts students as clusters, and questions too, for a hard one misleads many at once. "
+    "Taken alone, {over} students are over-confident and {under} under-confident beyond chance; "
+    "luck alone would make it about 3 in 100."
+)
 TEMPERATURE = "temperature {value} (95 % interval {low} to {high}, {n})."
 
 # --- predict, reveal, hint, progress -----------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_fence, grade_run
+from tools import grade, grade_class, grade_fence, grade_run
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -205,7 +205,8 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
     if not fenced:  # as where there is no `unshare`
         monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
-    wanted["good_00.ipynb"] = made.Copy(made.short(), made.RIGHT)
+    sure = made.short('lesson.predict("0a", "90", sure=0.5)', 'lesson.reveal("0a")')
+    wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "before reveal"})
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     out = tmp_path / "out"
     assert grade.main([str(tmp_path), "--out", str(out)]) == 1
@@ -216,6 +217,8 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said if "/3 " in line] == ["1/3", "2/3", "3/3"]
     assert said[-1].startswith("2 graded, 1 not.")
+    page = Reader((out / "grades.html").read_text("utf-8"))
+    assert "1 forecast of 1 student" in page.text and page.tags.count("img") == 1
     assert ("cannot take the network" in said[0]) == (not fenced or not grade_fence.fence())
     (tmp_path / "empty.ipynb").unlink()
     assert grade.main([str(tmp_path), "--out", str(out)]) == 0
@@ -297,6 +300,17 @@ def test_an_answer_that_ends_the_process_when_it_is_checked(tmp_path: Path) -> N
     states = {row["item"]: row for row in rows_of(tmp_path) if row["kind"] == "exercise"}
     assert "the process ended while this answer was checked" in states["4.1"]["detail"]
     assert len(states) == 5
+
+
+def test_a_class_is_pooled_by_student_and_what_is_no_forecast_is_left_out() -> None:
+    rows = [
+        ("<b>", "4a", "2", "0.9", "0"),
+        ("<b>", "4a", "2", "0.9", "0"),
+        ("x", "4a", "2", "1", "1"),
+    ]
+    page = grade_class.class_section([*rows, ("y", "4a", "2", "70", "1"), ("y", "=1", "", "", "")])
+    assert "2 forecasts of 2 students" in page and "<b>" not in page
+    assert grade_class.class_section([]) == ""
 
 
 def test_forged_rows_are_reduced_to_short_texts() -> None:

@@ -16,6 +16,7 @@ from calibkit.multiclass import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
 from calibkit_course.learn import STAND_IN, Forecasts
 from calibkit_course.learn.calibration import calibration_of, cooled, temperature
+from calibkit_course.learn.classroom import class_calibration
 from calibkit_course.learn.forecasts import Forecast, Log, as_csv, as_forecasts, read_rows
 from calibkit_course.lesson01 import true_or_false
 
@@ -282,6 +283,38 @@ def test_a_temperature_without_an_optimum_says_so(
     assert limits[0] <= found.value <= limits[1] and found.low <= found.value <= found.high
     assert found.n == sum(0.5 < one < 1 for one in sure)
     assert found.describe() and found.to_frame().shape == (3, 2)
+
+
+# --- a class ------------------------------------------------------------------------------------
+
+
+def a_class(rng: np.random.Generator) -> dict[str, Forecasts]:
+    """Return forecasts that are too sure by 5 points, in clusters of students and of questions."""
+    students, questions = rng.normal(0, 0.15, 12), rng.normal(0, 0.15, 30)
+    found = {}
+    for number, student in enumerate(students):
+        sure = rng.choice([0.5, 0.6, 0.7, 0.8], 30)
+        chance = np.clip(sure - 0.05 + student + questions, 0, 1)
+        found[f"student {number}"] = own(rng.random(30) < chance, sure)
+    return found
+
+
+def test_the_interval_of_a_class_counts_its_clusters() -> None:
+    rng = np.random.default_rng(1)
+    found = [class_calibration(a_class(rng)) for _ in range(150)]
+    assert np.mean([abs(one.gap - 0.05) <= one.half for one in found]) >= 0.9
+    naive = [1.96 * (one.pooled.sure - one.pooled.right).std() / 360**0.5 for one in found]
+    hits = [abs(one.gap - 0.05) <= half for one, half in zip(found, naive, strict=True)]
+    assert np.mean(hits) <= 0.7
+    one = found[0]
+    assert one.describe().startswith("360 forecasts of 12 students")
+    assert one.to_frame()["each"].mean() == pytest.approx(one.gap)
+    left, right = one.draw().axes
+    assert {"means", "gap"} <= {a.get_gid() for ax in (left, right) for a in ax.get_children()}
+    alone = class_calibration({"Ann": own([1, 0], [0.6, 0.9])})
+    assert np.isnan(alone.half) and "of 1 student" in alone.describe()
+    with pytest.raises(ValueError, match="no forecast"):
+        class_calibration({})
 
 
 # --- how often that is wrong ---------------------------------------------------------------------
