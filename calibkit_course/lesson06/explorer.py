@@ -7,7 +7,7 @@ from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson06 import figures
 from calibkit_course.lesson06.view import ESTIMATORS, GRID, SHAPES, BinTuner, bin_tuner_view
 
-_SCALE, _TICKS = (-0.03, 0.18), (0.0, 0.05, 0.1, 0.15)
+_SCALE, _TICKS = (-0.03, 0.21), (0.0, 0.1, 0.2)
 
 
 def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
