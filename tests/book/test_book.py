@@ -120,9 +120,7 @@ def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: 
 
 
 @pytest.mark.parametrize("number", FULL_LESSONS)
-def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(
-    number: str, subtests: pytest.Subtests
-) -> None:
+def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(number, subtests) -> None:
     predictions = importlib.import_module(f"calibkit_course.lesson{number}.checks").PREDICTIONS
     named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", teaching(number), re.MULTILINE)
     assert len(named) == 3
@@ -357,8 +355,7 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     ]  # fmt: skip
     assert all(item["aria-label"] for item in explorers)
     assert not here.with_class("traceback") and not here.with_class("stderr")
-    assert "application/vnd.jupyter.widget" not in here.text
-    assert "require.js" not in here.text
+    assert "application/vnd.jupyter.widget" not in here.text and "require.js" not in here.text
     assert any(item.get("src", "").partition("?")[0].endswith("explorer.js")
                for item in here.of("script"))  # fmt: skip
 
@@ -543,8 +540,7 @@ def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
 @each_lesson()
 def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(name: str) -> None:
     here = folds(name)
-    assert here.spoilt == [] and here.pending == []
-    assert here.open_folds == 0
+    assert here.spoilt == [] and here.pending == [] and here.open_folds == 0
     assert here.headings == 0  # links from the page's contents meet no closed fold
     seen = "".join(here.seen).replace("Outcome of prediction", "")
     assert not re.search(r"\bOutcome\b", seen)

@@ -183,9 +183,7 @@ def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], 
     assert asked >= 20
 
 
-def test_saving_a_pair_leaves_its_source_as_it_was(
-    browser: Any, edited: tuple[str, Path], root: Path
-) -> None:
+def test_saving_a_pair_leaves_its_source_as_it_was(browser, edited, root) -> None:
     address, folder = edited
     page = browser.new_context().new_page()
     page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
@@ -198,9 +196,7 @@ def test_saving_a_pair_leaves_its_source_as_it_was(
     _wait_for(lambda: (folder / source).read_bytes() == (root / "notebooks" / source).read_bytes())
 
 
-def test_the_lesson_runs_and_its_slider_moves_the_figure(
-    browser: Any, lab: tuple[str, Path]
-) -> None:
+def test_the_lesson_runs_and_its_slider_moves_the_figure(browser, lab) -> None:
     address, folder = lab
     page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
     outside: list[str] = []

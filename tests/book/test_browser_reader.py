@@ -63,9 +63,7 @@ def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
     assert visit.messages == []
 
 
-def test_every_control_of_every_explorer_changes_the_page(
-    visit: Visit, root: Path, subtests: pytest.Subtests
-) -> None:
+def test_every_control_of_every_explorer_changes_the_page(visit, root, subtests) -> None:
     """From one end to the other by keyboard, and back by the reset button."""
     for name in lesson_pages(root):
         with subtests.test(name=name):
@@ -85,16 +83,13 @@ def test_every_control_of_every_explorer_changes_the_page(
     assert visit.messages == []
 
 
-def test_without_scripts_the_default_state_and_all_text_remain(
-    browser: Any, site: str, subtests: pytest.Subtests
-) -> None:
+def test_without_scripts_the_default_state_and_all_text_remain(browser, site, subtests) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site}/{LESSON}")
     for shown in page.locator(".ck-explorer, .ck-quiz").all():
         with subtests.test(shown=shown):
-            assert shown.locator("img").is_visible()
-            assert shown.locator("[aria-live]").inner_text()
+            assert shown.locator("img").is_visible() and shown.locator("[aria-live]").inner_text()
             assert not shown.locator(".ck-controls").is_visible()
     fold = page.locator(".ck-fold").first
     assert not fold.locator(".ck-verdict ~ .cell").first.is_visible()
@@ -224,9 +219,7 @@ def test_paper_shows_every_outcome(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("stored", ["null", "7", "[1]", "{", '{"4a": 3, "4b": "elsewhere"}'])
-def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(
-    visit: Visit, stored: str
-) -> None:
+def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(visit, stored) -> None:
     forbid = "Storage.prototype.setItem = () => { throw new DOMException('forbidden'); };"
     visit.page.add_init_script(f"localStorage.setItem('calibkit-guesses', {stored!r}); {forbid}")
     page = visit.open(LESSON)
@@ -292,9 +285,7 @@ def said_on(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
-def test_the_page_says_what_python_says_about_the_same_forecasts(
-    visit: Visit, seed: int | None
-) -> None:
+def test_the_page_says_what_python_says_about_the_same_forecasts(visit, seed) -> None:
     rows = read_rows(STAND_IN.read_text(encoding="utf-8"))
     if seed is not None:
         rng = np.random.default_rng(seed)
@@ -329,8 +320,7 @@ def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Vi
             read_rows(text)
         assert give(text) == str(refused.value)
     assert give(as_csv(rows)) == messages.IMPORTED.format(new=1, known=1)
-    assert set(page.evaluate(KEPT)) == {"4a", "5a"}
-    assert page.evaluate(KEPT)["4a"]["sure"] == 0.9
+    assert set(page.evaluate(KEPT)) == {"4a", "5a"} and page.evaluate(KEPT)["4a"]["sure"] == 0.9
     page.get_by_role("button", name="Forget my forecasts").click()
     assert len(page.evaluate(KEPT)) == 2
     page.get_by_role("button", name="Really forget all of them?").click()

@@ -61,8 +61,7 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     assert len(half.prob) == len(other.prob) == 4000
     fitted = clone(pseudo_real.TRUTHS[truth]).fit(half.prob, half.label)
     population = pseudo_real.clone_of(MADE, truth)
-    assert len(population.prob) == clones.POPULATION
-    assert np.all(np.diff(population.prob) >= 0)
+    assert len(population.prob) == clones.POPULATION and np.all(np.diff(population.prob) >= 0)
     np.testing.assert_allclose(population.true_prob, fitted.calibrate(population.prob), atol=1e-12)
     # The scores have the quantiles of the half, to the resolution of its 4000 rows.
     parts = np.linspace(0.01, 0.99, 99)
@@ -273,8 +272,7 @@ def test_a_winner_needs_twice_the_standard_error_of_the_difference() -> None:
     assert not one.beats("b", "a") and not one.beats("a", "c")
     assert one.wins("task") == {"a": 1, "b": 0, "c": 1}
     upside = table((-one.values).tolist(), higher=True)
-    assert upside.best() == "a" and upside.leaders() == ("a", "c")
-    assert upside.beats("a", "b")
+    assert upside.best() == "a" and upside.leaders() == ("a", "c") and upside.beats("a", "b")
 
 
 def test_more_draws_from_the_same_clones_are_no_new_clones() -> None:
@@ -440,8 +438,7 @@ def test_another_study_makes_other_decisions() -> None:
         for data_set, rows in STUDY.rows.items()
     }
     first = decisions(Study(worse))[0]
-    assert first.use is not None and first.use not in pieces
-    assert first.level[0] not in pieces
+    assert first.use is not None and first.use not in pieces and first.level[0] not in pieces
 
 
 # --- the command ---------------------------------------------------------------------------------

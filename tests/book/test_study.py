@@ -80,8 +80,7 @@ def numbers(result: StudyResult) -> dict[Cell, Measures]:
 def test_the_full_grid_is_that_of_the_source() -> None:
     grid = Grid()
     keys = [data_set.key for data_set in grid]
-    assert len(grid) == len(keys) == len(set(keys)) == 1575
-    assert grid.sizes == (1000, 3000, 10_000)
+    assert len(grid) == len(keys) == len(set(keys)) == 1575 and grid.sizes == (1000, 3000, 10_000)
     assert grid.errors == tuple(i / 200 for i in range(21))
 
 

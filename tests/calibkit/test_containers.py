@@ -194,9 +194,7 @@ def test_an_index_in_another_order_is_refused(subtests: pytest.Subtests) -> None
 
 
 @pytest.mark.parametrize("make", [pandas_shuffled, polars, pyarrow])
-def test_columns_named_like_the_classes_in_another_order_are_refused(
-    make: Callable[[Any], Any], subtests: pytest.Subtests
-) -> None:
+def test_columns_named_like_the_classes_in_another_order_are_refused(make, subtests) -> None:
     frame = make(ROWS)
     names = column_names(frame)
     assert names is not None
@@ -324,9 +322,7 @@ def test_the_order_of_rows_does_not_move_a_measured_value(seed: int, subtests) -
 @pytest.mark.parametrize(
     ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]
 )
-def test_single_precision_is_summed_in_double_precision(
-    data: Any, found: dict[str, Any], subtests: pytest.Subtests
-) -> None:
+def test_single_precision_is_summed_in_double_precision(data, found, subtests) -> None:
     labels, prob = data(30_000)
     prob = prob.astype(np.float32)
     for name, measure in deterministic(found).items():
@@ -373,8 +369,7 @@ def test_a_class_that_never_occurs_keeps_its_column() -> None:
     labels, prob = np.array([0, 1, 0, 1]), np.full((4, 3), 1 / 3)
     with pytest.warns(ck.CalibrationWarning, match="Never seen in y_true: class 2. The column is"):
         error = ck.class_wise_calibration_error(labels, prob)
-    assert len(error.per_view) == 3
-    assert error.per_view == pytest.approx([1 / 6, 1 / 6, 1 / 3])
+    assert len(error.per_view) == 3 and error.per_view == pytest.approx([1 / 6, 1 / 6, 1 / 3])
     assert float(error) == pytest.approx(2 / 9)
     assert ck.brier_score(labels, prob).name == "Brier score (sum over 3 classes)"
     assert len(ck.binary_problems(labels, prob, view="class-wise")) == 3
@@ -474,8 +469,7 @@ class TestSpeakingResults:
     def test_describe_is_one_line_of_sentences(self, name: str) -> None:
         text = SPEAKING[name].describe()
         assert text[0].isupper() or text[0].isdigit()
-        assert text.endswith(".") and "\n" not in text
-        assert "nan" not in text
+        assert text.endswith(".") and "\n" not in text and "nan" not in text
         assert repr(SPEAKING[name]) == f"<{type(SPEAKING[name]).__name__}: {text}>"
 
     def test_frame_and_html_show_the_same_table(self, name: str) -> None:
@@ -509,8 +503,7 @@ def test_float_of_a_result_is_its_number() -> None:
     assert float(RESULTS["brier_decomposition"]) == RESULTS["brier_decomposition"].score
     assert f"{error:.3f}" == f"{error.value:.3f}" and f"{error}" == str(error)
     assert round(error, 2) == round(error.value, 2)
-    assert error * 3 == 3 * error == 3 * error.value and 0 < error < 1
-    assert error >= error.value
+    assert error * 3 == 3 * error == 3 * error.value and 0 < error < 1 and error >= error.value
     scorer = make_scorer(
         ck.expected_calibration_error, greater_is_better=False, response_method="predict_proba"
     )

@@ -64,9 +64,7 @@ EQUAL_MASS = [
 
 
 @pytest.mark.parametrize(("prob", "n_bins", "upper", "ours"), EQUAL_MASS)
-def test_equal_mass_edges(
-    prob: list[float], n_bins: int, upper: list[float], ours: list[float] | None
-) -> None:
+def test_equal_mass_edges(prob, n_bins, upper, ours) -> None:
     edges = ck.EqualMass(n_bins).edges(np.array(prob))
     assert edges[0] == 0 and edges[1:] == pytest.approx(ours or upper, abs=1e-15)
 

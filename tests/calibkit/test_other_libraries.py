@@ -35,9 +35,7 @@ def test_the_page_shows_what_comes_out_today(library: others.Library) -> None:
 
 
 @pytest.mark.parametrize("library", others.LIBRARIES, ids=NAMES)
-def test_a_reason_is_given_where_numbers_differ_and_only_there(
-    library: others.Library, subtests: pytest.Subtests
-) -> None:
+def test_a_reason_is_given_where_numbers_differ_and_only_there(library, subtests) -> None:
     for row, number in pairs(library):
         with subtests.test(number=number):
             same = others.ours(row) == pytest.approx(number, abs=others.ROUNDING)

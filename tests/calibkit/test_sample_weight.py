@@ -133,8 +133,7 @@ def test_tables_keep_counting_rows() -> None:
     table = ck.reliability_table(y, p, bins=2, sample_weight=w)
     assert table.count.tolist() == [2, 1] and table.mass is not None
     assert table.mass.tolist() == [4, 2] and table.weight == pytest.approx([2 / 3, 1 / 3])
-    assert table.mean_prob == pytest.approx([0.25, 0.9])
-    assert table.frequency.tolist() == [0.25, 1]
+    assert table.mean_prob == pytest.approx([0.25, 0.9]) and table.frequency.tolist() == [0.25, 1]
     assert table.to_frame()["weight"].tolist() == [4, 2]
     assert "3 predictions (positive class, weighted) in 2 equal-width bins" in table.describe()
     observed = calibration_curve(np.repeat(y, w), np.repeat(p, w), n_bins=2)

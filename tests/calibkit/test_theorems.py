@@ -209,9 +209,7 @@ class TestLemma1:
 
     @given(seeds, st.integers(2, 6))
     @settings(max_examples=60)
-    def test_over_confident_errors_are_at_most_one_minus_accuracy(
-        self, seed: int, n_classes: int
-    ) -> None:
+    def test_over_confident_errors_are_at_most_one_minus_accuracy(self, seed, n_classes) -> None:
         labels, prob = class_data(60, n_classes, seed)
         sure = np.full((60, n_classes), 0.0)
         sure[np.arange(60), prob.argmax(axis=1)] = 1

@@ -187,9 +187,7 @@ class TestPositive:
         assert self.labels(["yes", "yes"], "yes") == [1, 1]
 
     @pytest.mark.parametrize(("y_true", "positive"), [([0, 0], 1), ([False, False], True)])
-    def test_of_numbers_and_truth_values_one_may_be_absent(
-        self, y_true: Any, positive: Any
-    ) -> None:
+    def test_of_numbers_and_truth_values_one_may_be_absent(self, y_true, positive) -> None:
         assert self.labels(y_true, positive) == [0, 0]
 
     @pytest.mark.parametrize(

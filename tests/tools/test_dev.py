@@ -56,9 +56,7 @@ def test_an_optional_extra_may_fail_once(installs: list[list[str]], capsys) -> N
 
 
 @pytest.mark.parametrize("slow", [(), ("impossible",)])
-def test_a_failed_installation_leaves_no_stamp(
-    slow: tuple[str], installs: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_installation_leaves_no_stamp(slow, installs, monkeypatch) -> None:
     monkeypatch.setattr(venv, "WITH_TORCH", slow)
     with pytest.raises(venv.Failure, match="could not be installed"):
         venv.prepare(("impossible",))

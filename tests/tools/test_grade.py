@@ -114,9 +114,7 @@ def test_a_student_in_a_file_name_is_what_does_not_name_the_lesson(stem: str, st
         (["pass"], "2024_04", "04"),
     ],
 )
-def test_the_setup_cell_names_the_lesson_or_else_the_file(
-    cells: list[str], name: str, lesson: str
-) -> None:
+def test_the_setup_cell_names_the_lesson_or_else_the_file(cells, name, lesson) -> None:
     known = ("01", "04", "05")
     assert grade_run.lesson_of([(cell, []) for cell in cells], name, known) == lesson
 
@@ -172,13 +170,7 @@ def test_folders_that_a_run_needs_are_not_hidden(tmp_path: Path) -> None:
         ([".", "--memory", "nan"], "is not above 0"),
     ],
 )
-def test_wrong_usage_is_code_2(
-    tmp_path: Path,
-    arguments: list[str],
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_wrong_usage_is_code_2(tmp_path, arguments, words, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as stop:
         grade.main(arguments)

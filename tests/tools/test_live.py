@@ -62,9 +62,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
     return tmp_path / "core.tgz", tmp_path / "wheels", ours
 
 
-def test_a_folder_holds_what_lessons_need_and_no_more(
-    parts: tuple[Path, Path, Path], tmp_path: Path, subtests: pytest.Subtests
-) -> None:
+def test_a_folder_holds_what_lessons_need_and_no_more(parts, tmp_path, subtests) -> None:
     archive, wheels, ours = parts
     (wheels / "stray.whl").write_bytes(b"not asked for")
     lock = pyodide.assemble(archive, wheels, [ours], tmp_path / "out")["packages"]
@@ -90,9 +88,7 @@ def test_a_changed_core_is_refused(parts: tuple[Path, Path, Path], tmp_path, mon
         pyodide.unpack_core(parts[0], tmp_path / "out")
 
 
-def test_a_missing_wheel_and_a_missing_dependency_are_named(
-    parts: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
+def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> None:
     archive, wheels, ours = parts
     lock = {"info": {}, "packages": {"a": {"depends": ["b_c"]}}}
     with pytest.raises(Failure, match="a depends on b-c, which is not there"):
@@ -102,9 +98,7 @@ def test_a_missing_wheel_and_a_missing_dependency_are_named(
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
 
 
-def test_official_packages_can_come_from_another_host(
-    parts: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
+def test_official_packages_can_come_from_another_host(parts, tmp_path) -> None:
     archive, wheels, ours = parts
     folder = tmp_path / "out"
     pyodide.assemble(archive, wheels, [ours], folder)
@@ -132,9 +126,7 @@ def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
         ("sklearn/neighbors/_base.py", "sklearn/neighbors/_base", "_get_weights"),
     ],
 )
-def test_what_is_left_out_says_so_when_it_is_used(
-    name: str, stem: str, wanted: str, subtests: pytest.Subtests
-) -> None:
+def test_what_is_left_out_says_so_when_it_is_used(name, stem, wanted, subtests) -> None:
     found = compiled.stand_in(name, b"data")
     assert found is not None and found[0] == f"{stem}.py"
     module = ModuleType("absent")

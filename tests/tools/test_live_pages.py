@@ -159,9 +159,7 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
         ("y,p\n\x00\x01\x02", {}, "."),
     ],
 )
-def test_what_cannot_be_used_is_told_in_the_commands_sentence(
-    folder: Path, content: str, wish: dict[str, Any], words: str
-) -> None:
+def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, wish, words) -> None:
     Path("log.csv").write_text(content, encoding="utf-8")
     found = in_page.audit({"name": "log.csv", **ASKED, **wish})
     assert list(found) == ["refused"]

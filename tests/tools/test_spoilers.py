@@ -72,9 +72,7 @@ TELLING = {  # cells above the guess, between it and what reveals, and after; do
 
 
 @pytest.mark.parametrize(("above", "amid", "after", "tells"), TELLING.values(), ids=TELLING)
-def test_telling_words_are_found_where_a_learner_sees_them(
-    above: list[NotebookNode], amid: list[NotebookNode], after: list[NotebookNode], tells: bool
-) -> None:
+def test_telling_words_are_found_where_a_learner_sees_them(above, amid, after, tells) -> None:
     right = Option(text="no", says=TOLD, right=True)
     quiz = (Question(id="1", text="Is it fair?", options=(right, Option(text="yes", says="No."))),)
     lesson = Lesson("00", "Coins", {}, {"0a": COIN}, questions=quiz)

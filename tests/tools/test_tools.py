@@ -386,9 +386,7 @@ ADDRESS = {
 
 
 @pytest.mark.slow
-def test_the_book_executes_a_lesson_once_and_compares_it(
-    executed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, monkeypatch) -> None:
     pytest.importorskip("jupyter_cache")
     monkeypatch.setattr(notebooks, "EXECUTED", tmp_path / "executed")
     monkeypatch.setattr(notebooks, "TASKS", {"book": notebooks.for_the_book})
@@ -450,9 +448,7 @@ def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, cap
 
 
 @pytest.mark.parametrize(("problem", "code"), [("cell 3 differs", 1), ("", 0)])
-def test_a_number_of_another_processor_fails_the_stage(
-    problem: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_number_of_another_processor_fails_the_stage(problem, code, monkeypatch, capsys) -> None:
     monkeypatch.setattr(portable, "kernels", lambda: ["Nehalem", "Haswell"])
     monkeypatch.setattr(portable, "compare", lambda path, kernel, threads: problem)
     assert portable.main(["04", "--threads", "1", "--threads", "2"]) == code
@@ -464,9 +460,7 @@ def test_a_number_of_another_processor_fails_the_stage(
 @pytest.mark.parametrize(
     ("words", "resolution"), [([], "lowest-direct"), (["--newest"], "highest")]
 )
-def test_other_packages_are_installed_and_tested(
-    words: list[str], resolution: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_other_packages_are_installed_and_tested(words, resolution, monkeypatch, tmp_path) -> None:
     commands: list[list[str]] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:

@@ -128,18 +128,14 @@ def test_a_broken_copy_is_named_and_kept(course: tuple[Path, Path], broken: str)
     assert workbook.copies(["00"], *course)[1] == []
 
 
-def test_a_lesson_that_does_not_exist_is_named_before_anything_is_done(
-    course: tuple[Path, Path],
-) -> None:
+def test_a_lesson_that_does_not_exist_is_named_before_anything_is_done(course) -> None:
     for name in ("77", "four", "-1", ""):
         with pytest.raises(Failure, match="there is no lesson .*; there are 00, 01, 02"):
             workbook.copies(["00", name], *course)
     assert not course[1].exists()
 
 
-def test_a_place_that_cannot_be_written_gives_a_sentence(
-    course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_that_cannot_be_written_gives_a_sentence(course, monkeypatch) -> None:
     course[1].write_text("mine")
     with pytest.raises(Failure, match="workbook is a file.*rename the file"):
         workbook.copies((), *course)

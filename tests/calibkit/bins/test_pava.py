@@ -95,9 +95,7 @@ def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtes
     st.integers(1, 90),
     st.sampled_from(["paper", "reference"]),
 )
-def test_without_ties_it_is_the_algorithm_of_the_source(
-    label: list[int], n_min: int, n_max: int, tail: str
-) -> None:
+def test_without_ties_it_is_the_algorithm_of_the_source(label, n_min, n_max, tail) -> None:
     n_min = min(n_min, n_max, len(label) - 1)
     prob = np.linspace(0.01, 0.99, len(label))
     for ties in ("pooled", "as-given"):

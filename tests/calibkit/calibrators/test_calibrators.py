@@ -86,8 +86,7 @@ class TestEstimator:
         assert model.fit(p, y) is model and model.converged_ is True
         assert isinstance(model.n_iter_, int) and model.n_iter_ >= 0
         assert model.n_parameters_ is None or model.n_parameters_ >= 1
-        assert model.family and model.loss_name
-        assert repr(model.get_params()) == before
+        assert model.family and model.loss_name and repr(model.get_params()) == before
 
     def test_fitting_twice_forgets_the_first_time(self, family):
         y, p = binary_data(200)
@@ -167,8 +166,7 @@ class TestInputAndOutput:
         assert x.shape == height.shape
         there = ~np.isnan(height)
         assert np.array_equal(np.isnan(x[~there]), np.isnan(height[~there]))
-        assert np.nanmin(x) == 0 and np.nanmax(x) == 1
-        assert (np.diff(x[there]) >= 0).all()
+        assert np.nanmin(x) == 0 and np.nanmax(x) == 1 and (np.diff(x[there]) >= 0).all()
         # Inside a drawn stretch; where a jump begins and ends is a matter of the left-closed bin.
         inner = there[:-1] & there[1:] & (np.diff(x) > 1e-9)
         middle = (x[:-1] + x[1:])[inner] / 2

@@ -502,9 +502,7 @@ def test_scores_that_rounding_moves_are_one_score(subtests: pytest.Subtests) -> 
 
 
 @pytest.mark.parametrize("options", [{}, {"penalty": 0.01}, {"penalty": 1e-3, "bias_penalty": 0.0}])
-def test_without_a_block_per_class_the_optimum_is_the_same(
-    options: dict[str, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_block_per_class_the_optimum_is_the_same(options, monkeypatch) -> None:
     """As with 1,000 classes, whose blocks would take 8 GB; here the limit is lowered instead."""
     labels, prob = class_data(500, n_classes=26)
     usual = MatrixScaling("probabilities", **options).fit(prob, labels)

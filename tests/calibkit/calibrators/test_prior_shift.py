@@ -86,9 +86,7 @@ def log_likelihood(share: float, p: Any, train: float) -> float:
 @pytest.mark.parametrize(
     ("train", "test", "scale"), [(0.5, 0.2, 0.5), (0.5, 0.01, 0.5), (0.1, 0.6, 1.0), (0.3, 0.3, 2)]
 )
-def test_the_estimate_is_the_summit_of_the_likelihood(
-    train: float, test: float, scale: float
-) -> None:
+def test_the_estimate_is_the_summit_of_the_likelihood(train, test, scale) -> None:
     sample = GaussianDiscriminant(train, deployed=test, scale=scale).sample(1500, rng=2)
     estimate = estimate_prevalence(sample.y_prob, train_prevalence=train)
     found = optimize.minimize_scalar(

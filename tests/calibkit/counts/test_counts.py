@@ -60,8 +60,7 @@ def test_bins_are_those_of_equal_width_also_on_their_edges(bins: int) -> None:
     label = np.arange(len(prob)) % 2
     table = CountTable().update(label, prob).table(bins)
     direct = ck.reliability_table(label, prob, bins=bins)
-    assert np.array_equal(table.edges, direct.edges)
-    assert np.array_equal(table.count, direct.count)
+    assert np.array_equal(table.edges, direct.edges) and np.array_equal(table.count, direct.count)
     assert np.array_equal(table.frequency, direct.frequency, equal_nan=True)
     np.testing.assert_allclose(table.mean_prob, direct.mean_prob, rtol=0, atol=1e-13)
 
@@ -103,8 +102,7 @@ def test_other_members_of_the_family_equal_those_in_memory(options: dict[str, An
     label, prob = binary_data(3000)
     ours = CountTable().update(label, prob).calibration_error(20, **options)
     direct = ck.calibration_error(label, prob, bins=20, **options)
-    assert float(ours) == pytest.approx(float(direct), abs=1e-13)
-    assert ours.name == direct.name
+    assert float(ours) == pytest.approx(float(direct), abs=1e-13) and ours.name == direct.name
 
 
 @pytest.mark.parametrize("view", ["top-label", 0, 2])
@@ -177,9 +175,7 @@ def test_stated_accuracy_off_the_grid() -> None:
 
 
 @given(numbers=st.lists(st.integers(0, 60), min_size=1, max_size=80), n_bins=st.integers(1, 12))
-def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(
-    numbers: list[int], n_bins: int
-) -> None:
+def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(numbers, n_bins) -> None:
     prob = np.array(numbers) / 60
     label = np.arange(len(prob)) % 2
     table = CountTable(cells=60).update(label, prob).table(ck.EqualMass(n_bins))
@@ -202,8 +198,7 @@ def test_parts_add_up_bit_for_bit_in_any_order(cuts: list[int], seed: int) -> No
     order = np.random.default_rng(seed).permutation(500)
     pieces = [piece for piece in np.split(order, sorted(cuts)) if len(piece)]
     tables = [CountTable().update(label[piece], prob[piece]) for piece in pieces]
-    assert same(sum(tables), whole)
-    assert same(sum(reversed(tables), start=CountTable()), whole)
+    assert same(sum(tables), whole) and same(sum(reversed(tables), start=CountTable()), whole)
 
 
 def test_more_rows_than_a_block() -> None:

@@ -563,9 +563,7 @@ def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Su
         ("", {}, "there are no rows"),
     ],
 )
-def test_a_predicted_class_that_cannot_be_used(
-    tmp_path: Path, rows: str, options: dict[str, Any], words: str
-) -> None:
+def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -> None:
     path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
     with pytest.raises(ValueError, match=words):
         count_file(path, **{"label": "y", "prob": "p", "predicted": "k"} | options)

@@ -102,9 +102,7 @@ class TestNamedMembers:
         ],
     )
     @pytest.mark.parametrize("view", ["top-label", 2])
-    def test_equal_width_by_default(
-        self, data: Any, measure: Named, norm: float, weights: str, view: Any
-    ) -> None:
+    def test_equal_width_by_default(self, data, measure, norm, weights, view) -> None:
         for bins, options in ((15, {}), (10, {"bins": 10})):
             exact = table_of(*data, view, [k / bins for k in range(bins + 1)])
             wanted = pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
@@ -204,8 +202,7 @@ class TestClassWeights:
                 np.testing.assert_array_equal(found.per_view, plain.per_view)
         largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
         assert largest.value == largest.per_view[:2].max()
-        assert found.class_weights is not None
-        assert found.class_weights.tolist() == [0.25, 0, 0.75]
+        assert found.class_weights is not None and found.class_weights.tolist() == [0.25, 0, 0.75]
         assert "class-wise, 3 classes, classes weighted" in found.describe()
 
     def test_equal_weights_are_none(self, subtests: pytest.Subtests) -> None:
@@ -222,8 +219,7 @@ class TestClassWeights:
         table = only.tables[0]
         assert only.null_mean == pytest.approx(null_moments(table)[0], rel=1e-12)
         null = ck.null_level(ck.marginal_calibration_error, *data, n_draws=300, rng=0, **options)
-        assert null.value == only.value
-        assert null.mean == pytest.approx(only.null_mean, rel=0.1)
+        assert null.value == only.value and null.mean == pytest.approx(only.null_mean, rel=0.1)
         slow = ck.null_level(
             lambda y, p: float(ck.marginal_calibration_error(y, p, **options)),
             *data, n_draws=300, rng=0,

@@ -83,9 +83,7 @@ def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None
 
 @given(ROWS, st.floats(0.02, 0.5), st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_it_moves_little_where_predictions_move_little(
-    rows: list[tuple[float, int]], width: float, seed: int
-) -> None:
+def test_it_moves_little_where_predictions_move_little(rows, width, seed) -> None:
     """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
     labels, prob = split(rows)
     moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
@@ -102,9 +100,7 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
 @pytest.mark.slow
 @given(ROWS)
 @settings(max_examples=40, deadline=None)
-def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(
-    rows: list[tuple[float, int]],
-) -> None:
+def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(rows) -> None:
     """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
     labels, prob = split(rows)
     error = smooth_calibration_error(labels, prob).value

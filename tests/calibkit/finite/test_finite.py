@@ -113,12 +113,10 @@ class TestGolden:
 class TestTheorems:
     def test_calibrated_in_every_class_and_in_confidence_and_still_improvable(self):
         fake = finite.example("three atoms")
-        assert fake.n_atoms == 3
-        assert fake.expected_error() == fake.label_conditional_error() == 0
+        assert fake.n_atoms == 3 and fake.expected_error() == fake.label_conditional_error() == 0
         assert fake.vector_conditional_error() == 0
         assert fake.class_wise_errors() == (0, 0, 0) and fake.accuracy == F(2, 5)
-        assert fake.best_postprocessing().accuracy == F(3, 5)
-        assert fake.strong_error() == F(3, 5)
+        assert fake.best_postprocessing().accuracy == F(3, 5) and fake.strong_error() == F(3, 5)
 
     @given(classifiers(n_classes=3, n_atoms=(2, 2)))
     def test_two_atoms_of_three_classes_that_are_class_wise_calibrated_are_strongly_so(self, fake):
@@ -160,8 +158,7 @@ class TestTheorems:
             fake.strong_error() / 2,
         ]
         assert chain == sorted(chain)
-        assert sum(fake.class_wise_errors()) <= fake.strong_error()
-        assert fake.strong_error() <= 2
+        assert sum(fake.class_wise_errors()) <= fake.strong_error() and fake.strong_error() <= 2
 
     @pytest.mark.parametrize(
         ("link", "name"),

@@ -82,8 +82,7 @@ class TestEveryEvaluator:
         assert result.value == result.error(1) == float(result) == pytest.approx(gap.mean())
         assert result.squared == result.error(2) == pytest.approx((gap**2).mean())
         assert result.error(0.5) == pytest.approx((gap**0.5).mean())
-        assert (result.n, result.view) == (300, "positive class")
-        assert result.label.sum() == y.sum()
+        assert (result.n, result.view) == (300, "positive class") and result.label.sum() == y.sum()
 
     def test_the_given_evaluator_and_data_are_left_alone(self, evaluator):
         y, p = drawn()
@@ -117,8 +116,7 @@ class TestEveryEvaluator:
         assert f"{result.value:.4f} from the diagonal" in result.describe()
         assert "would show" not in result.describe()
         assert np.isnan([result.null_mean, result.null_sd, result.p_value]).all()
-        assert result.to_frame()["number"][0] == result.value
-        assert "<table>" in result._repr_html_()
+        assert result.to_frame()["number"][0] == result.value and "<table>" in result._repr_html_()
         again = pickle.loads(pickle.dumps(result))
         assert np.array_equal(again.fitted, result.fitted)
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -151,8 +149,7 @@ class TestSlopeOne:
         y, p = class_data(200, 3)
         error = ck.expected_calibration_error(y, p, view=view)
         result = fit_on_test(y, p, view=view)
-        assert result.value == pytest.approx(error.value, abs=1e-12)
-        assert result.view == error.view
+        assert result.value == pytest.approx(error.value, abs=1e-12) and result.view == error.view
 
     def test_only_they_are_debiased(self, subtests):
         y, p = drawn()

@@ -82,8 +82,7 @@ def fitted(model, scores, y):
 
 
 def check_rows(calibrated):
-    assert np.isfinite(calibrated).all()
-    assert (calibrated >= 0).all() and (calibrated <= 1).all()
+    assert np.isfinite(calibrated).all() and (calibrated >= 0).all() and (calibrated <= 1).all()
     np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
 
 

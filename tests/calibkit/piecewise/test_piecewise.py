@@ -129,8 +129,7 @@ def test_pieces_keep_their_least_share(seed: int, k: int, ties: bool) -> None:
     inner = np.sort(rng.random((5, k - 1)), axis=1)
     knots = np.column_stack([np.zeros(5), inner, np.ones(5)])
     out = optimise.spaced(grid, knots)
-    assert (np.diff(out, axis=1) > 0).all()
-    assert (out[:, 0] == 0).all() and (out[:, -1] == 1).all()
+    assert (np.diff(out, axis=1) > 0).all() and (out[:, 0] == 0).all() and (out[:, -1] == 1).all()
     if not ties:
         rank = np.interp(out[:, 1:-1], grid.x, grid.rank)
         gaps = np.diff(np.column_stack([np.zeros(5), rank, np.ones(5)]), axis=1)
@@ -170,8 +169,7 @@ def test_one_piece_without_intercept_is_temperature_scaling() -> None:
     temperature = np.exp(minimize_scalar(loss, bounds=(-3, 3), options={"xatol": 1e-10}).x)
     at = np.array([0.01, 0.2, 0.5, 0.9])
     np.testing.assert_allclose(model.calibrate(at), expit(logit(at) / temperature), atol=1e-5)
-    assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15)
-    assert model.n_parameters_ == 1
+    assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15) and model.n_parameters_ == 1
     alone = PiecewiseLinear("logit", intercept=False).fit(sample.y_prob, sample.y_true)
     np.testing.assert_array_equal(alone.calibrate(at), model.calibrate(at))
 

@@ -56,8 +56,7 @@ class TestGeometry:
         shape = corners(one(plot.reliability(table), "bars"))
         assert np.array_equal(shape[:, 0, 0], table.edges[:-1])
         assert np.array_equal(shape[:, 2, 0], table.edges[1:])
-        assert np.array_equal(shape[:, 1, 1], table.frequency)
-        assert (shape[:, [0, 3], 1] == 0).all()
+        assert np.array_equal(shape[:, 1, 1], table.frequency) and (shape[:, [0, 3], 1] == 0).all()
 
     def test_points_stand_at_mean_prediction_and_frequency(self, table):
         points = one(plot.reliability(table), "means").get_xydata()
@@ -176,8 +175,7 @@ class TestCounts:
     def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
         ax = plot.reliability(table)
         strip = strip_of(ax)
-        assert strip.get_xlim() == ax.get_xlim()
-        assert strip.get_xlabel() == "predicted probability"
+        assert strip.get_xlim() == ax.get_xlim() and strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
 
     @pytest.mark.slow
