@@ -43,12 +43,13 @@ class CalibrationWarning(UserWarning):
     """
 
 
-def warn(message: str) -> None:
+def warn(*messages: str) -> None:
     """Warn at the user's line, whichever function or pipeline it called."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith(_NOT_THE_USER):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, CalibrationWarning, stacklevel=level)
+    for message in messages:
+        warnings.warn(message, CalibrationWarning, stacklevel=level)
 
 
 def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:

@@ -30,8 +30,7 @@ from calibkit.containers import answers_of, refuse_other_order
 from calibkit.guesses import unknown_option
 from calibkit.results import Frozen
 from calibkit.types import Events as Events
-from calibkit.types import FloatArray, IntArray
-from calibkit.types import Rows as Rows
+from calibkit.types import FloatArray, IntArray, Rows
 from calibkit.types import shows_rows as shows_rows
 from calibkit.validation import (
     BLOCK_ROWS,
@@ -148,8 +147,7 @@ def binary_problems(
         The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
         numbers or truth values, e.g. ``positive="yes"``.
     predicted, sample_weight : optional and None
-        The predicted class, whose confidence is `y_prob`; weights are refused: as in
-        `binary_problem`.
+        The predicted class; weights are refused: as in `binary_problem`.
 
     Returns
     -------
@@ -230,15 +228,13 @@ def _right(
     """Return where the predicted class was the true one, and the number of classes."""
     if prob.ndim != 1 or positive is not None or view not in (None, "top-label"):
         raise ValueError(
-            "predicted= makes the top-label problem: it goes with one column of confidences, the "
-            f'view "top-label" and no positive label; got y_prob of shape {prob.shape}, '
-            f"view={view!r}, positive={positive!r}."
+            'predicted= goes with one column of confidences, the view "top-label" and no positive '
+            f"label; got y_prob of shape {prob.shape}, view={view!r}, positive={positive!r}."
         )
     if predicted is True:
         return y_true, 2
     found = answers_of(y_true, predicted)
-    for note in found.notes:
-        warn(note)
+    warn(*found.notes)
     return found.right, len(found.names)
 
 

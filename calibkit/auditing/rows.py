@@ -185,8 +185,7 @@ def answered(
         return y_true, None
     if class_names is None:
         found = answers_of(y_true, predicted)
-        for note in found.notes:
-            warn(note)
+        warn(*found.notes)
         return found.right, found
     names, k = _class_names(class_names, len(class_names)), len(class_names)
     shape = np.broadcast_to(np.float64(), (len(y_true), k))

@@ -64,7 +64,7 @@ class Columns:
                 what = "is there more than once" if name in names else "is not there"
                 raise place.error(
                     f"column {quoted(name)} {what}. The columns are {listed(names)}; choose with "
-                    f"label= and prob= (command line: --label and --prob).{_separated(names)}"
+                    f"label= and prob= (command line: --label and --prob).{_hint(names, name)}"
                 )
         resolved.check(place)
         return resolved
@@ -118,8 +118,10 @@ def columns_of(
     return Columns(label, names, dialect=Dialect.checked(delimiter, decimal), **more)
 
 
-def _separated(names: Sequence[str]) -> str:
-    """Say so if the one name of a file looks like several with another separator."""
+def _hint(names: Sequence[str], name: str) -> str:
+    """Say so if a name, or the one name of a file, looks like several."""
+    if set(name.split(",")) <= set(names):
+        return " Several models or targets are several audits, or one calibkit compare."
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
         if len(names) == 1 and mark in names[0]:
             return (

@@ -91,8 +91,7 @@ def _with_codes(files: list[tuple[str, Columns]]) -> list[tuple[str, Columns]]:
         codes, names, notes = shared_classes(words[label], words[predicted])
     except ValueError as error:
         raise Place(files[0][0]).error(str(error)) from None
-    for note in notes:
-        warn(note)
+    warn(*notes)
     return [(path, replace(columns, codes=codes, classes=names)) for path, columns in files]
 
 

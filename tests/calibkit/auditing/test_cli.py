@@ -205,6 +205,13 @@ def test_a_predicted_class_with_its_confidence(run: Run) -> None:
     direct = audit(ANIMALS[label], top, predicted=ANIMALS[guess]).to_dict()
     for name in ("headline", "answers", "n_classes", "class_names", "view"):
         assert found[name] == direct[name], name
+    np.savez("two.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top, other=top**2)
+    both = ("--label", "true", "--prob", "sure,other", "--predicted", "said")
+    for more in ((), ("--large",)):
+        found = json.loads(run("compare", "two.npz", *both, *more, "--json", "-").out)
+        assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
+    several = run("audit", "two.npz", *both)
+    assert several.code == 2 and "several audits" in several.err
     refused = run("audit", "log.npz", *chosen, "--positive", "cat")
     assert refused.code == 2 and "no positive label" in refused.err
 
