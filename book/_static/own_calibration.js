@@ -120,7 +120,8 @@
     const label = used.map(({ n, mean, share, low, high }) => `${spell(n)} at ${shown(mean)}: `
       + `share right ${shown(share)}, by chance ${shown(low)} to ${shown(high)}`).join("; ");
     const line = (x1, y1, x2, y2, more) => make("line", { x1, y1, x2, y2, stroke: "currentColor", ...more });
-    const text = (at, down, said, anchor = "middle") => make("text", { x: at, y: down, "text-anchor": anchor }, said);
+    const text = (at, down, said, anchor = "middle") => (
+      make("text", { x: at, y: down, "text-anchor": anchor }, said));
     const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].flatMap((p) => [
       line(x(p), y(0), x(p), y(1), { opacity: 0.15 }), line(x(0), y(p), x(1), y(p), { opacity: 0.15 }),
       text(x(p), 425, `${p}`), text(42, y(p) + 4, `${p}`, "end")]);
@@ -145,7 +146,7 @@
       return cells("td", [number, n, ...[mean, share].map((p) => `${points(p).slice(1)} %`), points(gap)]);
     });
     const head = cells("th", ["lesson", "forecasts", "sure", "right", "gap"]);
-    return make("div", { class: "ck-frame" }, make("table", { class: "table" },
+    return make("div", { class: "ck-frame", tabindex: 0 }, make("table", { class: "table" },
       make("thead", {}, head), make("tbody", {}, ...body)));
   };
 
@@ -158,13 +159,14 @@
   const show = (said = "") => {
     const kept = window.calibkitForecasts.read(), mine = known(kept), isStandIn = !mine.length;
     const rows = isStandIn ? known(parse(STAND_IN)) : mine;
-    const title = fill(isStandIn ? words.OWN_TITLE_STAND_IN : words.OWN_TITLE, { n: spell(rows.length) });
+    const form = isStandIn ? words.OWN_TITLE_STAND_IN : words.OWN_TITLE;
+    const title = fill(form, { n: spell(rows.length) });
     const button = (name, act) => {
       const made = make("button", { type: "button", class: "ck-button" }, name);
       made.addEventListener("click", () => act(made));
       return made;
     };
-    const file = make("input", { type: "file", accept: ".csv,text/csv", "aria-label": "A file of forecasts" });
+    const file = make("input", { type: "file", accept: ".csv", "aria-label": "A file of forecasts" });
     file.addEventListener("change", async () => {
       try {
         const found = parse(await file.files[0].text()), old = Object.keys(kept).length;
@@ -179,9 +181,11 @@
       made.dataset.asked = "yes";
       made.textContent = "Really forget all of them?";
     };
-    const aside = Object.keys({ ...localStorage }).filter((key) => key.startsWith("calibkit-forecasts-damaged"));
+    const aside = Object.keys({ ...localStorage })
+      .filter((key) => key.startsWith("calibkit-forecasts-damaged"));
     if (aside.length) said += ` What nobody could read is kept in this browser as ${aside.join(", ")}.`;
-    const buttons = isStandIn ? [] : [button("Export as CSV", () => download(kept)), button("Forget my forecasts", forget)];
+    const buttons = isStandIn ? []
+      : [button("Export as CSV", () => download(kept)), button("Forget my forecasts", forget)];
     root.replaceChildren(make("p", {}, make("strong", {}, title)),
       ...sentences(rows, isStandIn).map((text) => make("p", {}, text)), diagram(rows, title), byLesson(rows),
       make("div", { class: "ck-row" }, ...buttons, make("label", {}, "Import: ", file)),
