@@ -7,6 +7,7 @@ breaks and marks of emphasis. ``python -m tools.spoilers 04`` lists what lesson 
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -25,8 +26,15 @@ def told(path: Path) -> Iterator[tuple[str, str, str]]:
     """Go through what a page tells too early: name of the prediction, place, telling words."""
     lesson, cells = open_lesson(path.stem[:2], keep=False), page(path)
     for pid, prediction in lesson.predictions.items():
-        for place, text in visible(lesson, cells, pid):
+        for place, text in (*titles(), *visible(lesson, cells, pid)):
             yield from ((pid, place, words) for words in telling(prediction, text))
+
+
+@cache
+def titles() -> list[Seen]:
+    """Return the titles of all lessons, which stand beside every page of the book."""
+    found = ((path, HEADING.search(path.read_text(encoding="utf-8"))) for path in sources())
+    return [(f"title of {path.stem[:2]}", title[1]) for path, title in found if title]
 
 
 def page(path: Path) -> list[NotebookNode]:

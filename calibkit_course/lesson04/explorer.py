@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from calibkit import plot
 from calibkit.plot import look
@@ -130,7 +131,7 @@ def _draw_errors(ax: Axes, view: ChanceAtWork) -> None:
         ax.axvline(view.draws.mean(), label="mean of the redraws", gid="mean", **dashed)
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, max(6, 1.15 * height.max()))
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     ax.yaxis.set_major_formatter(lambda count, _: f"{count:\u2007>3.0f}")  # the panels stay still
     ax.set_ylabel("redraws", fontsize=look.FONT_SIZE)
 
