@@ -235,7 +235,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     prose, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
     stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
     assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
-    assert "Mean prediction 0.790" in stored and "says 79 %" in prose
+    assert "Mean confidence 0.790" in stored and "says 79 %" in prose
     assert "error 0.0901" in stored and "the ECE is 0.090" in prose
     assert "error 0.2100" in stored and "an ECE of 0.210" in prose
     assert "average error of 0.087" in stored and "average error of up to 0.09" in prose
