@@ -105,7 +105,7 @@ def regret_curve(y_prob: Any, true_prob: Any, *, thresholds: Any = None) -> Regr
     ([0.0, 0.125], 0.15)
     """
     said, true = _as_pairs(y_prob, true_prob)
-    levels = np.arange(1, 100) / 100 if thresholds is None else _as_levels(thresholds)
+    levels = np.arange(1, 100) / 100 if thresholds is None else as_levels(thresholds)
     return RegretCurve(
         threshold=levels,
         regret=np.array([_lost(said, true, t) for t in levels.tolist()]),
@@ -133,7 +133,8 @@ def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:
     return said, true
 
 
-def _as_levels(thresholds: Any) -> FloatVector:
+def as_levels(thresholds: Any) -> FloatVector:
+    """Check thresholds: numbers strictly between 0 and 1, in one row."""
     levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
     bad = np.flatnonzero(~((levels > 0) & (levels < 1)))
     if levels.ndim != 1 or len(bad) or not len(levels):

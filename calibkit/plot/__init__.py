@@ -11,6 +11,7 @@ Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 
 from calibkit.guesses import unknown_name
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
+from calibkit.plot._benefit import decision_curve
 from calibkit.plot._choice import choice
 from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
@@ -34,6 +35,7 @@ __all__ = [
     "choice",
     "corp",
     "cumulative_differences",
+    "decision_curve",
     "fit_on_test",
     "intervals",
     "legend",

@@ -79,7 +79,7 @@ def murphy(
     >>> ax.get_ylabel()
     'mean cost (prices sum to 1)'
     """
-    named = _named(curves, "model")
+    named = named_curves(curves, "model")
     rates = [curve.base_rate for curve in named.values()]
     if max(rates) - min(rates) > 1e-12:
         raise ValueError(
@@ -91,7 +91,7 @@ def murphy(
     if costs is not None:
         total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
     label = f"mean cost (prices sum to {total:g})"
-    with _over_thresholds(ax, label, marks, title, legend) as ax:
+    with over_thresholds(ax, label, marks, title, legend) as ax:
         tent, dots = total * first.ignoring(_GRID), look.pen(look.GREY, 1.6, (0, (1, 2)))
         ax.plot(_GRID, tent, zorder=2.2, label="ignoring the model", gid="ignoring", **dots)
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
@@ -149,8 +149,8 @@ def regret(
     >>> ax.get_ylabel()
     'regret per prediction'
     """
-    named = _named(curves, "trusting")
-    with _over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
+    named = named_curves(curves, "trusting")
+    with over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
             code = look.pen(color, 2.0, dashes)
             ax.plot(curve.threshold, curve.regret, label=name, gid="curve", zorder=3, **code)
@@ -160,7 +160,7 @@ def regret(
     return ax
 
 
-def _named(curves: Any, single: str) -> dict[str, Any]:
+def named_curves(curves: Any, single: str) -> dict[str, Any]:
     """Return curves by name, one to as many as there are codes."""
     named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
     if not 1 <= len(named) <= len(CODES):
@@ -169,7 +169,7 @@ def _named(curves: Any, single: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _over_thresholds(
+def over_thresholds(
     ax: Axes | None, label: str, marks: Any, title: str | None, legend: bool | None
 ) -> Iterator[Axes]:
     """Hold a figure over all thresholds, some of them marked."""

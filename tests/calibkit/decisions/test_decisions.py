@@ -14,9 +14,11 @@ import calibkit as ck
 from calibkit.decisions import (
     abstention,
     best_actions,
+    decision_curve,
     decision_threshold,
     expected_costs,
     murphy_curve,
+    net_benefit,
     policy_cost,
     regret_bound,
     regret_curve,
@@ -293,6 +295,78 @@ def test_results_say_what_they_are_and_equal_only_themselves(subtests: pytest.Su
             assert "<table>" in one._repr_html_()
 
 
+# --- net benefit --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("denominator", [20, 1000])
+def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> None:
+    """By the identity of its docstring, by a loop, and by bills; also on ties."""
+    labels, prob = coarse_binary(300, denominator)
+    curve, costs, base = decision_curve(labels, prob), murphy_curve(labels, prob), labels.mean()
+    t = curve.threshold
+    assert curve.net_benefit == pytest.approx(base - costs.cost(t) / (1 - t), abs=1e-12)
+    for at, found, everybody, saved in zip(
+        t, curve.net_benefit, curve.treat_all, curve.avoided, strict=True
+    ):
+        treated, odds = prob >= at, at / (1 - at)
+        right, vain = (treated & (labels == 1)).mean(), (treated & (labels == 0)).mean()
+        assert found == pytest.approx(right - odds * vain, abs=1e-12)
+        assert everybody == pytest.approx(base - odds * (1 - base), abs=1e-12)
+        spared = (~treated & (labels == 0)).mean() - (~treated & (labels == 1)).mean() / odds
+        assert saved == pytest.approx(spared, abs=1e-9)
+    assert curve.standardised == pytest.approx(curve.net_benefit / base, abs=1e-12)
+    one = net_benefit(labels, prob, threshold=0.3)
+    assert (float(one), one.low, one.high) == tuple(
+        getattr(curve, name)[29] for name in ("net_benefit", "low", "high")
+    )
+
+
+def test_weights_clusters_and_order_of_net_benefit() -> None:
+    labels, prob = binary_data(300)
+    other, weight = np.sqrt(prob), np.arange(300) % 3
+    again = np.repeat(np.arange(300), weight)
+    one = decision_curve(labels, prob, against=other, sample_weight=weight)
+    many = decision_curve(labels[again], prob[again], against=other[again])
+    for name in ("net_benefit", "difference", "treat_all"):
+        assert getattr(one, name) == pytest.approx(getattr(many, name), abs=1e-12)
+    twice = np.tile(np.arange(300), 2)  # each row is there twice: its copies are one cluster
+    both = decision_curve(labels[twice], prob[twice], against=other[twice], cluster=twice)
+    plain = decision_curve(labels, prob, against=other)
+    for name in ("low", "high", "difference_low", "difference_high"):
+        seen = np.isfinite(getattr(plain, name))
+        assert seen.sum() > 30
+        assert getattr(both, name)[seen] == pytest.approx(getattr(plain, name)[seen], abs=1e-12)
+    apart = decision_curve(labels, other)
+    assert plain.difference == pytest.approx(plain.net_benefit - apart.net_benefit, abs=1e-12)
+    assert np.isnan(decision_curve(labels, prob, against=prob).difference_low).all()
+
+
+@pytest.mark.slow
+def test_intervals_of_net_benefit_hold_the_truth_as_often_as_they_say() -> None:
+    """500 sets of 2,400 rows in 800 clusters of one outcome: nominal 90 %, error 1.3."""
+    rng, held = np.random.default_rng(29), np.zeros(4)
+    law = np.linspace(0.0005, 0.9995, 1000)  # the true probability is uniform
+    said = expit(logit(law) * 1.5)
+    for _ in range(500):
+        true = rng.random(800)
+        label = np.repeat((rng.random(800) < true).astype(int), 3)
+        prob = np.repeat(expit(logit(true) * 1.5), 3)
+        found = decision_curve(
+            *(label, prob),
+            thresholds=[0.3, 0.7],
+            against=np.repeat(true, 3),
+            level=0.9,
+            cluster=np.repeat(np.arange(800), 3),
+        )
+        for k, t in enumerate((0.3, 0.7)):
+            worth = law - t / (1 - t) * (1 - law)
+            benefit = np.mean((said >= t) * worth)
+            held[k] += found.low[k] <= benefit <= found.high[k]
+            gain = benefit - np.mean((law >= t) * worth)
+            held[2 + k] += found.difference_low[k] <= gain <= found.difference_high[k]
+    assert (held > 0.86 * 500).all() and (held < 0.94 * 500).all(), held
+
+
 # --- abstaining ---------------------------------------------------------------------------------
 
 
@@ -347,9 +421,15 @@ BAD: dict[str, tuple[Any, str]] = {
     "lengths": (lambda: regret_curve([0.5, 0.1], [0.5]), r"must be \(n,\)"),
     "truth": (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
     "price": (lambda: abstention([0], [0.5], price=2), "price must be"),
+    "odds": (lambda: net_benefit([1], [0.5], threshold=1), r"thresholds\[0\] = 1"),
+    "no event": (lambda: decision_curve([0], [0.5]), "y_true has no event"),
+    "other events": (
+        lambda: decision_curve([1], [[0.3, 0.7]], against=[[0.7, 0.3]], view="top-label"),
+        "the models have other events",
+    ),
     "own threshold": (lambda: abstention([0], [0.5], price=0.1, threshold=-1), "threshold must be"),
     "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
-    "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "view must be stated"),
+    "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
     "empty": (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
     "an end": (lambda: regret_curve([0.5], [0.5], thresholds=[0.5, 1]), r"thresholds\[1\] = 1"),
     "no number": (lambda: regret_curve([0.5], [0.5], thresholds=np.nan), r"thresholds\[0\] = nan"),

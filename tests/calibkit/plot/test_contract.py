@@ -11,7 +11,7 @@ from calibkit import finite, plot
 from calibkit.auditing import audit
 from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
 from calibkit.corp import corp_decomposition
-from calibkit.decisions import murphy_curve, regret_curve
+from calibkit.decisions import decision_curve, murphy_curve, regret_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
 from tests.drawn import assert_manners, find
@@ -31,6 +31,7 @@ CURVE = ck.significance.cumulative_differences(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
 INTERVAL = ck.bootstrap_interval(ck.brier_score, Y, P, n_resamples=20, rng=0)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
+BENEFIT = decision_curve(Y, P)
 REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
 
 # Per figure: how it is drawn, and what its words contain.
@@ -47,6 +48,7 @@ FIGURES = {
     "smooth": (lambda **o: plot.smooth(SMOOTH, **o), SMOOTH),
     "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
     "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),
+    "decision_curve": (lambda **o: plot.decision_curve(BENEFIT, band=True, **o), BENEFIT),
     "regret": (lambda **o: plot.regret(REGRET, **o), REGRET),
     "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
     "intervals": (lambda **o: plot.intervals([INTERVAL], 0.2, **o), None),
