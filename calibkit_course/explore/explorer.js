@@ -78,7 +78,7 @@
 
     const key = () => root.querySelector('[data-role="play"]'); // another one once the page is live
     const write = () => {
-      const [sign, word] = timer ? ["⏸", "Pause"] : ["▶", still.matches ? "Step" : "Play"];
+      const [sign, word] = timer ? ["▮▮", "Pause"] : ["▶", still.matches ? "Step" : "Play"];
       key().textContent = `${sign} ${word}`;
       key().setAttribute("aria-label", `${word}: ${key().dataset.label}`);
       readout.setAttribute("aria-live", timer ? "off" : "polite"); // nobody hears ten a second
