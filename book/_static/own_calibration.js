@@ -6,7 +6,7 @@
   const root = document.getElementById("ck-own");
   const { words, stand_in: STAND_IN } = JSON.parse(document.getElementById("ck-own-data").textContent);
   const HEAD = "forecast,options,sure,right", BINS = 5, Z = 1.959963984540054, TIE = 1e-9;
-  const SVG = "http://www.w3.org/2000/svg", OVER = "#d55e00", UNDER = "#0072b2";
+  const SVG = "http://www.w3.org/2000/svg";
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const spell = (n) => `${n.toLocaleString("en")} forecast${n === 1 ? "" : "s"}`;
@@ -127,8 +127,7 @@
       text(x(p), 425, `${p}`), text(42, y(p) + 4, `${p}`, "end")]);
     const drawn = used.flatMap(({ n, mean, share, low, high }) => [
       line(x(mean), y(low), x(mean), y(high), { "stroke-width": 9, opacity: 0.35, class: "band" }),
-      line(x(mean), y(mean), x(mean), y(share), mean > share ? { style: `stroke: ${OVER}; stroke-width: 3` }
-        : { style: `stroke: ${UNDER}; stroke-width: 3; stroke-dasharray: 5 2` }),
+      line(x(mean), y(mean), x(mean), y(share), { class: mean > share ? "ck-over" : "ck-under" }),
       make("circle", { cx: x(mean), cy: y(share), r: 5, fill: "currentColor" }),
       make("rect", { x: x(Math.min(0.8, Math.floor(mean * BINS + TIE) / BINS)) + 1, width: 58,
                      y: 405 - 40 * n / most, height: 40 * n / most, fill: "currentColor", opacity: 0.45 }),
