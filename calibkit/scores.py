@@ -13,36 +13,10 @@ from numpy.typing import NDArray
 from calibkit.bins import Bins, Distinct
 from calibkit.reliability import reliability_table
 from calibkit.results import Number, listed, spell
+from calibkit.results import Score as Score
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem, shows_rows, weighted_rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Score(Number):
-    """A mean score; smaller is better.
-
-    Parameters
-    ----------
-    value, name, n, impossible
-        The mean, its name with convention or unit, the number of predictions, and of those that
-        gave probability 0 to what happened.
-    """
-
-    value: float
-    name: str
-    n: int
-    impossible: int
-
-    def describe(self) -> str:
-        """Say the score, and whether something happened that was called impossible."""
-        text = f"{self.name} {self.value:.4f} ({spell(self.n, 'prediction')})"
-        if self.impossible:
-            text += f"; {spell(self.impossible, 'event')} had been given probability 0"
-        return text + "."
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"score": np.array([self.name]), "value": np.array([self.value])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

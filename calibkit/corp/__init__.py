@@ -10,11 +10,6 @@ CORP stands for consistent, optimally binned, reproducible, PAV-based: Dimitriad
 Jordan (2021). Lesson 02 uses the parts, lesson 04 the curve.
 """
 
-from calibkit.corp.decomposition import (
-    CorpDecomposition,
-    Miscalibration,
-    corp_decomposition,
-    miscalibration,
-)
+from calibkit.corp.decomposition import CorpDecomposition, corp_decomposition, miscalibration
 
-__all__ = ["CorpDecomposition", "Miscalibration", "corp_decomposition", "miscalibration"]
+__all__ = ["CorpDecomposition", "corp_decomposition", "miscalibration"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
-from calibkit.results import Number, spell
+from calibkit.results import Number, Score, spell
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem, shows_rows
@@ -101,29 +101,6 @@ class CorpDecomposition(Number):
             "mean_prob": self.mean_prob,
             "recalibrated": self.recalibrated,
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Miscalibration(Number):
-    """The miscalibration part of a score (MCB); `value` is 0 for predictions on their curve.
-
-    Parameters
-    ----------
-    value, name, view, n
-        What recalibration by the best increasing curve wins on these labels, and of what.
-    """
-
-    value: float
-    name: str
-    view: str
-    n: int
-
-    def describe(self) -> str:
-        """Say the value, its score and its view."""
-        return f"{self.name} {self.value:.4f} ({self.view}, {spell(self.n, 'prediction')})."
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"part": np.array([self.name]), "value": np.array([self.value])}
 
 
 @shows_rows
@@ -228,7 +205,7 @@ def decompose_counts(
 @shows_rows
 def miscalibration(
     y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
-) -> Miscalibration:
+) -> Score:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
     A calibrated model does not have 0: `null_level` puts the value into proportion. With
@@ -260,7 +237,7 @@ def miscalibration(
 
     Returns
     -------
-    Miscalibration
+    Score
         A number that describes itself.
 
     Raises
@@ -275,4 +252,4 @@ def miscalibration(
     """
     parts = corp_decomposition(y_true, y_prob, view=view, score=score, **rows)
     name = f"CORP miscalibration ({parts.scoring})"
-    return Miscalibration(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)
+    return Score(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)
