@@ -143,11 +143,9 @@ def binary_problems(
     view : {"top-label", "class-wise"}, int or list of int, optional
         Which event: the predicted class was right, the class was this one, or one of these; each
         class in turn; by default y = 1, which only one-dimensional `y_prob` has.
-    positive : label, optional
-        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
-        numbers or truth values, e.g. ``positive="yes"``.
-    predicted, sample_weight : optional and None
-        The predicted class; weights are refused: as in `binary_problem`.
+    positive, predicted, sample_weight : optional
+        As in `binary_problem`: the label that `y_prob` is about, or the predicted class whose
+        confidence it is; weights are refused.
 
     Returns
     -------

@@ -22,15 +22,14 @@ ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are
 book's notation page has the table. Lessons 04 to 06.
 """
 
+from calibkit.errors.class_wise import class_wise_calibration_error, marginal_calibration_error
 from calibkit.errors.debiased import DebiasedError, debiased_calibration_error
 from calibkit.errors.family import CalibrationError, calibration_error, null_moments
 from calibkit.errors.named import (
     adaptive_calibration_error,
     average_calibration_error,
-    class_wise_calibration_error,
     expected_calibration_error,
     lp_calibration_error,
-    marginal_calibration_error,
     maximum_calibration_error,
     root_mean_square_calibration_error,
     top_label_calibration_error,

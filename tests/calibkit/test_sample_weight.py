@@ -217,8 +217,8 @@ def test_every_measure_of_the_front_page_reads_rows_alike(subtests: pytest.Subte
     assert len(found) > 20
     for name, parameters in found.items():
         with subtests.test(name=name):
-            *_, last = parameters.values()
-            assert last.kind is last.VAR_KEYWORD, name
+            *_, last = parameters.values()  # a measure of measures hands its options on
+            assert last.kind is last.VAR_KEYWORD or {"positive", "predicted"} <= set(parameters)
 
 
 @pytest.mark.parametrize("name", [*weighted(), *refusing()])
