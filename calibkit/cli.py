@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
@@ -14,7 +15,7 @@ from typing import Any
 from calibkit import __version__
 from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
 from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
-from calibkit.auditing.pages import as_json, plain, write_whole
+from calibkit.auditing.pages import plain, write_whole
 from calibkit.auditing.predictions import (
     Files,
     Predictions,
@@ -23,6 +24,7 @@ from calibkit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
+from calibkit.auditing.provenance import name_of, named, of_files
 from calibkit.auditing.settings import CODES, FINDINGS
 from calibkit.counts.blocks import listed, quoted
 from calibkit.counts.columns import columns_of
@@ -42,7 +44,8 @@ examples:
 
 exit codes:
   0  the audit was made, and no condition of --fail-if is met
-  1  a condition of --fail-if is met
+  1  a condition of --fail-if is met; 'borderline' (a p-value up to twice the limit) is a code of
+     its own: --fail-if miscalibrated,borderline stops at either
   2  wrong use, or a file that cannot be used; one sentence on standard error says why
 """
 
@@ -52,7 +55,7 @@ _CODES = {
     "compare": list(COMPARISON_CODES),
 }
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
-_SIGNS = str.maketrans({"✓": "+", "✗": "x", "…": "...", "–": "-", "±": "+-"})
+_SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
 _QUESTIONS = "Ask six questions about predictions and answer them in plain words."
 _PAIRS = (
     "Compare models on the same rows, each with the first: what differs beyond chance, by how much."
@@ -72,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = doctor()
             _say(repr(found))
             return OK if found.healthy else BAD_INPUT
-        return _judge(options)
+        return _judge(options, sys.argv[1:] if argv is None else argv)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -146,12 +149,16 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
 
 
-def _judge(options: argparse.Namespace) -> int:
+def _judge(options: argparse.Namespace, argv: Sequence[str]) -> int:
     conditions = _conditions(options.fail_if, _CODES[options.command])
     _check_outputs(options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         report = _audit(options) if options.command == "audit" else _compare(options)
+    command = ["calibkit", *argv, *([] if "--seed" in argv else ["--seed", str(options.seed)])]
+    written = [path for path in (options.html, options.markdown, options.json) if path]
+    source = of_files(options.paths, _roles(options), command, written)
+    report = replace(report, source=source)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         _say(f"calibkit: note: {plain(message)}", error=True)
     _write(report, options)
@@ -219,8 +226,9 @@ def _compare(options: argparse.Namespace) -> Comparison:
 
 
 def _shared(options: argparse.Namespace) -> dict[str, Any]:
-    # The name of a file may be in any encoding; that of a report is not.
-    names = ", ".join(os.fsencode(Path(p).name).decode("utf-8", "replace") for p in options.paths)
+    roles = _roles(options)
+    names = f"{named(list(map(name_of, options.paths)))}: {options.label} by "
+    names += named(roles["predictions"])
     return {
         "view": int(options.view) if (options.view or "").isdecimal() else options.view,
         # Read before the file is: a slip is told at once.
@@ -229,6 +237,13 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
         "bins": options.bins,
         "rng": options.seed,
     }
+
+
+def _roles(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the columns that were named, by what they hold."""
+    given = vars(options)
+    found = {"label": [options.label], "predictions": options.prob or given.get("logits") or []}
+    return found | {k: [given[k]] for k in ("predicted", "group") if given.get(k)}
 
 
 def _rows_or_stream(
@@ -283,7 +298,7 @@ def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> Non
         write_whole(options.html, report.to_html())
     if options.markdown:
         write_whole(options.markdown, report.to_markdown())
-    content = as_json(report)
+    content = report.to_json()
     if options.json == "-":
         _say(content)
     elif options.json:

@@ -5,7 +5,7 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 
 1. Do labels and predictions belong together? aligned, not aligned, alignment unclear
 2. Is there enough data? enough data, too little data
-3. Is it miscalibrated beyond chance? miscalibrated, no evidence, cannot say
+3. Is it miscalibrated beyond chance? miscalibrated, borderline, no evidence, cannot say
 4. Where is it wrong, and which way? over-confident, under-confident, over-forecast,
    under-forecast, mixed, no direction
 5. Does it matter for the costs? costly, not costly, worse than ignoring, costs unknown
@@ -20,8 +20,8 @@ From the ground up, each module uses those above it:
   ``redraws`` (chance: joint test, null level, resamples).
 - The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
   ``consequences`` (5).
-- ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
-- ``report`` and ``comparison``: what is given back. ``words``: the answers in sentences.
+- ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
+- ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: answers in sentences.
 - ``clusters``: rows that belong together.
 - ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
 """

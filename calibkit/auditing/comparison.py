@@ -247,7 +247,8 @@ class Comparison(Report):
             numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
             lines.append(f"{name}, {measure}: {numbers}({low:.4f} to {high:.4f}), {verdict}")
         lines += ["", self.calibration.describe()]
-        return "\n".join(lines + ([] if self.groups is None else [self.groups.describe()]))
+        lines += [] if self.groups is None else [self.groups.describe()]
+        return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return findings and numbers for JSON; NaN and infinity become None."""
@@ -262,6 +263,12 @@ class Comparison(Report):
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return html.draw_comparison(self.bins, self.curves, self.costs)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagrams of all models in one frame; return its Axes."""
+        from calibkit import plot
+
+        return plot.overlay(dict(self.bins), ax)
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view of the diagrams."""

@@ -114,6 +114,7 @@ class Evidence:
             },
             more={"bins_outside": float(outside)},
             digits=3,
+            floor=1 / (test.n_draws + 1),
         )
 
     def _apart(self, found: bool) -> str:
@@ -159,11 +160,17 @@ class Seen:
     spread: str = ""  # a sentence on the rest of the range
     more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction
     digits: int = 4  # of means and frequencies
+    floor: float = 0.0  # the smallest p-value that so many redraws can show
 
     @property
     def found(self) -> bool:
         """Whether it is miscalibrated beyond chance."""
         return self.p_value <= self.settings.alpha
+
+    @property
+    def borderline(self) -> bool:
+        """Whether the limit was missed, but by less than a factor of two."""
+        return not self.found and self.p_value <= self.settings.limits[1]
 
     @property
     def power(self) -> Power:
@@ -185,13 +192,14 @@ def evidence_of(
         n_draws=settings.n_draws,
         rng=np.random.default_rng(seeds[0]),
         clusters=rows.clusters and rows.clusters.take(left),
+        limits=settings.limits,
     )
     if rows.top:  # the event, that the predicted class was right, stands in column 1
         test = test._replace(views=(replace(test.views[0], view=TOP),))
     first = test.views[0]
-    found = test.p_value <= settings.alpha
+    found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
-    focus = first if not found or first.p_value <= settings.alpha else loudest
+    focus = first if not found or first.p_value <= settings.limits[1] else loudest
     label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
     shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])

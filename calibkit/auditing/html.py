@@ -14,7 +14,7 @@ from typing import Any
 from calibkit.auditing.consequences import Consequences, prices_with_threshold
 from calibkit.auditing.evidence import Evidence
 from calibkit.auditing.groups import GroupTable
-from calibkit.auditing.pages import Report, as_rows, cell, plain, software
+from calibkit.auditing.pages import Report, as_rows, cell, plain
 from calibkit.auditing.repairs import RepairTable
 from calibkit.auditing.settings import LIGHTS
 from calibkit.decisions import MurphyCurve
@@ -45,6 +45,7 @@ def page(report: Report) -> str:
     """Return one self-contained page: title, verdict, answers, figures, tables, methods."""
     title = _text(report.title)
     parts = (_answers(report), _figures(report), _tables(report), _methods(report))
+    advice = f"<p><b>In short.</b> {_text(report.advice)}</p>\n" if report.advice else ""
     small = f"<small>{_text(report.small_print)}</small>" if report.small_print else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -54,7 +55,7 @@ def page(report: Report) -> str:
         f"<header><h1>{title}</h1>\n<p class='soft'>{_text(report.size)}</p></header>\n"
         f"<div class='verdict {report.light}' role='status'>"
         f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
-        f"<p>{_text(report.headline)}{small}</p></div>\n"
+        f"<p>{_text(report.headline)}{small}</p></div>\n{advice}"
         + "\n".join(part for part in parts if part)
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -152,10 +153,13 @@ def _table(table: Result) -> str:
 
 
 def _methods(report: Report) -> str:
-    notes = "".join(f"<li>{_text(note)}</li>" for note in report.notes)
+    notes, origin = (
+        "".join(f"<li>{_text(line)}</li>" for line in lines)
+        for lines in (report.notes, report.origin)
+    )
     return (
         "<footer aria-labelledby='methods'><h2 id='methods'>Methods</h2>"
-        f"<ul>{notes}<li>{_text(software(report))}.</li></ul></footer>"
+        f"<ul>{notes}</ul><h2 id='origin'>Where it comes from</h2><ul>{origin}</ul></footer>"
     )
 
 

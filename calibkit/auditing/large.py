@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import words
+from calibkit.auditing import remedy, words
 from calibkit.auditing.clusters import by_sums, promise_of, scores_of
 from calibkit.auditing.comparing import compare, worded
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
@@ -237,6 +237,7 @@ def _with_all_rows(
         n=gone.n,
         headline=headline,
         light=light,
+        advice=remedy.advice(verdicts, seen, report.repairs),
         findings=(
             *findings_of(gone, float("nan")),
             *(one for one in report.findings if one.topic != "impossible"),

@@ -20,6 +20,7 @@ import scipy
 import sklearn
 
 from calibkit._version import __version__
+from calibkit.auditing.provenance import today
 from calibkit.auditing.settings import LIGHTS, QUESTIONS
 from calibkit.results import Result, spell
 
@@ -95,8 +96,12 @@ class Report(Result):
     versions : mapping from str to str
     answers, findings : tuple of Answer
         Of an audit the six answers, in order, and what was found beside them.
-    promise, small_print : str
-        What the level of the test means, and what stands under the headline of a page.
+    promise, small_print, advice : str
+        What the level of the test means, what stands under the headline of a page, and what the
+        findings mean for a person who has to decide.
+    source, date : mapping from str to str, str
+        Where the rows come from, as far as it is known (files with SHA-256, columns, command), and
+        the day of the report.
     """
 
     title: str
@@ -111,6 +116,15 @@ class Report(Result):
     findings: tuple[Answer, ...] = ()
     promise: str = ""
     small_print: str = ""
+    advice: str = ""
+    source: Mapping[str, str] = field(default_factory=dict)
+    date: str = field(default_factory=today)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a report is neither true nor false; ask for what you mean: "
+            "report.passed(), or 'miscalibrated' in report.codes."
+        )
 
     @property
     def symbol(self) -> str:
@@ -121,6 +135,12 @@ class Report(Result):
     def size(self) -> str:
         """How much was looked at, in two sentences."""
         return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. Events: {self.view}."
+
+    @property
+    def origin(self) -> list[str]:
+        """Where the report comes from, in lines: date, files, columns, command, versions."""
+        known = [f"{name}: {said}" for name, said in self.source.items()]
+        return [f"date: {self.date}", *known, f"versions: {software(self)}"]
 
     @property
     def tables(self) -> dict[str, Result]:
@@ -148,7 +168,12 @@ class Report(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
         tables = {name.lower(): _records(table) for name, table in self.tables.items()}
-        return tables | {"notes": list(self.notes), "versions": dict(self.versions)}
+        origin = {"date": self.date, "source": dict(self.source), "versions": dict(self.versions)}
+        return tables | {"advice": self.advice, "notes": list(self.notes)} | origin
+
+    def to_json(self) -> str:
+        """Return the report as JSON in ASCII; NaN and infinity become null."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
@@ -157,8 +182,8 @@ class Report(Result):
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""
         lines = [f"# {_mark(self.title)}", "", f"**{_mark(self.headline)}**", ""]
-        lines += [_mark(self.promise), ""] if self.promise else []
-        lines += [_mark(self.size), ""]
+        for said in (self.advice, self.promise, self.size):
+            lines += [_mark(said), ""] if said else []
         for number, answer in self.numbered:
             lines += [f"## {number}{_mark(answer.question)}", ""]
             lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
@@ -169,7 +194,7 @@ class Report(Result):
             lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
             lines += [""]
         lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
-        return "\n".join([*lines, f"- {_mark(software(self))}"]) + "\n"
+        return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
 
     def save(self, path: str | Path) -> Path:
         """Write the report to a file: .html, .md or .json, whole or not at all.
@@ -184,7 +209,7 @@ class Report(Result):
         kinds: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".md": self.to_markdown,
-            ".json": lambda: as_json(self),
+            ".json": self.to_json,
         }
         suffix = Path(path).suffix.lower()
         if suffix not in kinds:
@@ -192,11 +217,6 @@ class Report(Result):
                 f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
             )
         return write_whole(path, kinds[suffix]())
-
-
-def as_json(report: Report) -> str:
-    """Return the report as JSON in ASCII."""
-    return json.dumps(report.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

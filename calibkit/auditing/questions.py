@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing import words
+from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
@@ -15,13 +15,13 @@ from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table
+from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.decisions.costs import as_costs
-from calibkit.errors import expected_calibration_error
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator
 from calibkit.views import View, refuse_weights
@@ -151,7 +151,8 @@ def audit(
     views = _views(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
     title = "Audit of predictions" if title is None else str(title)
-    return _report(rows, views, found, settings, title)
+    report = _report(rows, views, found, settings, title)
+    return replace(report, source=of_memory(given, label, prob))
 
 
 _Found = tuple[Alignment, Evidence, Repairs, Consequences, GroupTable | None, tuple[Answer, ...]]
@@ -167,7 +168,10 @@ def _found(
     """Look for all that the answers will be about."""
     seeds = rng.integers(0, 2**62, size=9)
     evidence = evidence_of(rows, views, settings, seeds[:4])
-    repairs = repairs_of(rows, settings, np.random.default_rng(seeds[4]))
+    # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
+    suspect = evidence.test.p_value <= settings.limits[1] or bool(evidence.impossible.count)
+    generator, shown = np.random.default_rng(seeds[4]), given_view(rows, views[0])
+    repairs = repairs_of(rows, settings, generator, view=shown, wanted=suspect)
     costs_rng, order_rng, groups_rng = map(np.random.default_rng, seeds[5:8])
     consequences = consequences_of(
         rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
@@ -185,23 +189,23 @@ def _report(
     aligned, evidence, repairs, consequences, by_group, more = found
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
-    may_repair = aligned.verdict != "not aligned"
     answers = (
         words.alignment(aligned, rows),
         words.data(seen),
         words.calibration(seen),
         words.direction(seen),
         words.costs(consequences, seen),
-        words.repair(repairs, may_repair, seen, _error_after(rows, views[0], repairs, settings)),
+        remedy.repair(repairs, aligned.verdict != "not aligned", seen),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
-    headline, light = words.headline(verdicts, seen.focus_words, seen.impossible)
-    wanted, promise = verdicts["repair"] == "repair", promise_of(rows.cluster_count, settings)
+    verdict = words.headline(verdicts, seen.focus_words, seen.impossible)
+    promise, first = promise_of(rows.cluster_count, settings), verdicts["repair"] == "align first"
     return AuditReport(
         title=title,
-        headline=headline + doubt(more, verdicts),
-        light=light,
+        headline=verdict[0] + doubt(more, verdicts),
+        light=verdict[1],
         answers=answers,
+        advice=remedy.advice(verdicts, seen, repairs.table),
         promise=promise,
         small_print=f"{evidence.in_short} {promise}",
         findings=(*findings_of(seen.impossible, repairs.table.before_left), *more),
@@ -213,19 +217,12 @@ def _report(
         evidence=evidence,
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
-        repairs=repairs.table if wanted else replace(repairs.table, chosen=-1),
-        candidate=repairs.calibrator if may_repair else NoRepair(answers[-1].sentence),
+        repairs=replace(repairs.table, chosen=-1) if first else repairs.table,
+        candidate=NoRepair(answers[-1].sentence) if first else repairs.calibrator,
         groups=by_group,
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
-
-
-def _error_after(rows: Rows, view: int, repairs: Repairs, settings: AuditSettings) -> float | None:
-    if repairs.repaired is None or repairs.table.chosen < 0:
-        return None
-    shown, after = given_view(rows, view), repairs.repaired
-    return float(expected_calibration_error(rows.label, after, view=shown, bins=settings.bins))
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from calibkit.errors import expected_calibration_error
 from calibkit.significance import null_level
 from calibkit.significance.clusters import Clusters, Dependence, mean_interval, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
-from calibkit.significance.results import ratio
+from calibkit.significance.results import ratio, undecided
 from calibkit.types import FloatMatrix, FloatVector, IntVector
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
@@ -29,6 +29,8 @@ _FINEST = 2 / 5
 _TIE = 1e-9
 _NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
+# Near a limit: the most redraws, random numbers, and sums that are kept.
+_MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
 _BLOCK = 4_000_000  # numbers drawn at a time
 # The expected calibration error beside what a calibrated model would show.
 null_of_error = partial(null_level, expected_calibration_error)
@@ -208,12 +210,18 @@ class _Tables:
 
 
 class Drawer:
-    """Draws a label for every row from its own probabilities."""
+    """Draws a label for every row from its own probabilities.
 
-    def __init__(self, table: FloatVector) -> None:
+    Of two classes each row gets its `usual` label with the probability of that label, and else the
+    other one: with the observed labels as usual ones, the redraws of the same event under its
+    other name (1 - y, 1 - p) are the same.
+    """
+
+    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
         self.n, self.k = table.shape
         if self.k == 2:
-            self.first = table[:, 0] / table.sum(axis=1)
+            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
+            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
         else:
             upper = np.cumsum(table, axis=1)
             upper /= upper[:, -1:]
@@ -226,7 +234,7 @@ class Drawer:
         """Return one label per row."""
         uniform = rng.random(self.n)
         if self.k == 2:
-            return np.asarray(uniform >= self.first, dtype=np.intp)
+            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
         place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
         return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
 
@@ -264,17 +272,44 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
     clusters: Clusters | None = None,
+    limits: Sequence[float] = (),
 ) -> JointTest:
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
     No row may give probability 0 to its label: such a row has been contradicted, not tested.
+    The number of redraws is doubled while it is open on which side of one of the `limits` the
+    p-value lies: `undecided`.
     """
     n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
+    if clusters is None:  # an order that the names of the two classes do not change
+        order = np.argsort(table[np.arange(len(label)), label], kind="stable")
+        table, label = table[order], label[order]
     tables = _Tables(table, views)
-    drawer: Drawer | Dependence = Drawer(table)
+    drawer: Drawer | Dependence = Drawer(table, label)
     if clusters is not None:
         drawer = Dependence(table[:, 1] if table.shape[1] == 2 else table, label, clusters, rng)
-    sums = [tables.sums(label)] + [tables.sums(drawer.draw(rng)) for _ in range(n_draws)]
+    room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
+    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
+    while True:
+        sums += [tables.sums(drawer.draw(rng)) for _ in range(n_draws + 1 - len(sums))]
+        strength, own = _strengths(tables, sums, label, clusters)
+        loudest = strength[1:].max(axis=1)
+        beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
+        if n_draws >= most or not undecided(min(beyond), n_draws, limits):
+            break
+        n_draws = min(2 * n_draws, most)
+    p_values = [(1 + count) / (n_draws + 1) for count in beyond]
+    tests = zip(tables.views, views, *own, p_values, strict=True)
+    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+
+
+def _strengths(
+    tables: _Tables,
+    sums: Sequence[tuple[FloatVector, FloatVector]],
+    label: IntVector,
+    clusters: Clusters | None,
+) -> tuple[FloatMatrix, tuple[FloatVector, FloatVector]]:
+    """Return the (R, V) statistics, first those of the data, whose events and levers follow."""
     events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
     ends, each = tables.offset, []
     for i, view in enumerate(tables.views):
@@ -284,12 +319,7 @@ def joint_test(
         else:
             residual = tables.residual(i, label)
             each.append(view.strength_by_cluster(*found, residual, clusters))
-    strength = np.column_stack(each)
-    loudest = strength[1:].max(axis=1)
-    p_values = [float((1 + (loudest >= s - _TIE).sum()) / (n_draws + 1)) for s in strength[0]]
-    counts = np.add.reduceat(events[0], ends[:-1])
-    tests = zip(tables.views, views, counts, levers[0], p_values, strict=True)
-    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+    return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
 
 
 def _view_test(one: _View, view: int, count: float, lever: float, p_value: float) -> ViewTest:

@@ -16,6 +16,7 @@ from calibkit.auditing.rows import Rows, given_to, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
 from calibkit.calibrators.folds import assign_folds
+from calibkit.errors import expected_calibration_error as _error
 from calibkit.multiclass import (
     DirichletCalibrator,
     MulticlassCalibrator,
@@ -27,6 +28,7 @@ from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, pseudo_values
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import CalibrationWarning, as_choice
+from calibkit.views import View
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
@@ -51,6 +53,8 @@ class RepairTable(Result):
         Log loss without a repair, of all rows and of those whose outcome was possible, and the
         place of the recommended candidate; -1: none. It is one of those that are clear, or where
         `before` is infinite, of those that never say 0 or 1.
+    error : ndarray of shape (m,)
+        Expected calibration error of the held-out predictions in the first view.
     level, folds, n, left : float and int
         Nominal content of each interval, number of folds, of rows, and of rows left.
     notes : tuple of str
@@ -63,6 +67,7 @@ class RepairTable(Result):
     low: FloatVector
     high: FloatVector
     clear: NDArray[np.bool_]
+    error: FloatVector
     before: float
     before_left: float
     chosen: int
@@ -92,6 +97,7 @@ class RepairTable(Result):
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
+        numbers |= {"calibration error": self.error}
         return {"repair": self.name} | numbers | {"beyond chance": self.clear}
 
 
@@ -103,6 +109,7 @@ class Repairs:
     repaired: FloatVector | None  # held-out predictions of the best candidate
     calibrator: Any  # this candidate, fitted to all rows, or a `NoRepair`
     certain: int  # rows to which it gives exactly 0 or 1
+    certain_before: int = 0  # rows to which the predictions as given do
 
 
 @dataclass(frozen=True)
@@ -139,8 +146,18 @@ class TwoColumns:
         return np.column_stack([1 - prob, prob])
 
 
-def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) -> Repairs:
-    """Try every candidate in folds that do not depend on the order of the rows."""
+def repairs_of(
+    rows: Rows,
+    settings: AuditSettings,
+    rng: np.random.Generator,
+    *,
+    view: View = None,
+    wanted: bool = True,
+) -> Repairs:
+    """Try every candidate in folds that do not depend on the order of the rows.
+
+    Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
+    """
     candidates, notes = _candidates(rows, settings.repairs), []
     one_class = len(np.unique(rows.label)) < 2
     if one_class or rows.n < 2 * settings.folds or not rows.possible.any():
@@ -152,6 +169,10 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
     held_out, more = _held_out(candidates, rows, settings, rng) if candidates else ({}, [])
 
     table = replace(_table(rows, held_out, settings, rng), notes=(*notes, *more))
+    errors = [_error(rows.label, p, view=view, bins=settings.bins) for p in held_out.values()]
+    table = replace(table, error=np.array(errors, dtype=np.float64))
+    if not wanted:
+        table = replace(table, chosen=-1)
     best = table.chosen if table.chosen >= 0 else table.best
     if best < 0:
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
@@ -166,6 +187,7 @@ def repairs_of(rows: Rows, settings: AuditSettings, rng: np.random.Generator) ->
         repaired=repaired,
         calibrator=TwoColumns(fitted) if rows.columns == 2 else fitted,
         certain=int((certain(said) | certain(repaired)).sum()),
+        certain_before=int(certain(rows.prob).sum()),
     )
 
 
@@ -263,6 +285,7 @@ def _table(
         low=low,
         high=high,
         clear=clear,
+        error=np.full(m, np.nan),
         before=float(before.mean()),
         before_left=float(before[left].mean()) if left.any() else float("nan"),
         chosen=chosen,

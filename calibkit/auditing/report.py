@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.results import Result, spell
-from calibkit.validation import warn
+from calibkit.validation import as_level, warn
 
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
@@ -147,7 +148,29 @@ class AuditReport(Report):
     @property
     def size(self) -> str:
         """How much was looked at, in two sentences."""
-        return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}."
+        events = f"{self['data'].numbers['events']:,.0f} events"
+        return (
+            f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}, "
+            f"{events}."
+        )
+
+    def passed(self, limit: float | None = None) -> bool:
+        """Tell whether nothing speaks against the predictions, and the data would have shown it.
+
+        Labels and predictions are not misaligned, nothing that was called impossible happened,
+        there is enough data, and the p-value of question 3 is above `limit`, in [0, 1): by default
+        twice the level of the audit, so that "borderline" does not pass.
+        """
+        limit = self.settings.limits[1] if limit is None else as_level(limit, "limit")
+        doubts = {"not aligned", "too little data"} & self.codes
+        doubts |= {one.verdict for one in self.findings if one.light == "bad"}
+        return not doubts and self["calibration"].numbers["p_value"] > limit
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagram of the view in question; return its Axes."""
+        from calibkit import plot
+
+        return plot.reliability(self.evidence.band.table, band=self.evidence.band, ax=ax)
 
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
@@ -168,7 +191,7 @@ class AuditReport(Report):
         classes = spell(self.n_classes, "class", "classes")
         size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
         lines = [f"{self.symbol} {self.headline}", f"  {self.promise}"]
-        lines += [f"  {self.title}: {size}", ""]
+        lines += [f"  {self.title}: {size}", "", *_wrapped(self.advice), ""]
         for one in self.findings:
             lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
         for number, answer in self.numbered[len(self.findings) :]:
@@ -176,6 +199,8 @@ class AuditReport(Report):
             lines += _wrapped(answer.sentence, "   ")
         if self.groups is not None:
             lines += ["", *_wrapped(f"Groups: {self.groups.describe()}")]
+        if "command" in self.source:
+            lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

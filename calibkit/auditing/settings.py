@@ -10,6 +10,7 @@ from calibkit.validation import as_count, as_level
 
 MOST_BINS = 1_000
 _NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
+NEAR = 2.0  # a p-value within this factor above the level is borderline
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks
 
 
@@ -46,7 +47,7 @@ _WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 CODES = {
     "alignment": ("aligned", "not aligned", "alignment unclear"),
     "data": ("enough data", "too little data"),
-    "calibration": ("miscalibrated", "no evidence", "cannot say"),
+    "calibration": ("miscalibrated", "borderline", "no evidence", "cannot say"),
     "direction": (*_WAYS, "mixed", "no direction"),
     "costs": ("costly", "not costly", "worse than ignoring", "costs unknown"),
     "repair": ("repair", "no repair", "align first"),
@@ -74,8 +75,8 @@ class AuditSettings:
     bins : int or Binning
         Of the diagram and of the calibration error; at most 1,000.
     n_draws, n_resamples : int
-        Redraws of the labels behind the p-value, at least 99 (very large data get fewer), and
-        bootstrap resamples behind each interval, at least 50.
+        Redraws of the labels behind the p-value, at least 99 (very large data get fewer; near a
+        limit more are drawn), and bootstrap resamples behind each interval, at least 50.
     detectable : float
         Average error that the data must be able to show, or else they are too few.
     folds : int
@@ -92,6 +93,11 @@ class AuditSettings:
     detectable: float = 0.1
     folds: int = 5
     repairs: Sequence[str] | Mapping[str, Any] | None = None
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The largest p-values that are called miscalibrated, and borderline."""
+        return self.alpha, min(NEAR * self.alpha, 1.0)
 
     @property
     def promise(self) -> str:

@@ -11,8 +11,9 @@ from calibkit.auditing.impossible import Impossible
 from calibkit.auditing.pages import Answer, four_digits
 from calibkit.auditing.power import FEWEST_SURPRISES
 from calibkit.auditing.redraws import TOP
-from calibkit.auditing.repairs import Repairs
+from calibkit.auditing.remedy import interval_in_words
 from calibkit.auditing.rows import Rows
+from calibkit.auditing.settings import NEAR
 from calibkit.results import spell
 
 CAUSES = {
@@ -31,14 +32,6 @@ MEANS = {
 TOP_MEANS = {
     "over-confident": ": confidence is above accuracy",
     "under-confident": ": confidence is below accuracy",
-}
-REPAIRED = {
-    "temperature": "temperature scaling",
-    "Platt": "Platt scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "vector": "vector scaling",
-    "Dirichlet": "Dirichlet scaling",
 }
 
 
@@ -96,6 +89,7 @@ def data(seen: Seen) -> Answer:
         text = f"Too little data ({seen.words}). {_too_little(seen, rows)}"
     numbers = {
         "n": float(n),
+        "events": float(seen.first.events),
         "smallest_error": power.smallest,
         "half_width": power.half_width,
         "needed": float(power.needed),
@@ -127,13 +121,21 @@ def _too_little(seen: Seen, rows: str) -> str:
 
 def calibration(seen: Seen) -> Answer:
     """Answer question 3: whether it is miscalibrated beyond chance."""
-    p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.3g}"
-    looked = f"({seen.looked}; {seen.test}, p = {p_words}, limit {seen.settings.alpha:g})"
+    p_words = f"{seen.p_value:.3f}" if seen.p_value >= 5e-4 else f"{seen.p_value:.1g}"
+    sign, limit = "≤" if seen.p_value <= seen.floor else "=", seen.settings.alpha
+    looked = f"({seen.looked}; {seen.test}, p {sign} {p_words}, limit {limit:g})"
     if seen.found:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions {looked}."
         if not seen.power.enough:
             text += " With so few rows the size of the error stays open."
+    elif seen.borderline:
+        verdict, light = "borderline", "caution"
+        text = (
+            f"Not beyond the limit, but less than {NEAR:g} times above it {looked}. "
+            f"{100 * (seen.settings.limits[1] - limit):g} of 100 calibrated models look like "
+            "this; as many new rows would tell."
+        )
     elif seen.power.enough:
         verdict, light = "no evidence", "good"
         text = f"No evidence: the labels are compatible with the predictions {looked}."
@@ -165,13 +167,15 @@ def direction(seen: Seen) -> Answer:
         f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f} "
         f"({seen.focus_words})."
     )
-    if not seen.found:
+    if not seen.found and not seen.borderline:
         text = f"There is nothing to point at. {means}"
         light = "good" if seen.power.enough else "unknown"
         return Answer("direction", "no direction", light, text, numbers)
     way, second = directions(view)
     also = f", and {second}" if second else ""
     name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
+    if seen.borderline:
+        name = f"If anything: {name[0].lower()}{name[1:]}"
     meaning = TOP_MEANS if view.view == TOP else MEANS
     text = f"{name}{also}{meaning.get(way, '')}. {means} "
     if region is not None:
@@ -221,14 +225,10 @@ def costs(found: Consequences, seen: Seen) -> Answer:
     return Answer("costs", verdict, light, text, numbers)
 
 
-def _interval(level: float, low: float, high: float) -> str:
-    return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"
-
-
 def _over_t(found: Consequences, level: float) -> str:
     """Say what trust costs on average over all ratios of costs."""
     mean, low, high = found.average
-    about = f"{four_digits(mean)} ({_interval(level, low, high)})"
+    about = f"{four_digits(mean)} ({interval_in_words(level, low, high)})"
     if low <= 0:
         return (
             "Repaired predictions save nothing beyond chance: on average over t "
@@ -249,90 +249,15 @@ def _paid(paid: Paid, level: float) -> str:
     text = (
         f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
         f"Ignoring the model costs {trust.ignoring:.4f}: trust {way} {four_digits(extra)} "
-        f"({_interval(level, low, high)})."
+        f"({interval_in_words(level, low, high)})."
     )
     if np.isnan(paid.repaired):
         return text
     regret, low, high = paid.regret
     return (
         f"{text} Repaired predictions cost {paid.repaired:.4f}: a difference of {regret:.4f} "
-        f"({_interval(level, low, high)})."
+        f"({interval_in_words(level, low, high)})."
     )
-
-
-def repair(found: Repairs, aligned: bool, seen: Seen, after: float | None) -> Answer:
-    """Answer question 6: which repair; `after` is the calibration error of the repaired rows."""
-    table = found.table
-    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
-    place = table.chosen if table.chosen >= 0 else table.best
-    if place >= 0:
-        found_here = (table.log_loss, table.gain, table.low, table.high)
-        names = ("log_loss_after", "gain", "gain_low", "gain_high")
-        numbers |= {k: float(v[place]) for k, v in zip(names, found_here, strict=True)}
-    if not aligned:
-        verdict, light = "align first", "bad"
-        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
-    elif place < 0:
-        verdict, light = "no repair", "unknown"
-        text = " ".join(table.notes) or "No repair was tried."
-    else:
-        verdict, light = "no repair", "good" if seen.power.enough else "unknown"
-        if table.chosen >= 0:
-            verdict, light = "repair", "caution"
-        text = _gain(found, place, seen.words, after) + _warnings(found, place)
-    return Answer("repair", verdict, light, text.strip(), numbers)
-
-
-def _gain(found: Repairs, place: int, view: str, after: float | None) -> str:
-    table = found.table
-    name = str(table.name[place])
-    words = REPAIRED.get(name, name)
-    gain, low, high = table.gain[place], table.low[place], table.high[place]
-    if np.isinf(gain):
-        return f"None. Even the best candidate, {words}, says 0 to something that happened."
-    if gain < 0:
-        low, high = -high, -low
-    interval = f"({_interval(table.level, low, high)}, {table.folds} folds)"
-    if table.chosen < 0 and gain < 0:
-        return (
-            f"None. Even the best candidate, {words}, would worsen the log loss by "
-            f"{four_digits(-gain)} {interval}."
-        )
-    if table.chosen < 0:
-        why = "the interval holds 0, so this may be chance" if low <= 0 else "it rules out too much"
-        return (
-            f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
-            f"{interval}: {why}."
-        )
-    temperature = getattr(found.calibrator, "temperature_", None)
-    one = f" (T = {temperature:.2f})" if temperature is not None else ""
-    falls = "falls" if gain >= 0 else "rises"
-    change = "a gain of" if gain >= 0 else "the price of not saying 0:"
-    text = (
-        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss {falls} from "
-        f"{table.before_left:.4f} to {table.before_left - gain:.4f}, {change} {abs(gain):.4f} "
-        f"{interval}."
-    )
-    if after is not None:
-        text += f" Expected calibration error afterwards: {after:.4f} ({view})."
-    return text
-
-
-def _warnings(found: Repairs, place: int) -> str:
-    """Return what to know of a candidate before it is used."""
-    table, text = found.table, ""
-    if table.left < table.n:
-        after = table.log_loss[place]
-        text = (
-            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
-        )
-    if found.certain and np.isfinite(table.gain[place]):
-        text += (
-            f" Beware: it says exactly 0 (or 1) in {spell(found.certain, 'row')}, and one outcome "
-            "against that makes the log loss infinite."
-        )
-    return text
 
 
 def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple[str, str]:
@@ -342,6 +267,8 @@ def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple
     text, light = "No evidence of miscalibration.", "good"
     if verdicts["calibration"] == "miscalibrated":
         text, light = f"Miscalibrated beyond chance: {verdicts['direction']} ({focus}).", "bad"
+    elif verdicts["calibration"] == "borderline":
+        text, light = f"Borderline; if anything, {verdicts['direction']} ({focus}).", "caution"
     elif verdicts["calibration"] == "cannot say":
         text, light = "Too little data to say.", "unknown"
     if not gone.count or gone.minor:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
@@ -16,6 +16,7 @@ from calibkit.views import BinaryProblem
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _RELATIVE_TIE = 1e-9
+_RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -209,6 +210,18 @@ def p_value_of(value: float, draws: FloatVector) -> float:
     """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
     limit = value - _RELATIVE_TIE * abs(value) - TIE
     return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
+
+
+def undecided(beyond: int, n_draws: int, limits: Sequence[float]) -> bool:
+    """Tell whether it is open on which side of a limit the p-value lies, after so many redraws.
+
+    `beyond` of them were as loud as the data. The side is settled where ``(R + 1) b(beyond; R,
+    limit)``, b being the binomial probability, is at most 0.001: were the limit itself the
+    p-value, this would ever happen, however often one looks, with at most that probability
+    (Robbins, 1970; for Monte Carlo tests Gandy, 2009, and Ding, Gandy and Hahn, 2020).
+    """
+    chance = stats.binom.pmf(beyond, n_draws, np.asarray(limits))
+    return bool(((n_draws + 1) * chance > _RISK).any())
 
 
 def ratio(total: FloatVector, spread: float) -> FloatVector:

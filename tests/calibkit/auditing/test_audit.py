@@ -4,7 +4,9 @@ import copy
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl
@@ -17,7 +19,7 @@ from scipy.special import expit, logit
 import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit import CalibrationWarning
-from calibkit.auditing import AuditReport, AuditSettings, alignment, audit
+from calibkit.auditing import AuditReport, AuditSettings, alignment, audit, remedy
 from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.groups import groups_of
@@ -421,6 +423,71 @@ def test_repairs_are_only_recommended_where_they_gain() -> None:
     fixed = report.calibrator.calibrate(data.y_prob)
     again = audit(LogitDistortion().label(fixed, rng=4).y_true, fixed, settings=QUICK)
     assert again.verdicts["repair"] == "no repair"
+
+
+@pytest.mark.slow
+def test_borderline_is_a_verdict_of_its_own() -> None:
+    rng = np.random.default_rng(18)
+    p = rng.random(300)
+    y = (rng.random(300) < p - 0.05).astype(int)  # p = 0.015, level z of -3
+    report = audit(y, p, settings=QUICK)
+    assert (report.verdicts["calibration"], report.light) == ("borderline", "caution")
+    assert report.headline == "Borderline; if anything, over-forecast (positive class)."
+    assert report.verdicts["direction"] == "over-forecast"
+    assert "If anything: over-forecast" in report["direction"].sentence
+    assert "Wait for new rows" in report.advice
+    assert "borderline" in report.codes and not report.passed() and report.passed(limit=0.01)
+    strict = audit(y, p, settings=QUICK, alpha=0.05)
+    assert strict.verdicts["calibration"] == "miscalibrated" and not strict.passed()
+    assert "p ≤ " not in strict["calibration"].sentence
+
+
+def test_a_report_is_neither_true_nor_false_and_says_whether_it_passed() -> None:
+    fair, bold = make("calibrated", 2, 800, 3), make("over-confident", 2, 800, 3)
+    good, bad = (audit(case.y_true, case.y_prob, settings=QUICK) for case in (fair, bold))
+    assert good.passed() and not good.passed(limit=0.99) and not bad.passed()
+    assert not audit(fair.y_true[:20], fair.y_prob[:20], settings=QUICK).passed()
+    with pytest.raises(TypeError, match=r"report\.passed\(\)"):
+        assert bad
+    with pytest.raises(ValueError, match="limit"):
+        good.passed(limit=2)
+    assert json.loads(bad.to_json())["verdicts"]["calibration"] == "miscalibrated"
+    assert bad.plot().get_xlabel()
+    assert "p ≤ 0.0" in bad["calibration"].sentence  # the floor of so many redraws
+
+
+def test_a_repair_says_where_it_loses() -> None:
+    """Vector scaling may gain in log loss what it loses in calibration error, and to a simpler."""
+    case = make("over-confident", 2, 800, 3)
+    report = audit(case.y_true, case.y_prob, settings=QUICK)
+    table, seen = report.repairs, SimpleNamespace(words="top-label", numbers={"error": 0.0149})
+    worse = replace(table, chosen=1, error=np.array([0.0098, 0.0229, 0.02, 0.02]))
+    said = remedy._errors(worse, seen)  # type: ignore[arg-type]
+    assert "afterwards: 0.0229" in said and "It was 0.0149" in said
+    assert "temperature scaling (error 0.0098" in said
+    better = replace(table, chosen=0, error=np.array([0.0098, 0.0229, 0.02, 0.02]))
+    assert remedy._errors(better, seen) == (  # type: ignore[arg-type]
+        " Expected calibration error afterwards: 0.0098 (top-label)."
+    )
+    # Exact zeros count against the predictions as given, too.
+    for before, beware in ((0, True), (12_261, False)):
+        found = SimpleNamespace(table=table, certain=1452, certain_before=before)
+        said = remedy._warnings(found, 0)  # type: ignore[arg-type]
+        assert "in 1,452 rows" in said and ("Beware" in said) == beware
+        assert ("as the predictions do in 12,261" in said) != beware
+
+
+@pytest.mark.slow
+def test_nothing_that_seems_right_is_repaired() -> None:
+    """Of 60 calibrated sets of 30 rows a repair is recommended in no more than the level allows."""
+    found = 0
+    for seed in range(60):
+        case = make("calibrated", 2, 30, seed)
+        report = audit(case.y_true, case.y_prob, settings=QUICK)
+        found += report.verdicts["repair"] == "repair"
+        accused = {"miscalibrated", "borderline"} & report.codes
+        assert report.verdicts["repair"] != "repair" or accused
+    assert found <= 5  # at most 2 % each
 
 
 def test_a_repair_is_tried_on_rows_that_it_was_not_fitted_to() -> None:

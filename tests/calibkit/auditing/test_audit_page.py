@@ -80,7 +80,7 @@ def test_the_page_is_well_formed(page: Page) -> None:
     assert page.all("html") == [{"lang": "en"}]
     assert len(page.all("title")) == 1
     assert len(page.all("h1")) == 1
-    assert len(page.all("h2")) == 4
+    assert len(page.all("h2")) == 5
     names = [a["id"] for _, a in page.tags if "id" in a]
     assert len(set(names)) == len(names)
 

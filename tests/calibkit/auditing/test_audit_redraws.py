@@ -25,6 +25,7 @@ from calibkit.auditing.redraws import (
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators.folds import assign_folds
 from calibkit.significance.clusters import clusters_of
+from calibkit.significance.results import undecided
 from tests.audit_cases import make
 
 
@@ -91,13 +92,49 @@ def test_binned_statistic_is_that_of_a_loop() -> None:
     assert _clearest(*parts)[0] == pytest.approx(naive, abs=0.15)
 
 
+def near_the_limit(seed: int) -> tuple[Any, Any]:
+    """Draw 300 predictions that are all a little too high; some seeds lie near the limit."""
+    rng = np.random.default_rng(seed)
+    prob = rng.random(300)
+    return (rng.random(300) < prob - 0.05).astype(np.int64), prob
+
+
+def test_redraws_go_on_until_the_side_is_settled() -> None:
+    """The chance of a wrong side is bounded over all looks: for p = 0.01 itself, once in 1000."""
+    counts = {100: 0, 1000: 10, 10_000: 170}
+    assert [undecided(k, n, [0.01]) for n, k in counts.items()] == [True, True, False]
+    assert undecided(170, 10_000, [0.01, 0.016]) and not undecided(0, 10_000, [0.01, 0.02])
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(2000):
+        beyond = np.cumsum(rng.binomial(100, 0.01, 100))
+        wrong += not all(undecided(int(k), 100 * (i + 1), [0.01]) for i, k in enumerate(beyond))
+    assert wrong <= 8  # a bound of 2 in 2000: more than 8 would have a chance of 1 in 4000
+
+
+@pytest.mark.slow
+def test_no_seed_and_no_name_of_the_event_turns_the_verdict(subtests: pytest.Subtests) -> None:
+    limits = (0.01, 0.02)
+    for case in (11, 18, 102):  # p-values of 0.0145 to 0.015; 999 redraws would show 0.007 to 0.023
+        y, p = near_the_limit(case)
+        with subtests.test(case=str(case)):
+            draw = {"views": (1,), "n_draws": 999, "limits": limits}
+            table = np.column_stack([1 - p, p])
+            found = [
+                joint_test(table, y, rng=np.random.default_rng(seed), **draw) for seed in range(3)
+            ]
+            assert {0.01 < one.p_value <= 0.02 for one in found} == {True}
+            assert max(one.n_draws for one in found) > 5000
+            renamed = joint_test(table[:, ::-1], 1 - y, rng=np.random.default_rng(0), **draw)
+            assert (renamed.p_value, renamed.n_draws) == (found[0].p_value, found[0].n_draws)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     rng = np.random.default_rng(0)
     table = rng.dirichlet(np.ones(k), 5)
     table[0] = np.eye(k)[1]  # certain: class 0 must never be drawn here
-    drawer = Drawer(table)
+    drawer = Drawer(table, np.array([1, 0, 1, 1, 0]))  # which labels are usual does not matter
     drawn = np.stack([drawer.draw(rng) for _ in range(20_000)])
     share = np.stack([(drawn == c).mean(axis=0) for c in range(k)], axis=1)
     assert np.abs(share - table).max() < 0.015  # more than four standard errors

@@ -1,6 +1,7 @@
 """The command `calibkit`: what it prints, writes and returns, and what it refuses."""
 
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -50,6 +51,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Run:
     return command
 
 
+def findings(said: Said) -> str:
+    """Return what was printed, without where it comes from."""
+    assert said.code == 0 and not said.err
+    return said.out.partition("\ndate: ")[0]
+
+
 def csv(path: str, head: str, *columns: Any) -> str:
     lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
     Path(path).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
@@ -82,7 +89,7 @@ def test_an_audit_is_printed(run: Run) -> None:
     said = run("audit", log(0.4), *USUAL)
     assert said.code == 0 and said.err == ""
     assert "Miscalibrated beyond chance: over-confident" in said.out
-    assert "log.csv: 400 predictions" in said.out
+    assert "log.csv: y by p: 400 predictions" in said.out
     for number in range(1, 7):
         assert re.search(rf"^{number}\. .*\?$", said.out, re.MULTILINE), number
     assert run("audit", "log.csv", *USUAL).out == said.out  # the same seed, the same words
@@ -93,7 +100,8 @@ def test_a_file_with_semicolons_and_decimal_commas(run: Run) -> None:
     Path("other.csv").write_text(text.replace(",", ";").replace(".", ","), encoding="utf-8")
     dialect = ("--delimiter", ";", "--decimal", ",")
     first = run("audit", "log.csv", *USUAL, "--title", "log")
-    assert run("audit", "other.csv", *dialect, *USUAL, "--title", "log") == first
+    again = run("audit", "other.csv", *dialect, *USUAL, "--title", "log")
+    assert findings(again) == findings(first)
     wrong = run("audit", "other.csv", *USUAL)
     assert wrong.code == 2 and "--delimiter ';'" in wrong.err
 
@@ -141,7 +149,18 @@ def test_pages_are_written(run: Run) -> None:
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html")
     assert Path("r.md").read_text(encoding="utf-8").startswith("# ")
     assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json", "r.md"]
-    assert json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out) == read("r.json")
+    stored, printed = read("r.json"), json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out)
+    digest = hashlib.sha256(Path("log.csv").read_bytes()).hexdigest()
+    for found in (stored, printed):
+        source = found.pop("source")
+        assert source["file"] == f"log.csv, SHA-256 {digest}"
+        assert (source["label"], source["predictions"]) == ("y", "p")
+        assert source["command"].startswith("calibkit audit log.csv --label y")
+        assert source["command"].endswith("--seed 0")
+    assert printed == stored
+    for page in ("r.html", "r.md"):
+        text = Path(page).read_text(encoding="utf-8").replace("\\", "")
+        assert all(word in text for word in (digest, "calibkit audit log.csv", "200 events"))
 
 
 def test_words_costs_groups_and_a_title(run: Run) -> None:
@@ -158,11 +177,13 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
 def test_one_column_per_class(run: Run, view: str) -> None:
     label, prob = class_data(600)
     csv("log.csv", "what,p_cat,p_dog,p_owl", ANIMALS[label], *prob.T)
-    by_pattern = run("audit", "log.csv", "--label", "what", "--prob", "p_*", "--view", view)
     listed = [word for name in ANIMALS for word in ("--prob", f"p_{name}")]
     named = ("--label", "what", *listed, "--classes", "cat, dog,owl")
-    assert by_pattern.code == 0
-    assert run("audit", "log.csv", *named, "--view", view) == by_pattern
+    listed_by_name = run("audit", "log.csv", *named, "--view", view, "--title", "x")
+    by_pattern = run(
+        "audit", "log.csv", "--label", "what", "--prob", "p_*", "--view", view, "--title", "x"
+    )
+    assert findings(listed_by_name) == findings(by_pattern)
 
 
 def test_logits(run: Run) -> None:
@@ -178,7 +199,11 @@ def test_several_files_are_one_log(run: Run) -> None:
     Path("a.csv").write_text("\n".join(whole[:150]), encoding="utf-8")
     Path("b.csv").write_text("\n".join([whole[0], *whole[150:]]), encoding="utf-8")
     one = run("audit", "log.csv", *USUAL, "--title", "x")
-    assert run("audit", "a.csv", "b.csv", *USUAL, "--title", "x") == one
+    several = run("audit", "a.csv", "b.csv", *USUAL, "--title", "x")
+    assert findings(several) == findings(one)
+    assert all(
+        f"\nfile {k}: {name}.csv, SHA-256" in several.out for k, name in ((1, "a"), (2, "b"))
+    )
 
 
 @pytest.mark.slow
@@ -193,7 +218,8 @@ def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.Monke
     assert "counting them in a stream" in said.err
     assert "130,000 predictions" in said.out
     assert "Random sample of 100,000 rows" in said.out
-    assert run("audit", "log.npz", *USUAL, "--large") == (0, said.out, "")
+    whole = findings(run("audit", "log.npz", *USUAL, "--large"))
+    assert whole == said.out.partition("\ndate: ")[0]
 
 
 def test_a_predicted_class_with_its_confidence(run: Run) -> None:
@@ -224,14 +250,16 @@ def test_a_comparison_is_printed(run: Run) -> None:
     said = run("compare", two_models(), *PAIR, *more)
     assert said.code == 0 and said.err == ""
     for text in (
-        "log.csv: 1,500 predictions",
+        "log.csv: y by bold,fair: 1,500 predictions",
         "fair is better than bold: by",
         "in cost per prediction",
         "2 groups",
     ):
         assert text in said.out
     twice = ("--label", "y", "--prob", "bold", "--prob", "fair")
-    assert run("compare", "log.csv", *twice, *more) == said
+    titled = (*more, "--title", "x")
+    again = findings(run("compare", "log.csv", *twice, *titled))
+    assert again == findings(run("compare", "log.csv", *PAIR, *titled))
 
 
 def test_a_stream_says_the_same_scores(run: Run, subtests: pytest.Subtests) -> None:
@@ -466,7 +494,7 @@ def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert b"x Miscalibrated beyond chance" in done.stdout
     assert b"? costs unknown" in done.stdout
-    assert read(str(tmp_path / "r.json"))["title"] == "log\ufffd.csv"
+    assert read(str(tmp_path / "r.json"))["title"] == "log\ufffd.csv: y by p"
 
 
 @pytest.mark.slow

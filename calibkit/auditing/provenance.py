@@ -1,0 +1,82 @@
+"""Where a report comes from: files with their hashes, columns, the command, and the day."""
+
+import hashlib
+import os
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def today() -> str:
+    """Return the date in universal time, as YYYY-MM-DD.
+
+    Where the variable SOURCE_DATE_EPOCH is set (seconds since 1970, as in reproducible builds),
+    it is the clock: the same input then gives the same report on every day.
+
+    >>> len(today())
+    10
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return time.strftime("%Y-%m-%d", time.gmtime(int(given) if given.isdecimal() else None))
+
+
+def of_memory(given: Mapping[str, Any], label: Any, prob: Any) -> dict[str, str]:
+    """Return the names that pandas or polars objects carry; of plain arrays nothing is known.
+
+    `given`: labels and predictions by the names of the arguments of `audit`; `label`, `prob`: the
+    columns of one table, where they were named.
+    """
+    scores = given["y_prob"] if given["logits"] is None else given["logits"]
+    found = {}
+    for role, values, said in (("label", given["y_true"], label), ("predictions", scores, prob)):
+        own, columns = getattr(values, "name", None), getattr(values, "columns", None)
+        names = said or own or ([] if columns is None else list(columns))
+        if names:
+            found[role] = named([names] if isinstance(names, str) else list(map(str, names)))
+    return found
+
+
+def of_files(
+    paths: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
+    command: Sequence[str],
+    written: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return files with their SHA-256, columns by their role, and the command that was given.
+
+    Folders, also of what is `written`, stay out of it: they say nothing about the data, and
+    something about the person.
+    """
+    found = {}
+    for number, path in enumerate(paths, start=1):
+        role = "file" if len(paths) == 1 else f"file {number}"
+        found[role] = f"{name_of(path)}, SHA-256 {_sha256(path)}"
+    found |= {role: named(names) for role, names in columns.items() if names}
+    words = shlex.join(command)
+    for path in (*paths, *written):
+        words = words.replace(shlex.quote(path), shlex.quote(name_of(path)))
+    return found | {"command": words}
+
+
+def name_of(path: str) -> str:
+    """Return the name of a file, which may be in any encoding, as text."""
+    return os.fsencode(Path(path).name).decode("utf-8", "replace")
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names in a row, at most eight of them.
+
+    >>> named(["a", "b"]), named([f"p{k}" for k in range(10)])
+    ('a, b', 'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more')
+    """
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"{', '.join(names[:8])}{more}"
+
+
+def _sha256(path: str) -> str:
+    if not Path(path).is_file():
+        return "unknown: it is no regular file"
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
