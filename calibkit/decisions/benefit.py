@@ -12,7 +12,7 @@ from calibkit.results import Number, Result, listed, spell
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatVector
 from calibkit.validation import as_finite, as_level, as_weights
-from calibkit.views import Events, View, binary_problem, shows_rows
+from calibkit.views import BinaryProblem, Events, View, binary_problem, shows_rows
 
 # Rows (or clusters) that decide a mean, and each way a difference; of fewer there is no interval.
 _FEWEST, _EACH_WAY = 10, 5
@@ -82,7 +82,13 @@ class DecisionCurve(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class NetBenefit(Number):
-    """Net benefit at one threshold; see `DecisionCurve` for what it holds."""
+    """Net benefit at one threshold.
+
+    Parameters
+    ----------
+    value, low, high, standardised, avoided, treat_all, threshold, level, n
+        As in `DecisionCurve`, each a number; `value` is the net benefit.
+    """
 
     value: float
     low: float
@@ -181,25 +187,27 @@ def decision_curve(
     prevalence = float(np.average(label, weights=weight))
     if prevalence == 0:
         raise ValueError("y_true has no event, so no treatment can be right; pass rows with some.")
-    other = None
+    models = [problem.prob.astype(np.float64)]
     if against is not None:
-        second = binary_problem(y_true, against, view=view, **rows)
-        if (second.label != problem.label).any():
-            raise ValueError("the models have other events; pass the number of a class as view.")
-        other = second.prob.astype(np.float64)
-    prob = problem.prob.astype(np.float64)
-    means = [_at(float(t), label, prob, other, weight, groups, level) for t in levels]
+        models.append(_other(problem, binary_problem(y_true, against, view=view, **rows)))
+    means = [_at(float(t), label, models, weight, groups, level) for t in levels]
     columns = dict(zip(_COLUMNS, np.array(means).T, strict=True))
-    all_treated = prevalence - levels / (1 - levels) * (1 - prevalence)
     return DecisionCurve(
         threshold=levels,
         **columns,
-        treat_all=all_treated,
+        treat_all=prevalence - levels / (1 - levels) * (1 - prevalence),
         prevalence=prevalence,
         level=level,
         view=problem.view,
         n=problem.n,
     )
+
+
+def _other(problem: BinaryProblem, second: BinaryProblem) -> FloatVector:
+    """Return what the other model says of the same events."""
+    if (second.label != problem.label).any():
+        raise ValueError("the models have other events; pass the number of a class as view.")
+    return second.prob.astype(np.float64)
 
 
 _COLUMNS = ("net_benefit", "low", "high", "difference", "difference_low", "difference_high")
@@ -208,19 +216,18 @@ _COLUMNS = ("net_benefit", "low", "high", "difference", "difference_low", "diffe
 def _at(
     t: float,
     label: FloatVector,
-    prob: FloatVector,
-    other: FloatVector | None,
+    models: list[FloatVector],
     weight: FloatVector,
     groups: Clusters | None,
     level: float,
 ) -> tuple[float, ...]:
     """Return net benefit and difference at a threshold, each with its interval."""
     worth = label - t / (1 - t) * (1 - label)
-    gain = (prob >= t) * worth
-    found = _mean(gain, weight, groups, level)
-    if other is None:
+    gain = [(prob >= t) * worth for prob in models]
+    found = _mean(gain[0], weight, groups, level)
+    if len(gain) == 1:
         return (*found, np.nan, np.nan, np.nan)
-    return (*found, *_mean(gain - (other >= t) * worth, weight, groups, level, _EACH_WAY))
+    return (*found, *_mean(gain[0] - gain[1], weight, groups, level, _EACH_WAY))
 
 
 def _mean(
