@@ -268,7 +268,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: CountTable().update([0], [1.5]), r"y_prob\[0\] = 1.5"),
     (lambda: CountTable().update([2], [0.5]), "not a valid label"),
     (lambda: CountTable(view="top").update([0], [0.5]), "does not exist"),
-    (lambda: CountTable().update([0], [[0.5, 0.5]]), "view must be stated"),
+    (lambda: CountTable().update([0], [[0.5, 0.5]]), "or say view="),
     (lambda: CountTable() + CountTable(view="top-label"), "cannot be added"),
     (lambda: CountTable(cells=10) + CountTable(cells=20), "cannot be added"),
     (lambda: CountTable().update([0], [0.5]).one_class(0), "no class"),
