@@ -107,7 +107,8 @@ def compare(
     had probability 0, the log loss is infinite, the finite model is better, and there is no
     interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
     "equal"; fewer than ten events, other rows, or rows that differ have no interval. Intervals are
-    not corrected for several models or measures; in groups they are
+    not corrected for several models or measures: of two models that are equal in law, one measure
+    at least is separated in about 12 (1,000 rows) to 16 of 100 files (100 rows). In groups they are
     Student's, at a level that pays for all groups (Bonferroni). Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
@@ -304,7 +305,8 @@ def _by_group(
 def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:
     return (
         f"Differences: other minus first, {100 * level:g} % intervals, rows redrawn in pairs "
-        f"({count:,} resamples), not corrected for several models or measures.",
+        f"({count:,} resamples), not corrected for several models or measures: of two equal models "
+        "one measure at least is separated in 12 to 16 of 100 files at 95 %. Name one beforehand.",
         "Miscalibration and discrimination: the CORP parts of the Brier score.",
         f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",
         "Nothing is clipped: one impossible event makes the log loss infinite.",

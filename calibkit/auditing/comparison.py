@@ -245,7 +245,8 @@ class Comparison(Report):
         for row in zip(*self._columns().values(), strict=True):
             name, measure, first, value, change, low, high, verdict = row
             numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
-            lines.append(f"{name}, {measure}: {numbers}({low:.4f} to {high:.4f}), {verdict}")
+            ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}")
         lines += ["", self.calibration.describe()]
         lines += [] if self.groups is None else [self.groups.describe()]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)

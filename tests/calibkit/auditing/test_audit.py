@@ -19,11 +19,11 @@ from scipy.special import expit, logit
 import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit import CalibrationWarning
-from calibkit.auditing import AuditReport, AuditSettings, alignment, audit, remedy
+from calibkit.auditing import AuditReport, AuditSettings, alignment, audit, consequences, remedy
 from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.groups import groups_of
-from calibkit.auditing.redraws import Drawer
+from calibkit.auditing.redraws import TOP, Drawer
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.calibrators import PlattCalibrator
@@ -423,6 +423,17 @@ def test_repairs_are_only_recommended_where_they_gain() -> None:
     fixed = report.calibrator.calibrate(data.y_prob)
     again = audit(LogitDistortion().label(fixed, rng=4).y_true, fixed, settings=QUICK)
     assert again.verdicts["repair"] == "no repair"
+
+
+def test_the_event_of_the_predicted_class_is_that_it_was_right() -> None:
+    case = make("calibrated", 3, 200, 1)
+    rows = rows_of(case.y_true, case.y_prob)
+    for view, happened, said in (
+        (TOP, rows.label == rows.prob.argmax(axis=1), rows.prob.max(axis=1)),
+        (2, rows.label == 2, rows.prob[:, 2]),
+    ):
+        event, prob = consequences._event(rows, rows.prob, view)
+        assert np.array_equal(event, happened) and np.array_equal(prob, said)
 
 
 @pytest.mark.slow

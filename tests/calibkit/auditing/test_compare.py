@@ -113,6 +113,30 @@ def test_an_interval_that_holds_zero_separates_nothing(
     assert change(measure, 0.5, 0.6, (low, high)).verdict == verdict
 
 
+def test_intervals_in_groups_pay_for_all_groups() -> None:
+    y, models = two(1500)
+    groups = np.arange(1500) % 3
+    found = compare(y, models, groups=groups, **QUICK)
+    assert found.groups is not None
+    table = found.groups.columns
+    inside = groups == 0
+    apart = losses(y, models["fair"])[inside] - losses(y, models["bold"])[inside]
+    half = stats.t.ppf(1 - 0.05 / 3 / 2, 499) * apart.std(ddof=1) / np.sqrt(500)
+    (place,) = np.flatnonzero((table["group"] == "0") & (table["measure"] == "log loss"))
+    assert table["high"][place] - table["low"][place] == pytest.approx(2 * half)
+
+
+def losses(y: Any, p: Any) -> Any:
+    return -np.log(np.where(y == 1, p, 1 - p))
+
+
+def test_where_there_is_no_interval_none_is_printed() -> None:
+    y, models = two(300)
+    sure = np.where(np.arange(300) == np.flatnonzero(y)[0], 0.0, models["fair"])
+    said = compare(y, models | {"sure": sure}, **QUICK).text()
+    assert "no interval" in said and "nan to nan" not in said
+
+
 def test_models_that_are_equally_good_are_not_separated() -> None:
     y, models = two(1500)
     shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)
