@@ -119,13 +119,13 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command == "audit":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
-    correct = "the predicted class: --prob is the confidence that it is the label"
-    add("--predicted", metavar="COLUMN", help=correct)
+    add("--predicted", metavar="COLUMN", help="the predicted class; --prob is its confidence")
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     add("--group", metavar="COLUMN", help="groups to compare")
-    together = "which rows belong together (patient, document): only clusters are independent"
-    add("--cluster", metavar="COLUMN", help=together)
+    add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
+    if command == "audit":
+        add("--time", metavar="COLUMN", help="when; is the error the same all along?")
     add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
     add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
     add = parser.add_argument_group("large files").add_argument
@@ -284,6 +284,7 @@ def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: b
         prob or (),
         classes=None if options.classes is None else _parts(options.classes),
         logits=logits,
+        time=getattr(options, "time", None),
         **{name: getattr(options, name) for name in names},
     )
     return resolve_all(options.paths, wanted)

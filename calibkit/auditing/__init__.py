@@ -22,7 +22,7 @@ From the ground up, each module uses those above it:
   ``consequences`` (5).
 - ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
 - ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: answers in sentences.
-- ``clusters``: rows that belong together.
+- ``clusters``, ``dependence``, ``times``: rows that belong together, or agree; errors that change.
 - ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
 """
 

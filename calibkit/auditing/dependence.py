@@ -12,7 +12,7 @@ Residuals are those of the isotonic curve, so that a smooth miscalibration makes
 What looks large by the normal law is compared with redraws of the labels from that curve.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,12 +68,14 @@ def dependence_of(rows: Rows, rng: np.random.Generator) -> Answer | None:
     return None
 
 
-def doubt(found: Sequence[Answer], verdicts: Mapping[str, str]) -> str:
-    """Return what is added to a headline that may be chance."""
-    judged = verdicts["alignment"] != "not aligned" and verdicts["calibration"] == "miscalibrated"
-    if judged and any(one.topic == "dependence" for one in found):
-        return " But rows look dependent, and then this may be chance."
-    return ""
+def doubted(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, str]:
+    """Return headline and light, told that they may be chance, or an average over time."""
+    codes = {one.verdict for one in found}
+    if "rows agree" in codes and light == "bad":
+        headline += " But rows look dependent, and then this may be chance."
+    if "error changes" not in codes:
+        return headline, light
+    return f"{headline} The error changes over time.", "bad"
 
 
 def _answer(text: str, z: float, more: str = "") -> Answer:

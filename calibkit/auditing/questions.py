@@ -10,7 +10,7 @@ from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
-from calibkit.auditing.dependence import dependence_of, doubt
+from calibkit.auditing.dependence import dependence_of, doubted
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.pages import Answer
@@ -21,6 +21,7 @@ from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
+from calibkit.auditing.times import TimeTable, times_of, with_time
 from calibkit.decisions.costs import as_costs
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator
@@ -38,6 +39,7 @@ def audit(
     costs: Any = None,
     groups: Any = None,
     cluster: Any = None,
+    time: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     predicted: Any = None,
@@ -73,6 +75,9 @@ def audit(
         Which rows belong together: patient, document, team and season. Only rows of different
         clusters are then taken as independent, in tests, intervals and folds; below 30 clusters
         the report says that they are few.
+    time : array-like of shape (n,), optional
+        When each row was predicted: numbers, dates, or texts of either. The audit then also asks
+        whether the error is the same all along, over at most ten blocks of time.
     class_names : sequence of K str, optional
         What to call the classes, in the order of their columns; otherwise their numbers.
     positive : label, optional
@@ -152,7 +157,9 @@ def audit(
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
-    rows = rows_of(**of_table(given, label, prob), positive=positive)
+    given = of_table(given | {"time": time}, label, prob)
+    time = given.pop("time")
+    rows = with_time(rows_of(**given, positive=positive), given["y_true"], time)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
@@ -161,7 +168,9 @@ def audit(
     return replace(report, source=of_memory(given, label, prob))
 
 
-_Found = tuple[Alignment, Evidence, Repairs, Consequences, GroupTable | None, tuple[Answer, ...]]
+_Found = tuple[
+    Alignment, Evidence, Repairs, Consequences, GroupTable | None, TimeTable | None, list[Answer]
+]
 
 
 def _found(
@@ -184,15 +193,18 @@ def _found(
     )
     aligned = alignment_of(rows, order_rng)
     by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
-    more = (dependence_of(rows, np.random.default_rng(seeds[8])),)
-    return aligned, evidence, repairs, consequences, by_group, tuple(filter(None, more))
+    rng, design = np.random.default_rng(seeds[8]), evidence.test.views[0].design
+    timed = times_of(rows, views[0], design, settings, rng)
+    table_of_times, said = timed or (None, None)
+    more = [one for one in (dependence_of(rows, rng), said) if one is not None]
+    return aligned, evidence, repairs, consequences, by_group, table_of_times, more
 
 
 def _report(
     rows: Rows, views: tuple[int, ...], found: _Found, settings: AuditSettings, title: str
 ) -> AuditReport:
     """Put the findings into words."""
-    aligned, evidence, repairs, consequences, by_group, more = found
+    aligned, evidence, repairs, consequences, by_group, times, more = found
     names = tuple(_words(rows, one) for one in views)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     answers = (
@@ -204,11 +216,11 @@ def _report(
         remedy.repair(repairs, aligned.verdict != "not aligned", seen),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
-    verdict = words.headline(verdicts, seen.focus_words, seen.impossible)
+    verdict = doubted(*words.headline(verdicts, seen.focus_words, seen.impossible), more)
     promise, first = promise_of(rows.cluster_count, settings), verdicts["repair"] == "align first"
     return AuditReport(
         title=title,
-        headline=verdict[0] + doubt(more, verdicts),
+        headline=verdict[0],
         light=verdict[1],
         answers=answers,
         advice=remedy.advice(verdicts, seen, repairs.table),
@@ -226,6 +238,7 @@ def _report(
         repairs=replace(repairs.table, chosen=-1) if first else repairs.table,
         candidate=NoRepair(answers[-1].sentence) if first else repairs.calibrator,
         groups=by_group,
+        times=times,
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )

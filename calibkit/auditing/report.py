@@ -18,6 +18,7 @@ from calibkit.auditing.pages import Answer, Report
 from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import FINDINGS, AuditSettings
+from calibkit.auditing.times import TimeTable
 from calibkit.results import Result, spell
 from calibkit.validation import as_level, warn
 
@@ -94,7 +95,7 @@ class AuditReport(Report):
         The six answers, in order, and what was found beside them: impossible statements.
     n, n_classes, class_names, view : int, int, tuple of str, str
         Predictions, classes with their names, and the view that comes first, in words.
-    views, evidence, consequences, repairs, groups
+    views, evidence, consequences, repairs, groups, times
         What is behind the answers: the tests of all views; error, null level and band (answers 2
         to 4); costs (5); candidates (6); groups, or None.
     candidate : estimator or `NoRepair`
@@ -111,13 +112,15 @@ class AuditReport(Report):
     repairs: RepairTable
     candidate: Any
     groups: GroupTable | None
+    times: TimeTable | None
     settings: AuditSettings
 
     @property
     def tables(self) -> dict[str, Result]:
-        """The tables behind the answers, by name; groups only where they were given."""
-        tables = {"Views": self.views, "Repairs": self.repairs}
-        return tables if self.groups is None else tables | {"Groups": self.groups}
+        """The tables behind the answers, by name; groups and times only where they were given."""
+        tables: dict[str, Result] = {"Views": self.views, "Repairs": self.repairs}
+        more = {"Groups": self.groups, "Time": self.times}
+        return tables | {name: table for name, table in more.items() if table is not None}
 
     @property
     def verdicts(self) -> dict[str, str]:

@@ -55,6 +55,7 @@ class Rows:
     top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
     true: IntVector | None = None  # then the numbers of the true class
     predicted: IntVector | None = None  # and of the predicted one, where they are known
+    time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
 
     @property
     def n(self) -> int:

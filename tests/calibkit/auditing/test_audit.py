@@ -26,6 +26,7 @@ from calibkit.auditing.groups import groups_of
 from calibkit.auditing.redraws import TOP, Drawer
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
+from calibkit.auditing.times import times_of, with_time
 from calibkit.calibrators import PlattCalibrator
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
@@ -762,3 +763,63 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
     report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
     assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
     assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
+
+
+def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[Any, Any, Any]:
+    """Draw labels whose logits are `by` above the predictions at first, and as much below later."""
+    rng, days = np.random.default_rng([6, seed]), np.arange(n) // 10
+    score = rng.normal(0, 1.5, n)
+    true = expit(score + shift + np.where(np.arange(n) < n / 2, by, -by))
+    date = np.datetime64("2024-01-01") + days.astype("timedelta64[D]")
+    return (rng.random(n) < true) * 1, expit(score), date
+
+
+def test_an_error_that_changes_over_time_is_found() -> None:
+    y, p, date = drifting(0, 0.6)
+    report = audit(y, p, time=date, settings=QUICK)
+    assert {"error changes", "no evidence"} <= report.codes and report.light == "bad"
+    assert report.headline.endswith("The error changes over time.")
+    assert report.times is not None and report.times.first[0] == "2024-01-01"
+    assert report.times.gap[0] < -0.05 < 0.05 < report.times.gap[-1]
+    assert "Time" in report.to_html()
+    # The order of rows, and how a time is written, change nothing.
+    order = np.random.default_rng(0).permutation(len(y))
+    for time in (date.astype(str), date.astype("datetime64[s]").astype(float), date.tolist()):
+        again = audit(y[order], p[order], time=np.array(time)[order], settings=QUICK)
+        assert again["time"].numbers == pytest.approx(report["time"].numbers)
+    # An error that is the same all along is no change, and neither is chance.
+    for shift in (0.0, 1.0):
+        found = [times_p_value(*drifting(seed, 0.0, shift, 1000)) for seed in range(100)]
+        assert np.mean(np.array(found) <= 0.05) < 0.12
+    made = clustered_rows.DESIGNS["random effect, 60 x 20"](np.random.default_rng(1))
+    by_row, by_cluster = (
+        times_p_value(made.y_true, made.y_prob, made.cluster, names)
+        for names in (None, made.cluster)
+    )
+    assert by_row < by_cluster
+
+
+def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
+    """Return the p-value of the test over blocks of time."""
+    rows = with_time(rows_of(y, p, cluster=cluster), y, time)
+    found = times_of(rows, 1, 1.0, QUICK, np.random.default_rng(0))
+    assert found is not None
+    return found[0].p_value
+
+
+def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
+    y, p = [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4]
+    bad = {
+        "missing": (["2024-01-01", None, "2024-01-02", "2024-01-03"], r"time\[1\] is missing"),
+        "not a date": (
+            ["2024-01-01", "2024-13-01", "2024-01-02", "x"],
+            r"time\[1\] = '2024-13-01'",
+        ),
+        "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is no number"),
+        "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is no number"),
+        "one": ([2020] * 4, "'2020' in all rows"),
+        "short": ([1, 2], r"shape \(2,\); it needs one time for each of 4 rows"),
+    }
+    for case, (time, message) in bad.items():
+        with subtests.test(case=case), pytest.raises(ValueError, match=message):
+            audit(y, p, time=time, settings=QUICK)

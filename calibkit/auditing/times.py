@@ -1,0 +1,216 @@
+"""Is the error the same all along? Blocks of time, after the error that they share.
+
+The labels are asked whether one line in logits, fitted to all rows, holds in every block: Rao's
+score test of a level and a slope per block, ``sum_b U_b' V_b^-1 U_b`` with 2 (B - 1) degrees of
+freedom. With clusters its law comes from labels redrawn by cluster. Blocks hold equal variance, and
+so much that limit laws hold; rows of one time stay together. An error that all blocks share is the
+matter of question 3, and no alarm here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.auditing.evidence import given_view
+from calibkit.auditing.pages import Answer
+from calibkit.auditing.power import POWER
+from calibkit.auditing.rows import Rows
+from calibkit.auditing.settings import FINDINGS, AuditSettings
+from calibkit.calibrators import PlattCalibrator
+from calibkit.containers import is_missing, refuse_other_order, unwrapped
+from calibkit.links import logit
+from calibkit.results import Result
+from calibkit.significance.clusters import Dependence
+from calibkit.types import FloatVector, IntVector
+from calibkit.views import binary_problem
+
+_MOST, _VARIANCE = 10, 20.0  # blocks, and the variance sum p (1 - p) that each should hold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TimeTable(Result):
+    """One row per block of time.
+
+    Parameters
+    ----------
+    first, last : ndarray of str, shape (B,)
+        Times of the first and last row of each block, as they were given.
+    count, mean_prob, frequency : ndarray of shape (B,)
+        Numbers of predictions, mean predictions, shares of events.
+    p_value, smallest, alpha : float
+        Of the test that all blocks share one error; the swing of the average error around its mean
+        that would be found with probability 90 %; the level.
+    """
+
+    first: NDArray[np.str_]
+    last: NDArray[np.str_]
+    count: NDArray[np.int64]
+    mean_prob: FloatVector
+    frequency: FloatVector
+    p_value: float
+    smallest: float
+    alpha: float
+
+    @property
+    def gap(self) -> FloatVector:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+    def describe(self) -> str:
+        """Say whether the error changes, and what the rows could have shown."""
+        blocks = f"{len(self.count)} blocks of time, {self.first[0]} to {self.last[-1]}"
+        test = f"score test of level and slope per block, p = {self.p_value:.3g}"
+        power = f"a swing of ±{self.smallest:.3f} would be found in nine files of ten"
+        if self.p_value > self.alpha:
+            return f"No change of the error over time is shown ({blocks}; {test}); {power}."
+        low, high = int(self.gap.argmin()), int(self.gap.argmax())
+        return (
+            f"The error changes over time ({blocks}; {test}). Mean prediction minus frequency goes "
+            f"from {self.gap[low]:+.3f} (from {self.first[low]} on) to {self.gap[high]:+.3f} (from "
+            f"{self.first[high]} on). One repair for all times cannot be right; {power}."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("first", "last", "count", "mean_prob", "frequency", "gap")
+        return {name: getattr(self, name) for name in names}
+
+
+def parsed(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
+    """Return times as numbers, and as they were given: numbers, dates, or texts of either."""
+    array = unwrapped(time, "time")
+    if array.ndim != 1 or len(array) != n:
+        raise ValueError(f"time has shape {array.shape}; it needs one time for each of {n} rows.")
+    if array.dtype.kind == "M":
+        array = np.char.replace(array.astype("datetime64[us]").astype(str), "T00:00:00.000000", "")
+    texts = [str(value).strip() for value in array.tolist()]
+    read: Callable[[str], float] = float
+    if not _is_number(texts[0]):
+        read = _seconds
+    known: dict[str, float] = {}
+    for row, (value, text) in enumerate(zip(array.tolist(), texts, strict=True)):
+        if is_missing(value) or text in ("", "NaT", "nan", "None"):
+            raise ValueError(f"time[{row}] is missing; drop the row, or say when it was.")
+        try:
+            known[text] = known[text] if text in known else read(text)
+        except ValueError:
+            known[text] = float("nan")
+        if not np.isfinite(known[text]):
+            kind = "number" if read is float else "date"
+            raise ValueError(
+                f"time[{row}] = {text!r} is no {kind}, as time[0] = {texts[0]!r} is. Write dates "
+                "as 2024-12-31 or 2024-12-31T23:59 (ISO 8601), or pass numbers."
+            )
+    if len(set(known.values())) == 1:
+        raise ValueError(f"time is {texts[0]!r} in all rows: there is nothing to compare.")
+    return np.array([known[text] for text in texts]), np.array(texts)
+
+
+def with_time(rows: Rows, y_true: Any, time: Any) -> Rows:
+    """Return rows that know when they were predicted, in their own order."""
+    if time is None:
+        return rows
+    refuse_other_order(y_true=y_true, time=time)
+    number, text = parsed(time, rows.n)
+    return replace(rows, time=(number[rows.position], text[rows.position]))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _seconds(text: str) -> float:
+    """Return seconds since 1970; a date without a zone counts as one of Greenwich."""
+    found = datetime.fromisoformat(text)
+    since = datetime(1970, 1, 1, tzinfo=found.tzinfo)
+    shift = found.utcoffset()
+    return (found - since).total_seconds() - (shift.total_seconds() if shift else 0.0)
+
+
+def times_of(
+    rows: Rows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[TimeTable, Answer] | None:
+    """Test whether all blocks of time share one error in the first view."""
+    if rows.time is None:
+        return None
+    left = np.flatnonzero(rows.possible)
+    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
+    prob, label = problem.prob[left].astype(np.float64), problem.label[left].astype(np.float64)
+    number, text = rows.time[0][left], rows.time[1][left]
+    block = _blocks(number, prob * (1 - prob) / design)
+    size = int(block.max()) + 1
+    curve = prob
+    if label.min() < label.max():
+        curve = PlattCalibrator().fit(prob, label).calibrate(prob)
+    curve = np.clip(curve, 1e-12, 1 - 1e-12)
+    test = _Homogeneity(prob, curve, block)
+    value = test.statistic(label)
+    p_value = float(special.chdtrc(test.df, value)) if test.df else 1.0
+    if rows.clusters is not None and test.df:
+        chance = Dependence(curve, problem.label[left], rows.clusters.take(left), rng)
+        drawn = [test.statistic(chance.draw(rng)) for _ in range(settings.n_draws)]
+        p_value = float((1 + (np.array(drawn) >= value * (1 - 1e-9)).sum()) / (len(drawn) + 1))
+    order = np.lexsort((number, block))
+    ends = np.cumsum(np.bincount(block))
+    count = np.bincount(block)
+    df = max(test.df, 1)
+    reach = special.chndtrinc(special.chdtri(df, settings.alpha), df, 1 - POWER)
+    table = TimeTable(
+        first=text[order][ends - count],
+        last=text[order][ends - 1],
+        count=count,
+        mean_prob=np.bincount(block, prob, size) / count,
+        frequency=np.bincount(block, label, size) / count,
+        p_value=p_value,
+        smallest=float(np.sqrt(reach * (prob * (1 - prob)).mean() * design / len(prob))),
+        alpha=settings.alpha,
+    )
+    changed = p_value <= settings.alpha
+    numbers = {"p_value": p_value, "smallest": table.smallest, "blocks": float(size)}
+    verdict, light = FINDINGS["time"][0 if changed else 1], "bad" if changed else "good"
+    return table, Answer("time", verdict, light, table.describe(), numbers)
+
+
+def _blocks(time: FloatVector, variance: FloatVector) -> IntVector:
+    """Return the block of each row: equal variance, whole times, none of them empty."""
+    _, where = np.unique(time, return_inverse=True)
+    own = np.bincount(where, variance)
+    total = max(float(own.sum()), 1e-300)
+    wanted = int(np.clip(total / _VARIANCE, 2, _MOST))
+    middle = (np.cumsum(own) - own / 2) / total
+    cell = np.minimum((middle * wanted).astype(np.intp), wanted - 1)
+    return np.asarray(np.unique(cell, return_inverse=True)[1])[where]
+
+
+class _Homogeneity:
+    """Rao's test that one line in logits holds in every block."""
+
+    def __init__(self, prob: FloatVector, curve: FloatVector, block: IntVector) -> None:
+        logits, weight = logit(prob), curve * (1 - curve)
+        lever = logits - weight @ logits / weight.sum()
+        spread = np.sqrt(weight @ lever**2 / weight.sum())
+        parts = [np.ones(len(prob))] + ([lever / spread] if spread > 1e-9 else [])
+        self.features, self.curve, self.block = np.array(parts), curve, block
+        size = int(block.max()) + 1
+        cover = [
+            [np.bincount(block, a * b * weight, size) for a in self.features] for b in self.features
+        ]
+        self.cover = np.moveaxis(np.array(cover), -1, 0)
+        self.inverse = np.linalg.pinv(self.cover, 1e-9, hermitian=True)
+        self.common = np.linalg.pinv(self.cover.sum(axis=0), 1e-9, True)
+        ranks = np.linalg.matrix_rank(self.cover, tol=1e-9, hermitian=True)
+        self.df = int(ranks.sum()) - len(parts)
+
+    def statistic(self, label: Any) -> float:
+        """Return the statistic of labels; what all blocks share is taken out."""
+        residual, size = label - self.curve, len(self.cover)
+        score = np.stack([np.bincount(self.block, f * residual, size) for f in self.features], 1)
+        score = score - self.cover @ (self.common @ score.sum(axis=0))
+        return float(np.einsum("bi,bij,bj->", score, self.inverse, score))
