@@ -157,14 +157,13 @@ def audit(
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
-    given = of_table(given | {"time": time}, label, prob)
-    time = given.pop("time")
-    rows = with_time(rows_of(**given, positive=positive), given["y_true"], time)
+    taken = of_table(given | {"time": time}, label, prob)
+    time = taken.pop("time")
+    rows = with_time(rows_of(**taken, positive=positive), taken["y_true"], time)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
-    title = "Audit of predictions" if title is None else str(title)
-    report = _report(rows, views, found, settings, title)
+    report = _report(rows, views, found, settings, str(title or "Audit of predictions"))
     return replace(report, source=of_memory(given, label, prob))
 
 
@@ -209,9 +208,7 @@ def _report(
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     answers = (
         words.alignment(aligned, rows),
-        words.data(seen),
-        words.calibration(seen),
-        words.direction(seen),
+        *(asked(seen) for asked in (words.data, words.calibration, words.direction)),
         words.costs(consequences, seen),
         remedy.repair(repairs, aligned.verdict != "not aligned", seen),
     )

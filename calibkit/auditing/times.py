@@ -146,9 +146,8 @@ def times_of(
     number, text = rows.time[0][left], rows.time[1][left]
     block = _blocks(number, prob * (1 - prob) / design)
     size = int(block.max()) + 1
-    curve = prob
-    if label.min() < label.max():
-        curve = PlattCalibrator().fit(prob, label).calibrate(prob)
+    several = label.min() < label.max()
+    curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
     curve = np.clip(curve, 1e-12, 1 - 1e-12)
     test = _Homogeneity(prob, curve, block)
     value = test.statistic(label)
