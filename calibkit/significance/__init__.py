@@ -46,6 +46,12 @@ from calibkit.significance.kernel import kernel_calibration_error
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
 from calibkit.significance.tce import TestBasedError, ViewVerdict, test_based_calibration_error
+from calibkit.significance.weak import (
+    WeakCalibration,
+    calibration_in_the_large,
+    calibration_slope,
+    observed_expected_ratio,
+)
 from calibkit.significance.wilson import wilson_interval
 
 __all__ = [
@@ -58,11 +64,14 @@ __all__ = [
     "TestBasedError",
     "TestResult",
     "ViewVerdict",
+    "WeakCalibration",
     "adaptive_test",
     "binomial_p_values",
     "bootstrap_interval",
     "brownian_range_tail",
     "brownian_supremum_tail",
+    "calibration_in_the_large",
+    "calibration_slope",
     "consistency_band",
     "cox_test",
     "cumulative_differences",
@@ -70,6 +79,7 @@ __all__ = [
     "hosmer_lemeshow",
     "kernel_calibration_error",
     "null_level",
+    "observed_expected_ratio",
     "spiegelhalter",
     "test_based_calibration_error",
     "wilson_interval",

@@ -1,0 +1,257 @@
+"""Mean and weak calibration in the words of the clinic, each with a profile interval.
+
+The hierarchy of Van Calster and others (2016): *mean* (as many events as predicted: observed over
+expected 1, calibration in the large 0), *weak* (also slope 1: no general over-confidence),
+*moderate* (of those told p, a share p has the event: the reliability diagram), *strong* (the same
+for every pattern of features, which no data can show). Lesson 08.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from calibkit.results import Number, listed, spell
+from calibkit.types import FloatVector
+from calibkit.validation import as_level
+from calibkit.views import Events, View, binary_problem, shows_rows
+
+_FAR = 1e3  # no estimate lies further from its start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeakCalibration(Number):
+    """An estimate with its profile-likelihood interval.
+
+    Parameters
+    ----------
+    value, low, high, level : float
+        The estimate, the ends of its interval, and how often such intervals hold the truth.
+    ideal : float
+        What a calibrated model has: 0 in the large, 1 as slope and as ratio.
+    name, view, n : str, str, int
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    ideal: float
+    name: str
+    view: str
+    n: int
+
+    def describe(self) -> str:
+        """Say the estimate, its interval, and what would be ideal."""
+        return (
+            f"{self.name[0].upper()}{self.name[1:]} {self.value:.3f} ({100 * self.level:g} %: "
+            f"{self.low:.3f} to {self.high:.3f}; ideal {self.ideal:g}; {self.view}, "
+            f"{spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
+
+
+def _checked(
+    y_true: Any, y_prob: Any, view: View, rows: Events
+) -> tuple[FloatVector, FloatVector, str]:
+    """Return labels and predictions in an order of their own, and the event in words."""
+    problem = binary_problem(y_true, y_prob, view=view, **rows)
+    order = np.lexsort((problem.label, problem.prob))
+    label, prob = problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
+    if label.min() == label.max():
+        happened = "always" if label[0] else "never"
+        raise ValueError(f"the event {happened} happened; both outcomes are needed to fit a line.")
+    return label, prob, problem.view
+
+
+def _logits(prob: FloatVector) -> FloatVector:
+    if prob[0] == 0 or prob[-1] == 1:
+        raise ValueError("y_prob holds 0 or 1, whose logit is infinite; nothing is clipped here.")
+    return np.asarray(special.logit(prob))
+
+
+def _loss(label: FloatVector, logits: FloatVector) -> float:
+    return float((np.logaddexp(0, logits) - label * logits).sum())
+
+
+def _level_of(label: FloatVector, logits: FloatVector) -> float:
+    """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
+    reach = float(np.abs(logits).max()) + 50
+    return float(
+        optimize.brentq(lambda a: (special.expit(a + logits) - label).sum(), -reach, reach)
+    )
+
+
+def _ends(loss: Callable[[float], float], best: float, level: float) -> tuple[float, float]:
+    """Return where twice the loss has risen by the quantile of chi-squared, on both sides."""
+    limit = loss(best) + special.chdtri(1, 1 - level) / 2
+
+    def end(side: float) -> float:
+        step = 0.1
+        while loss(best + side * step) < limit and step < _FAR:
+            step *= 2
+        far = best + side * step
+        return float(optimize.brentq(lambda b: loss(b) - limit, min(best, far), max(best, far)))
+
+    return end(-1.0), end(1.0)
+
+
+@shows_rows
+def calibration_in_the_large(
+    y_true: Any, y_prob: Any, *, view: View = None, level: float = 0.95, **rows: Unpack[Events]
+) -> WeakCalibration:
+    """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
+
+    Not the intercept of `cox_test`, which is fitted together with a slope. Above 0 the predictions
+    are too low. Cox (1958); Van Calster and others (2016). Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), strictly between 0 and 1, or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    level : float
+        Of the profile-likelihood interval, which takes rows as independent.
+    positive, predicted : optional
+        The label that `y_prob` is about; the predicted class whose confidence it is.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid, or only one outcome occurs.
+
+    Examples
+    --------
+    >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
+    1.0986
+    """
+    label, prob, words = _checked(y_true, y_prob, view, rows)
+    logits, level = _logits(prob), as_level(level)
+    best = _level_of(label, logits)
+    low, high = _ends(lambda a: _loss(label, a + logits), best, level)
+    return WeakCalibration(
+        value=best,
+        low=low,
+        high=high,
+        level=level,
+        ideal=0.0,
+        name="calibration in the large",
+        view=words,
+        n=len(label),
+    )
+
+
+@shows_rows
+def calibration_slope(
+    y_true: Any, y_prob: Any, *, view: View = None, level: float = 0.95, **rows: Unpack[Events]
+) -> WeakCalibration:
+    """Slope b of ``logit P(event) = a + b logit p`` by maximum likelihood: weak calibration.
+
+    Below 1 the predictions are over-confident. Without a penalty, which would shrink it, and on
+    logits. `cox_test` gives the intercept beside it. Cox (1958); Van Calster and others (2016).
+    Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, level, positive, predicted
+        As in `calibration_in_the_large`.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        As in `calibration_in_the_large`; if predictions are equal, or a threshold separates the
+        labels: then no slope, or no finite one, fits best.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> round(float(calibration_slope(y_true, y_prob)), 2)
+    0.5
+    """
+    label, prob, words = _checked(y_true, y_prob, view, rows)
+    logits, level = _logits(prob), as_level(level)
+    one, none = prob[label == 1], prob[label == 0]
+    if prob[0] == prob[-1]:
+        raise ValueError("all predictions are equal, so they have no slope; pass others.")
+    if one.min() >= none.max() or one.max() <= none.min():
+        raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
+
+    def loss(b: float) -> float:
+        return _loss(label, b * logits + _level_of(label, b * logits))
+
+    best = float(optimize.minimize_scalar(loss, bracket=(0.0, 1.0), tol=1e-10).x)
+    low, high = _ends(loss, best, level)
+    return WeakCalibration(
+        value=best,
+        low=low,
+        high=high,
+        level=level,
+        ideal=1.0,
+        name="calibration slope",
+        view=words,
+        n=len(label),
+    )
+
+
+@shows_rows
+def observed_expected_ratio(
+    y_true: Any, y_prob: Any, *, view: View = None, level: float = 0.95, **rows: Unpack[Events]
+) -> WeakCalibration:
+    """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
+
+    Above 1 the predictions are too low. The interval is that of the binomial share of events by
+    its profile likelihood, over the mean prediction. Van Calster and others (2016). Taught in
+    lesson 09.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, level, positive, predicted
+        As in `calibration_in_the_large`; predictions of 0 and 1 are welcome.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        As in `calibration_in_the_large`.
+
+    Examples
+    --------
+    >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
+    1.5
+    """
+    label, prob, words = _checked(y_true, y_prob, view, rows)
+    level, share, mean = as_level(level), float(label.mean()), float(prob.mean())
+    if mean == 0:
+        raise ValueError("all predictions are 0: nothing is expected, and O/E is infinite.")
+    best = float(special.logit(share))
+    low, high = _ends(lambda a: _loss(label, np.full_like(label, a)), best, level)
+    return WeakCalibration(
+        value=share / mean,
+        low=float(special.expit(low)) / mean,
+        level=level,
+        ideal=1.0,
+        high=float(special.expit(high)) / mean,
+        name="observed/expected ratio",
+        view=words,
+        n=len(label),
+    )

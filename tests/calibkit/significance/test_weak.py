@@ -1,0 +1,52 @@
+"""Mean and weak calibration beside an independent fit, and with intervals that hold."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+from calibkit.significance import (
+    calibration_in_the_large,
+    calibration_slope,
+    cox_test,
+    observed_expected_ratio,
+)
+from tests.helpers import binary_data
+
+
+def loss(a: float, b: float, y: np.ndarray, p: np.ndarray) -> float:
+    return -float(stats.bernoulli.logpmf(y, expit(a + b * logit(p))).sum())
+
+
+def test_they_are_what_an_independent_fit_gives() -> None:
+    y, p = binary_data(400)
+    large, slope = calibration_in_the_large(y, p), calibration_slope(y, p)
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(p)[:, None], y)
+    assert float(slope) == pytest.approx(model.coef_[0, 0], abs=1e-5)
+    assert float(slope) == pytest.approx(cox_test(y, p).slope, abs=1e-6)
+    fixed = optimize.minimize_scalar(lambda a: loss(a, 1, y, p), tol=1e-12)
+    assert float(large) == pytest.approx(fixed.x, abs=1e-6)
+    assert abs(large - cox_test(y, p).intercept) > 1e-3  # the joint intercept is another number
+    ratio = observed_expected_ratio(y, p)
+    assert float(ratio) == pytest.approx(y.sum() / p.sum(), abs=1e-12)
+    for end in (large.low, large.high):
+        assert 2 * (loss(end, 1, y, p) - fixed.fun) == pytest.approx(3.8415, abs=1e-3)
+    best = loss(model.intercept_[0], float(slope), y, p)
+    for end in (slope.low, slope.high):
+        inner = optimize.minimize_scalar(lambda a, b=end: loss(a, b, y, p)).fun
+        assert 2 * (inner - best) == pytest.approx(3.8415, abs=1e-3)
+    assert ratio.low < float(ratio) < ratio.high
+    assert "ideal 1" in slope.describe()
+
+
+def test_no_finite_line_is_said() -> None:
+    for measure, y, p, words in (
+        (calibration_in_the_large, [1, 1], [0.2, 0.3], "the event always happened"),
+        (calibration_slope, [0, 1], [0.2, 0.3], "the slope is infinite"),
+        (calibration_slope, [0, 1], [0.2, 0.2], "all predictions are equal"),
+        (calibration_slope, [0, 1, 0], [0.0, 0.2, 0.3], "holds 0 or 1"),
+        (observed_expected_ratio, [0, 1], [0.0, 0.0], "nothing is expected"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            measure(y, p)
