@@ -430,6 +430,9 @@ class Module(NamedTuple):
 MODULES = {
     "bench": Module("tools.bench", "Time the package against its yardsticks."),
     "study": Module("book.experiments.synthetic", "Compare evaluators on sets of known truth."),
+    "clusters": Module(
+        "book.experiments.clustered_rows", "Measure what audits by cluster promise."
+    ),
     "networks": Module("book.experiments.networks", "Train lesson 10's networks.", TORCH),
     "pseudo": Module("book.experiments.pseudo_real", "Compare evaluators on clones.", TORCH),
     "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),

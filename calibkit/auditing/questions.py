@@ -143,7 +143,14 @@ def audit(
     with p-values of 0.004 to 0.04 the verdict depended on which of six seeds was taken in 1, whose
     p-value is 0.010; with 999 redraws always, in 14. Such audits take seconds longer.
 
-    The order of rows matters only to tell shuffled from shifted labels: neighbours are compared.
+    By cluster, in 60 sets of each of nine designs (random walks of knowledge, repeated outcomes,
+    random effects, 10 to 1,000 clusters, unequal sizes, ten classes): 0 to 1.7 % called
+    miscalibrated, by rows up to all of them; no repair recommended. Logits 0.7 too high are found
+    in 7 % (30 random walks) to all (1,000 clusters). Nominal 90 % intervals held the difference of
+    two models in 83 to 95, the gain of a repair only in 75 to 92: those are too short with few
+    clusters (`book.experiments.clustered_rows`). Sources: `calibkit.significance.clusters`.
+
+    The order of rows matters to tell shuffled from shifted labels, and to see rows that agree.
     Taught in lesson 14.
 
     Examples
