@@ -216,14 +216,14 @@ def observed_expected_ratio(
 ) -> WeakCalibration:
     """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
 
-    Above 1 the predictions are too low. The interval is that of the binomial share of events by
-    its profile likelihood, over the mean prediction. Van Calster and others (2016). Taught in
-    lesson 09.
+    Above 1 the predictions are too low. The ends of the interval are the events expected at the
+    ends of that of `calibration_in_the_large`, over those predicted. Van Calster and others (2016).
+    Taught in lesson 09.
 
     Parameters
     ----------
     y_true, y_prob, view, level, positive, predicted
-        As in `calibration_in_the_large`; predictions of 0 and 1 are welcome.
+        As in `calibration_in_the_large`.
 
     Returns
     -------
@@ -240,17 +240,15 @@ def observed_expected_ratio(
     1.5
     """
     label, prob, words = _checked(y_true, y_prob, view, rows)
-    level, share, mean = as_level(level), float(label.mean()), float(prob.mean())
-    if mean == 0:
-        raise ValueError("all predictions are 0: nothing is expected, and O/E is infinite.")
-    best = float(special.logit(share))
-    low, high = _ends(lambda a: _loss(label, np.full_like(label, a)), best, level)
+    large = calibration_in_the_large(y_true, y_prob, view=view, level=level, **rows)
+    logits, expected = _logits(prob), float(prob.sum())
+    low, high = (float(special.expit(a + logits).sum()) / expected for a in (large.low, large.high))
     return WeakCalibration(
-        value=share / mean,
-        low=float(special.expit(low)) / mean,
-        level=level,
+        value=float(label.sum()) / expected,
+        low=low,
+        high=high,
+        level=large.level,
         ideal=1.0,
-        high=float(special.expit(high)) / mean,
         name="observed/expected ratio",
         view=words,
         n=len(label),

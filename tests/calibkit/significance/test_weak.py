@@ -36,7 +36,8 @@ def test_they_are_what_an_independent_fit_gives() -> None:
     for end in (slope.low, slope.high):
         inner = optimize.minimize_scalar(lambda a, b=end: loss(a, b, y, p)).fun
         assert 2 * (inner - best) == pytest.approx(3.8415, abs=1e-3)
-    assert ratio.low < float(ratio) < ratio.high
+    for end, at in ((ratio.low, large.low), (ratio.high, large.high)):
+        assert end == pytest.approx(expit(at + logit(p)).sum() / p.sum(), abs=1e-9)
     assert "ideal 1" in slope.describe()
 
 
@@ -46,7 +47,7 @@ def test_no_finite_line_is_said() -> None:
         (calibration_slope, [0, 1], [0.2, 0.3], "the slope is infinite"),
         (calibration_slope, [0, 1], [0.2, 0.2], "all predictions are equal"),
         (calibration_slope, [0, 1, 0], [0.0, 0.2, 0.3], "holds 0 or 1"),
-        (observed_expected_ratio, [0, 1], [0.0, 0.0], "nothing is expected"),
+        (observed_expected_ratio, [0, 1], [0.0, 0.0], "holds 0 or 1"),
     ):
         with pytest.raises(ValueError, match=words):
             measure(y, p)
