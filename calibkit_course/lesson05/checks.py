@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 05: discover that ECE is a fit on the test set."""
+"""Checks and predictions of lesson 05: look inside the ECE."""
 
 import warnings
 from functools import lru_cache
