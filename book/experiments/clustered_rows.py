@@ -154,7 +154,7 @@ def seasons(name: str, folds: int = 5) -> dict[str, float]:
 
     data: Any = load(name)
     season = np.asarray(data.columns["season"])
-    found = {}
+    found: dict[str, float] = {}
     for words, cluster in (("rows", None), ("seasons", season)):
         options: dict[str, Any] = {"repairs": {"Platt": PlattCalibrator()}, "folds": folds}
         table = ck.audit(data.y_true, data.y_prob, cluster=cluster, **options).repairs
