@@ -49,7 +49,7 @@ def decision_curve(
     Notes
     -----
     Below a quarter of the prevalence under 0 the figure ends: there, treating none is better by
-    far. Taught in lesson 13.
+    far.
 
     Examples
     --------

@@ -157,7 +157,7 @@ def bootstrap_interval(
 
     Bins in which every event happened, or none, show no scatter for t = 1: with a handful of rows
     per bin the upper end can be too low there. Source: Li's reproduction of Kumar, Liang and Ma
-    (2019), section 4; the inversion is our own. Taught in lessons 04 and 11.
+    (2019), section 4; the inversion is our own. Taught in lesson 11.
 
     Examples
     --------
