@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins, Distinct
 from calibkit.reliability import reliability_table
-from calibkit.results import Number, listed, spell
-from calibkit.results import Score as Score
+from calibkit.results import Number, Score as Score, listed, spell
 from calibkit.types import FloatArray, IntArray
 from calibkit.validation import as_choice
 from calibkit.views import Rows, View, one_problem, shows_rows, weighted_rows

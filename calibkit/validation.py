@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.containers import as_array as as_array
 from calibkit.containers import (
+    as_array as as_array,
     events,
     refuse_other_columns,
     refuse_other_order,

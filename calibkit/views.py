@@ -29,9 +29,7 @@ from numpy.typing import NDArray
 from calibkit.containers import answers_of, refuse_other_order
 from calibkit.guesses import unknown_option
 from calibkit.results import Frozen
-from calibkit.types import Events as Events
-from calibkit.types import FloatArray, IntArray, Rows
-from calibkit.types import shows_rows as shows_rows
+from calibkit.types import Events as Events, FloatArray, IntArray, Rows, shows_rows as shows_rows
 from calibkit.validation import (
     BLOCK_ROWS,
     as_labels,

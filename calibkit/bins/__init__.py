@@ -4,21 +4,20 @@ One rule holds in every function: bins are closed on the left and open on the ri
 and the last one is closed, so that 0 and 1 always have a home. Lessons 04 and 06.
 """
 
-from calibkit.bins.edges import Assigned as Assigned
 from calibkit.bins.edges import (
+    Assigned as Assigned,
     Binning,
+    Bins as Bins,
     Distinct,
+    Edges1D as Edges1D,
     EqualMass,
     EqualWidth,
     FixedEdges,
     as_bins,
     assign,
+    run_ends as run_ends,
 )
-from calibkit.bins.edges import Bins as Bins
-from calibkit.bins.edges import Edges1D as Edges1D
-from calibkit.bins.edges import run_ends as run_ends
-from calibkit.bins.pava import Pava, PavaBC
-from calibkit.bins.pava import isotonic_blocks as isotonic_blocks
+from calibkit.bins.pava import Pava, PavaBC, isotonic_blocks as isotonic_blocks
 
 __all__ = [
     "Binning",

@@ -19,8 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
-from calibkit.plot._words import AnyFigure as AnyFigure
-from calibkit.plot._words import remember as remember
+from calibkit.plot._words import AnyFigure as AnyFigure, remember as remember
 from calibkit.types import FloatMatrix, FloatVector
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.

@@ -17,15 +17,15 @@ from book.experiments.pseudo_real import (
     NONE,
     PseudoGrid,
     PseudoSet,
+    __main__ as tool,
     claims,
     clones,
     draw,
+    evaluators as competing,
     page,
+    result as results,
     stored,
 )
-from book.experiments.pseudo_real import __main__ as tool
-from book.experiments.pseudo_real import evaluators as competing
-from book.experiments.pseudo_real import result as results
 from book.experiments.pseudo_real.decisions import decisions
 from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study

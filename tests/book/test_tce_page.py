@@ -10,8 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
 from book.experiments.pages import BLOCK
-from book.experiments.tce import __main__ as page
-from book.experiments.tce import imagenet, measures, printed, real
+from book.experiments.tce import __main__ as page, imagenet, measures, printed, real
 from calibkit import bins, significance
 
 REAL = list(printed.real_rows())

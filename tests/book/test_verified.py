@@ -7,9 +7,11 @@ import pytest
 
 import calibkit as ck
 from book.experiments import verified
-from book.experiments.verified import Population
-from book.experiments.verified import estimators as _verified_estimators
-from book.experiments.verified import maps as _verified_maps
+from book.experiments.verified import (
+    Population,
+    estimators as _verified_estimators,
+    maps as _verified_maps,
+)
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
 from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike

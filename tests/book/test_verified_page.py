@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from book.experiments.verified import __main__ as page
-from book.experiments.verified import draw as figures
-from book.experiments.verified import others
+from book.experiments.verified import __main__ as page, draw as figures, others
 from calibkit_course import data
 from tests.helpers import some
 

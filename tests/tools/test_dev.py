@@ -12,8 +12,7 @@ import pytest
 
 import dev
 from tests.paths import ROOT
-from tools import lesson_needs
-from tools import virtual_environment as venv
+from tools import lesson_needs, virtual_environment as venv
 
 # --- the environment -----------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from nbformat import NotebookNode
 from calibkit import plot
 from calibkit_course import open_lesson
 from calibkit_course.learn import Check, Lesson, Rubric
-from tools import notebook_files as files
-from tools import notebook_solved
+from tools import notebook_files as files, notebook_solved
 from tools.notebook_hints import BLOCK, hint_problems, with_hints
 
 LESSONS = files.sources()

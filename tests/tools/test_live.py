@@ -17,8 +17,7 @@ import nbformat
 import pytest
 
 from tests.conftest import served
-from tools.live import compiled, pins, pyodide
-from tools.live import site as live
+from tools.live import compiled, pins, pyodide, site as live
 from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
 

@@ -22,8 +22,7 @@ from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
-from tools.live import in_page, pages
-from tools.live import site as live
+from tools.live import in_page, pages, site as live
 from tools.notebook_files import NOTEBOOKS
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")

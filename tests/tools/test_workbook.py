@@ -10,8 +10,7 @@ import nbformat
 import pytest
 
 import dev
-from tools import notebook_files as files
-from tools import workbook
+from tools import notebook_files as files, workbook
 from tools.virtual_environment import Failure
 
 LESSONS = sorted(files.NOTEBOOKS.glob("*.ipynb"))

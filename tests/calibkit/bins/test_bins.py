@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from calibkit.bins import as_bins, assign
-from calibkit.bins import edges as edges_module
+from calibkit.bins import as_bins, assign, edges as edges_module
 from tests.helpers import exact_distinct_edges, exact_equal_mass_edges
 
 # No edge fits between 1 and the float below it; that pair has a test of its own.

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from packaging.version import Version
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer

@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import integrate
-from scipy import stats as sps
+from hypothesis import given, strategies as st
+from scipy import integrate, stats as sps
 
 import calibkit as ck
 from calibkit import null_level

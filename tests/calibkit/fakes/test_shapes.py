@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
 from calibkit.fakes import InfeasibleTarget, KnobClassifier, SyntheticShape, vgg16_lookalike

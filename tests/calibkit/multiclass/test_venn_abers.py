@@ -5,8 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.datasets import load_iris, make_classification
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss

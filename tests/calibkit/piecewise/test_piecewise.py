@@ -5,16 +5,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
 from calibkit.calibrators.folds import parsimonious
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.piecewise import PiecewiseLinear
-from calibkit.piecewise import _optimise as optimise
+from calibkit.piecewise import PiecewiseLinear, _optimise as optimise
 from calibkit.piecewise._formulas import (
     LOSSES,
     Maps,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from book.experiments import your_calibration as experiment
@@ -143,6 +142,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert my_forecasts(tmp_path / "mine.csv").name.tolist() == ["4a", "1-03"]
 
 
+@pytest.mark.slow
 @given(st.dictionaries(
     st.from_regex(r"[0-9]{1,2}[a-z]", fullmatch=True),
     st.builds(Forecast, st.integers(2, 20), st.integers(1, 100).map(lambda n: n / 100),

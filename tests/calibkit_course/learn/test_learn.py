@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize_scalar
 
 from calibkit import expected_calibration_error, log_loss

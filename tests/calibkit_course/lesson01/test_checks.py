@@ -16,8 +16,7 @@ from calibkit import (
     expected_calibration_error,
     reliability_table,
 )
-from calibkit_course.lesson01 import checks as lesson01
-from calibkit_course.lesson01 import true_or_false
+from calibkit_course.lesson01 import checks as lesson01, true_or_false
 from calibkit_course.lesson01.checks import GROUPS
 from tests.paths import ROOT
 

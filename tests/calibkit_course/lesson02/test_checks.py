@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
 from calibkit import corp, fakes, finite
-from calibkit_course.lesson02 import checks as lesson02
-from calibkit_course.lesson02 import tables
+from calibkit_course.lesson02 import checks as lesson02, tables
 from tests.paths import ROOT
 
 LESSON = ROOT / "notebooks" / "02_separate_two_virtues.md"

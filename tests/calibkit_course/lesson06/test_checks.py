@@ -11,8 +11,7 @@ from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course import open_lesson
 from calibkit_course.learn import State
-from calibkit_course.lesson06 import checks as judges
-from calibkit_course.lesson06 import null_ece, squares
+from calibkit_course.lesson06 import checks as judges, null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ import pytest
 
 from calibkit import plot
 from calibkit_course import lesson06
-from calibkit_course.lesson06 import Replicates
-from calibkit_course.lesson06 import figures as figures06
+from calibkit_course.lesson06 import Replicates, figures as figures06
 from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, labels, one
 
 PLAIN = Replicates(name="plain", values=np.array([0.1, 0.2, 0.3, 0.3]), truth=0.15)

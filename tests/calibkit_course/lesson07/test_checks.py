@@ -12,8 +12,13 @@ import calibkit as ck
 from calibkit import fakes
 from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
 from calibkit.piecewise import PiecewiseLinear
-from calibkit_course.lesson07 import checks as lesson07
-from calibkit_course.lesson07 import map_error, reported, train_with_adam, true_error
+from calibkit_course.lesson07 import (
+    checks as lesson07,
+    map_error,
+    reported,
+    train_with_adam,
+    true_error,
+)
 
 # --- 7.1 ---------------------------------------------------------------------------------------
 

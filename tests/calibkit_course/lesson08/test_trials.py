@@ -7,8 +7,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import binomial_p_values
-from calibkit.significance import test_based_calibration_error as tce
+from calibkit.significance import binomial_p_values, test_based_calibration_error as tce
 from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers, rejected
 
 FAKE = LogitDistortion(slope=0.7)

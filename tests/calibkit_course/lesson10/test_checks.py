@@ -13,8 +13,7 @@ from book.experiments import networks
 from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import brier_score, log_loss
 from calibkit_course import lesson10, open_lesson
-from calibkit_course.lesson10 import fitted, runs
-from calibkit_course.lesson10 import problems as problems
+from calibkit_course.lesson10 import fitted, problems as problems, runs
 from calibkit_course.lesson10.fitted import temperature as packaged
 
 # --- 10.6 --------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 import calibkit as ck
 from calibkit import plot
 from calibkit_course import lesson10
-from calibkit_course.lesson10 import figures as figures10
-from calibkit_course.lesson10 import over_epochs, pictures
+from calibkit_course.lesson10 import figures as figures10, over_epochs, pictures
 from tests.drawn import assert_nothing_is_cut_off, find, labels, one
 
 

@@ -6,8 +6,7 @@ import pytest
 from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson13
-from calibkit_course.lesson13 import Ward, play_predictions, requirement_sweep
-from calibkit_course.lesson13 import figures as figures13
+from calibkit_course.lesson13 import Ward, figures as figures13, play_predictions, requirement_sweep
 from calibkit_course.lesson13.rounds import GamePlay
 from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, one
 

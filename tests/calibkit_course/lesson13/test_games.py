@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from calibkit.decisions import regret_curve
 from calibkit.fakes import ClassKnobs, DirichletFake, KnobClassifier, LogitDistortion, Power

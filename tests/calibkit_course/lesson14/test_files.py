@@ -4,8 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import integrate
 from scipy.special import expit, logit
 from scipy.stats import beta
