@@ -12,6 +12,7 @@ from calibkit.auditing import remedy, words
 from calibkit.auditing.clusters import by_sums, promise_of, scores_of
 from calibkit.auditing.comparing import compare, worded
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
+from calibkit.auditing.dependence import doubted
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
@@ -226,7 +227,8 @@ def _with_all_rows(
         answers[answer.topic] = answer
     verdicts = {topic: answer.verdict for topic, answer in answers.items()}
     gone = seen.impossible
-    headline, light = words.headline(verdicts, seen.focus_words, gone)
+    kept = [one for one in report.findings if one.topic != "impossible"]
+    headline, light = doubted(*words.headline(verdicts, seen.focus_words, gone), kept)
     notes = (
         f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
         f"by limit laws, multiplied by the number of tests; level {100 * settings.alpha:g} %.",
@@ -237,11 +239,8 @@ def _with_all_rows(
         n=gone.n,
         headline=headline,
         light=light,
-        advice=remedy.advice(verdicts, seen, report.repairs),
-        findings=(
-            *findings_of(gone, float("nan")),
-            *(one for one in report.findings if one.topic != "impossible"),
-        ),
+        advice=remedy.advice(verdicts, seen, report.repairs, kept),
+        findings=(*findings_of(gone, float("nan")), *kept),
         answers=tuple(answers.values()),
         notes=(*notes, *report.notes),
     )

@@ -227,7 +227,7 @@ def _report(
         headline=verdict[0],
         light=verdict[1],
         answers=answers,
-        advice=remedy.advice(verdicts, seen, repairs.table),
+        advice=remedy.advice(verdicts, seen, repairs.table, more),
         promise=promise,
         small_print=f"{evidence.in_short} {promise}",
         findings=(*findings_of(seen.impossible, repairs.table.before_left), *more),

@@ -1,6 +1,6 @@
 """The sixth answer in words: which repair, what speaks against it, and what to do at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -128,12 +128,16 @@ def _warnings(found: Repairs, place: int) -> str:
     return text
 
 
-def advice(verdicts: Mapping[str, str], seen: Seen, table: RepairTable) -> str:
-    """Say in one sentence what the verdicts mean for a person who has to decide."""
+def advice(
+    verdicts: Mapping[str, str], seen: Seen, table: RepairTable, found: Sequence[Answer]
+) -> str:
+    """Say in one sentence what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
     if seen.impossible.count and not seen.impossible.minor:
         return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
+    if any(one.verdict == "rows agree" for one in found):
+        return "Name the column that says which rows belong together; until then, decide nothing."
     if verdicts["costs"] == "worse than ignoring":
         return "At these costs, decide without the model: acting on it costs more."
     if seen.found:

@@ -761,6 +761,7 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
     data = LogitDistortion(slope=1.0).sample(300, rng=0)
     report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
     assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
+    assert report.advice.startswith("Name the column")
     assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
 
 
