@@ -130,7 +130,9 @@ def check(n_calibrated: int, n_distorted: int, n_shuffled: int) -> None:
         slack = 3 * np.sqrt(alpha * (1 - alpha) / n_calibrated)
         assert np.mean(p_values <= alpha) <= alpha + slack
     verdicts = [report.verdicts for report in fair]
-    assert np.mean([said["calibration"] == "no evidence" for said in verdicts]) >= 0.93
+    # One in fifty is borderline or worse; three standard errors, too.
+    least = 0.98 - 3 * np.sqrt(0.98 * 0.02 / n_calibrated)
+    assert np.mean([said["calibration"] == "no evidence" for said in verdicts]) >= least
     assert np.mean([said["alignment"] == "not aligned" for said in verdicts]) <= 0.01
     wrong = [distorted(i) for i in range(n_distorted)]
     found = [(kind, r) for kind, r in wrong if r.verdicts["calibration"] == "miscalibrated"]
