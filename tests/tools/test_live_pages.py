@@ -50,8 +50,8 @@ def desktop(folder: Path, *words: str) -> tuple[int, str, dict[str, Any]]:
 
 
 def numbers(report: dict[str, Any]) -> dict[str, Any]:
-    """Return what a report says, without the versions that said it."""
-    return {key: value for key, value in report.items() if key != "versions"}
+    """Return what a report says, without the command and the versions that said it."""
+    return {key: value for key, value in report.items() if key not in ("versions", "source")}
 
 
 # --- what the page's Python is asked, asked here -------------------------------------------------
@@ -386,7 +386,7 @@ def idle(here: Live, root: Any) -> None:
 @pytest.mark.browser
 def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
     here = Live(browser, address, LESSON, viewport={"width": 1100, "height": 900})
-    root = here.page.locator(".ck-explorer").first
+    root = here.page.locator(".ck-explorer").last
     root.locator("input[type=range]").first.focus()
     here.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
     before = root.locator(".ck-readout").inner_text()
@@ -430,19 +430,19 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
     here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{LESSON}"[1:])
-    root = here.page.locator(".ck-explorer").first
+    root = here.page.locator(".ck-explorer").last
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
     here.context.close()
     here = Live(browser, address, LESSON)
     here.page.evaluate("delete window.Worker")
-    root = here.page.locator(".ck-explorer").first
+    root = here.page.locator(".ck-explorer").last
     root.locator('[data-role="live"]').click()
     assert "too old" in root.locator(".ck-live [role=status]").inner_text()
     here.context.close()
     here = Live(browser, address, LESSON)
     here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
-    root = here.page.locator(".ck-explorer").first
+    root = here.page.locator(".ck-explorer").last
     root.locator('[data-role="live"]').click()
     root.get_by_role("button", name="Try again").wait_for()
     assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
