@@ -108,7 +108,7 @@ def calibration_in_the_large(
     """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
 
     Not the intercept of `cox_test`, which is fitted together with a slope. Above 0 the predictions
-    are too low. Cox (1958); Van Calster and others (2016).
+    are too low. Cox (1958); Van Calster and others (2016). Builds on lesson 08.
 
     Parameters
     ----------
@@ -161,6 +161,7 @@ def calibration_slope(
 
     Below 1 the predictions are over-confident. Without a penalty, which would shrink it, and on
     logits. `cox_test` gives the intercept beside it. Cox (1958); Van Calster and others (2016).
+    Builds on lesson 08.
 
     Parameters
     ----------
@@ -217,6 +218,7 @@ def observed_expected_ratio(
 
     Above 1 the predictions are too low. The ends of the interval are the events expected at the
     ends of that of `calibration_in_the_large`, over those predicted. Van Calster and others (2016).
+    Builds on lesson 09.
 
     Parameters
     ----------
