@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from calibkit import finite
 from calibkit.errors import class_wise_calibration_error, expected_calibration_error
 from calibkit.fakes import FakeSample, KnobClassifier
 from calibkit.types import FloatVector
 from calibkit.views import binary_problem
+from calibkit_course import finite
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction
