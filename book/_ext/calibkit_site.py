@@ -22,7 +22,7 @@ FOLDED_SOLUTION = re.compile(
     r'(?P<start><div class="cell [^"]*\btag_solution\b[^"]*">\s*<details[^>]*>\s*<summary)[^>]*>'
     r"\s*<p(?P<closed>[^>]*)>[^<]*</p>\s*<p(?P<opened>[^>]*)>[^<]*</p>"
 )
-COURSE = ("data", "explore", "finite", "learn", "simplex")  # machines of the course that have a page
+COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
 
