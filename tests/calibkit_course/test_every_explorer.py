@@ -30,7 +30,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "bin_tuner": [{"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
     "knots": [{"n": 0}, {"n": 2.5}, {"n_pieces": 0}],
     "outlier_hunter": [{"n": 39}],
-    "prevalence_dial": [{"used_at": 0.0}, {"made_for": 1.0}, {"signal": 0}, {"n": 5}],
+    "prevalence_dial": [{"times": 0.0}, {"times": 100}, {"made_for": 1.0}, {"signal": 0}, {"n": 5}],
     "thermostat": [
         *({"temperature": value} for value in (0, np.inf, np.nan)),
         *({"epoch": value} for value in (0, 39, 41, 1.5)),
