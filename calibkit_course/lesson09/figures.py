@@ -54,9 +54,7 @@ def rare_events(
     return ax
 
 
-def _sentences(
-    table: BinTable, band: ConsistencyBand | None, truth: Truth | None
-) -> list[str]:
+def _sentences(table: BinTable, band: ConsistencyBand | None, truth: Truth | None) -> list[str]:
     extra = [name for name, given in (("the true map", truth), ("a band", band)) if given]
     drawn = f" and {' and '.join(extra)}" if extra else ""
     empty = int(np.sum(table.frequency[table.occupied] == 0))
