@@ -21,7 +21,6 @@ from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
 from calibkit.plot._overlay import overlay
 from calibkit.plot._reliability import reliability
-from calibkit.plot._simplex import simplex
 from calibkit.plot._smooth import smooth
 from calibkit.plot._tested import test_based
 from calibkit.plot._words import alt_text
@@ -44,7 +43,6 @@ __all__ = [
     "overlay",
     "regret",
     "reliability",
-    "simplex",
     "smooth",
     "style",
     "test_based",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.fakes import ClassKnobs, KnobClassifier, Power
-from calibkit.finite import FiniteClassifier
+from calibkit_course.finite import FiniteClassifier
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same, wrong_kind
 from calibkit_course.learn.exercises import Check, Prediction

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit import plot
-from calibkit.finite import FiniteClassifier
 from calibkit.plot import frames, look
 from calibkit.plot.look import AnyFigure
 from calibkit.results import Result
 from calibkit.types import FloatVector
 from calibkit.validation import as_number
+from calibkit_course import simplex
 from calibkit_course.explore import Explorer, Slider
+from calibkit_course.finite import FiniteClassifier
 from calibkit_course.lesson12.models import SIX_STATED, hidden
 
 _STEPS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -70,7 +70,7 @@ def six_vectors_view(*, share: float = 0.0) -> HidingView:
 
 def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
-    plot.simplex(view.classifier, ax=left)
+    simplex.draw(view.classifier, ax=left)
     if not compact:
         left.set_title(f"{float(view.classifier.strong_error()):.2f} from the truth", pad=18, y=1.0)
     with look.drawing(right, (3.6, 3.6), title=None if compact else "Four diagrams") as ax:

@@ -37,6 +37,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
         *({"n": value} for value in (49, 99.5, 1501)),
     ],
     "calibrator_race": [{"n": 200}, {"n_bins": 0}, {"n_bins": 51}],
+    "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],
     "hospital": [{"harm": 0}, {"beds": 11}, {"rounds": 0}],
     "audit_board": [{"bins": 0}, {"file": "broken file"}],

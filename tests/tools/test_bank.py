@@ -24,10 +24,10 @@ from calibkit import (
 from calibkit.calibrators import FlatBinning, SlopeOneBinning, shift_prior
 from calibkit.decisions import decision_threshold, policy_cost, regret_bound
 from calibkit.fakes import LogitDistortion
-from calibkit.finite import FiniteClassifier
 from calibkit.fit_on_test import fit_on_test
 from calibkit.significance import binomial_p_values
 from calibkit_course import lessons, open_lesson
+from calibkit_course.finite import FiniteClassifier
 from calibkit_course.learn import questions
 from calibkit_course.learn.questions import Option, Question
 from tools import bank

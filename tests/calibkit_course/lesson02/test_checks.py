@@ -11,7 +11,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit import corp, fakes, finite
+from calibkit import corp, fakes
+from calibkit_course import finite
 from calibkit_course.lesson02 import checks as lesson02, tables
 from tests.paths import ROOT
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 import calibkit as ck
-from calibkit import fakes, finite
+from calibkit import fakes
 from calibkit.multiclass import TemperatureScaling
-from calibkit_course import data
+from calibkit_course import data, finite
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 
