@@ -337,13 +337,13 @@ PREDICTIONS = {
         tells=(r"perfect ECE|useless probabilities|without limit",),
     ),
     "12d": Prediction(
-        question="Each class is bold in its own way. Which diagrams are straight after temperature "
-        "scaling?",
+        question="In the cyclic world, the truth of each class mixes its own number with that of "
+        "the next class. Which errors does temperature scaling bring below 2 in 100?",
         options=("confidence", "class-wise", "both", "neither"),
-        outcome="confidence",
-        why="One number for all classes repairs what is common to them. The confidence pools the "
-        "classes, so too much of one and too little of another cancel.",
-        tells=(r"confidence pools|temperature[^.]{0,60}(straightens|repairs)",),
+        outcome="both",
+        why="Seen one number at a time, the cycle looks like boldness, and one number repairs "
+        "that. The vectors stay as wrong as they were.",
+        tells=(r"looks like boldness|both diagrams are nearly straight|finds that out",),
     ),
     "12e": Prediction(
         question="A random constant is added to the logits of each row. Which maps notice?",

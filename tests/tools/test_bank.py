@@ -22,7 +22,7 @@ from calibkit import (
     reliability_table,
 )
 from calibkit.calibrators import FlatBinning, SlopeOneBinning, shift_prior
-from calibkit.decisions import decision_threshold, policy_cost, regret_bound
+from calibkit.decisions import decision_threshold, policy_cost
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
 from calibkit.significance import binomial_p_values
@@ -163,10 +163,6 @@ def ward() -> list[str]:
     return [f"{decision_threshold(costs):.2f}", f"{won:.1f}"]
 
 
-def bound() -> list[str]:
-    return [f"{regret_bound(0.03, benefit=2, harm=6):.2f}"]
-
-
 def sample_size() -> list[str]:
     exact, rounded = (math.ceil((z / 0.01) ** 2 * 0.11) for z in (stats.norm.ppf(0.95), 1.645))
     assert exact == rounded
@@ -232,7 +228,6 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "12.1": six_orders,
     "12.4": groups_of_vectors,
     "13.1": ward,
-    "13.2": bound,
     "13.4": at_the_threshold,
     "14.1": sample_size,
 }
