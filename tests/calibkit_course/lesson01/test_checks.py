@@ -53,7 +53,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("the first", "text"),
         ([F(1, 6)], "a list of 1"),
     ],
-    "1.3": [
+    "1.4": [
         (1 / 3, "what the slide claims"),
         (3, "number of rows"),
         (0.353, "confidence"),
@@ -61,7 +61,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (4 / 6, "row by row"),
         ("half", "text"),
     ],
-    "1.4": [
+    "1.3": [
         ([(0.5, 1)] * 2 + [(0.5, 0)] * 4, "you state 0.500, and it rains on 2 of 6 days"),
         ([(0.17, 1)] + [(0.17, 0)] * 5, "0.17 is near the frequency, but not equal to it"),
         ([(0.1667, 1)] + [(0.1667, 0)] * 5, "State `1 / 6` itself"),
@@ -89,8 +89,8 @@ RIGHT: dict[str, list[Any]] = {
         {prob: np.array([float(f)]) for prob, f in FREQUENCIES.items()},
     ],
     "1.2": [1 / 6, "1/6", 0.167, np.array([1 / 6])],
-    "1.3": [0.5, F(1, 2), "1/2", "50 %"],
-    "1.4": [
+    "1.4": [0.5, F(1, 2), "1/2", "50 %"],
+    "1.3": [
         CONSTANT,
         np.array(CONSTANT),
         ([0.5] * 6, [1, 0, 1, 0, 1, 0]),
