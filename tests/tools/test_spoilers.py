@@ -15,10 +15,6 @@ from tools.spoilers import telling, told, visible
 
 # Told too early today. Who mends one takes it out: here a mended one fails. None may be added.
 KNOWN = {
-    "02": "2b 2c 2e 2f",
-    "03": "3a 3b 3c 3d 3e 3f",
-    "07": "7a 7b 7c 7d",
-    "08": "8b 8c 8d 8e",
     "09": "9a 9b 9c 9d 9e 9f",
     "10": "10a 10b 10c 10e",
     "11": "11a 11b 11c 11d 11g 11h",
