@@ -998,7 +998,7 @@ def test_a_number_is_named_as_what_it_is() -> None:
         answers.as_number("16.7%")
     with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
         answers.as_number(float("nan"))
-    with pytest.raises(answers.Almost, match="there are 2 values, but 3"):
+    with pytest.raises(answers.Almost, match="this holds 2 values, but 3"):
         answers.as_numbers([1, 2], length=3)
 
 
