@@ -27,6 +27,7 @@ LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 IGNORED_BY_NBVAL = "nbval-ignore-output"
 
 BLANK_POINTS = re.compile(r"contains=\.\.\.")
+FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 MACHINE_PATH = re.compile(
     rf"{re.escape(str(ROOT))}|(?<![\w.])/(?:home|root|tmp|usr|opt|Users|private)/\w|\b[A-Z]:\\\w"

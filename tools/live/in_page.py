@@ -60,6 +60,23 @@ def draw(address: str, step: int) -> Any:
     return live_draw(explorer(address, "{}"), step)
 
 
+# --- exercises -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def workbook(lesson: str, cells: str) -> Any:
+    """Return the exercises of the page, whose code cells are given as JSON."""
+    from calibkit_course import open_lesson
+    from calibkit_course.learn.page import Workbook
+
+    return Workbook(open_lesson(lesson, keep=False), json.loads(cells))
+
+
+def exercise(lesson: str, cells: str, method: str, *words: Any) -> Any:
+    """Ask the exercises what has to run first, to run it, or to check an answer."""
+    return getattr(workbook(lesson, cells), method)(*words)
+
+
 # --- a file --------------------------------------------------------------------------------------
 
 
