@@ -104,6 +104,23 @@ def ticks_points(cell: NotebookNode) -> bool:
     return "check" in tags(cell) and BLANK_POINTS.search(cell.source) is not None
 
 
+def cells_for_page(notebook: NotebookNode) -> list[dict[str, Any]]:
+    """Return the code cells of a lesson as its page's Python is told about them.
+
+    That of an exercise comes with its name and its solution; what only asks or shows stays away.
+    """
+    cells: list[dict[str, Any]] = []
+    for cell in notebook.cells:
+        found = set(tags(cell))
+        if "check" in found:
+            cells[-1]["exercise"] = next(iter(called_ids(cell, "check")), cells[-1].get("exercise"))
+        elif "solution" in found:
+            cells[-1]["solution"] = cell.source
+        elif cell.cell_type == "code" and not found & {"install", "predict", "reveal", "quiz", "widget"}:
+            cells.append({"source": cell.source, "always": "setup" in found})
+    return cells
+
+
 def output_text(output: NotebookNode) -> str:
     """Return the text a person reads in one output."""
     if output.output_type == "stream":

@@ -7,19 +7,16 @@ solution stay as they are, and the page's code cells go along as data: what Pyth
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from docutils import nodes
-from nbformat import NotebookNode
 from predict_first import LESSON, is_cell, raw_html
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 from tools.lesson_needs import extra_packages
-from tools.notebook_files import NOTEBOOKS, read_source, tags as tags_of
+from tools.notebook_files import NOTEBOOKS, cells_for_page, read_source
 
 CHECKED = re.compile(r"lesson\.check\(\"([\d.]+)\"")
-SILENT = {"install", "predict", "reveal", "quiz", "widget", "static-twin"}
 
 
 def code_of(cell: nodes.Element) -> str:
@@ -48,23 +45,6 @@ def mark(cell: nodes.Element) -> None:
     start = raw_html(f'<div class="ck-exercise" data-exercise="{found[1]}">\n')
     cell.parent.insert(cell.parent.index(cell), start)
     cell.parent.insert(cell.parent.index(parts[-1]) + 1, raw_html("</div>\n"))
-
-
-def cells_for_page(notebook: NotebookNode) -> list[dict[str, Any]]:
-    """Return the code cells of a lesson as its page's Python is told about them.
-
-    That of an exercise comes with its name and its solution; what only asks or shows stays away.
-    """
-    cells: list[dict[str, Any]] = []
-    for cell in notebook.cells:
-        tags = tags_of(cell)
-        if "check" in tags:
-            cells[-1]["exercise"] = CHECKED.search(cell.source)[1]
-        elif "solution" in tags:
-            cells[-1]["solution"] = cell.source
-        elif cell.cell_type == "code" and SILENT.isdisjoint(tags):
-            cells.append({"source": cell.source, "always": "setup" in tags})
-    return cells
 
 
 class LiveExercises(SphinxTransform):

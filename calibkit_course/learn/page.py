@@ -12,7 +12,7 @@ import io
 import symtable
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -36,34 +36,69 @@ class Cell:
     solution: str = ""
 
     @cached_property
-    def names(self) -> tuple[set[str], set[str]]:
-        """The names that the cell uses, and those that it makes or may change."""
-        used, made = names_in(self.source)
-        more_used, more_made = names_in(self.solution)
-        return used | more_used, made | more_made
+    def names(self) -> "Names":
+        """The names of its code, and of its solution."""
+        return names_in(f"{self.source}\n{self.solution}")
 
 
-def names_in(code: str) -> tuple[set[str], set[str]]:
-    """Return the names outside functions that code uses, and those that it makes or may change.
+@dataclass
+class Names:
+    """What code, read from its first line to its last, does with the names outside functions."""
 
-    >>> used, made = names_in("table[0] = [f(x) for x in y]; rows.append(1)")
-    >>> sorted(used), sorted(made)
-    (['f', 'rows', 'table', 'y'], ['rows', 'table'])
+    needs: set[str] = field(default_factory=set)  # read before they are assigned here
+    assigns: set[str] = field(default_factory=set)  # whatever they were before
+    touches: set[str] = field(default_factory=set)  # assigned, perhaps, or changed in place
+
+    def read(self, part: ast.AST) -> None:
+        """Take in an expression or a simple statement."""
+        top = symtable.symtable(ast.unparse(part), "code", "exec")
+        self.needs |= {*_used(top)} - self.assigns
+        for node in ast.walk(part):
+            match node:
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    self.needs |= {name} - self.assigns
+                case (
+                    ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+                    | ast.Attribute(value=ast.Name(id=name), ctx=ast.Store())
+                    | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+                ):
+                    self.touches.add(name)
+        self.assigns |= {one.get_name() for one in top.get_symbols() if _is_made(one)}
+        self.touches |= self.assigns
+
+    def follow(self, statements: Sequence[ast.stmt]) -> None:
+        """Take in statements in their order; what a branch assigns may not come to pass."""
+        for statement in statements:
+            match statement:
+                case ast.For(target=target, iter=iterated, body=body):
+                    self.read(iterated)
+                    self.read(ast.Assign([target], ast.Constant(0), lineno=0))
+                    self.follow(body)
+                case ast.If() | ast.Try() | ast.While():
+                    sure = set(self.assigns)
+                    self.read(statement)
+                    self.assigns = sure
+                case _:
+                    self.read(statement)
+
+
+def names_in(code: str) -> Names:
+    """Return what code does with the names outside its functions.
+
+    >>> found = names_in("n = 1; table[0] = [f(x, n) for x in y]; rows.append(n)")
+    >>> sorted(found.needs), sorted(found.assigns), sorted(found.touches)
+    (['f', 'rows', 'table', 'y'], ['n'], ['n', 'rows', 'table'])
     """
+    found = Names()
     try:
-        top = symtable.symtable(code, "code", "exec")
+        found.follow(ast.parse(code).body)
     except SyntaxError:  # running it will say so
-        return set(), set()
-    made = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported()}
-    for node in ast.walk(ast.parse(code)):
-        match node:
-            case (
-                ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
-                | ast.Attribute(value=ast.Name(id=name), ctx=ast.Store())
-                | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
-            ):
-                made.add(name)
-    return set(_used(top)), made
+        return Names()
+    return found
+
+
+def _is_made(one: symtable.Symbol) -> bool:
+    return one.is_assigned() or one.is_imported()
 
 
 def _used(scope: symtable.SymbolTable) -> Iterator[str]:
@@ -88,12 +123,13 @@ class Workbook:
     def needed(self, cid: str, code: str) -> list[int]:
         """Return the numbers of the cells that have to run before an answer does, in order."""
         place = self._place(cid)
-        wanted = names_in(code)[0] | self.cells[place].names[0]
+        wanted = names_in(code).needs
+        given = set().union(*(cell.names.assigns for cell in self.cells if cell.always))
         found = []
         for number in reversed(range(place)):
-            used, made = self.cells[number].names
-            if self.cells[number].always or made & wanted:
-                wanted |= used
+            names = self.cells[number].names
+            if self.cells[number].always or names.touches & (wanted - given):
+                wanted = (wanted - names.assigns) | names.needs
                 found.append(number)
         return [number for number in reversed(found) if number not in self.done]
 
@@ -118,7 +154,7 @@ class Workbook:
         said = self.lesson.check(cid, space.get(check.variable, MISSING), contains=contains)
         if said.state in (State.CORRECT, State.COMPARE, State.SELF_ASSESSED):
             place = self._place(cid)
-            made = self.cells[place].names[1]
+            made = self.cells[place].names.assigns
             self.space |= {name: space[name] for name in made if name in space}
             self.done.add(place)
         points = check.rubric.points if check.rubric and said.state is State.COMPARE else ()
