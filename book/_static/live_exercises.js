@@ -11,6 +11,12 @@
     .map(({ exercise, source }) => [exercise, source]));
   const MARKS = { Correct: "✓", "Self-assessed": "☑", Almost: "≈" };
 
+  // The table of progress at the end of a lesson has a row for each exercise.
+  const rows = [...document.querySelectorAll(".cell_output tr")].map(({ cells: [name, state] }) => [name, state]);
+  const inTable = Object.fromEntries(rows.filter(([name]) => name && name.textContent in given)
+    .map(([name, state]) => [name.textContent, state]));
+  const NOT_YET = "… Not attempted";
+
   const make = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
     Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
@@ -68,6 +74,7 @@
     const reached = () => {
       const { state } = entry();
       mark.textContent = MARKS[state] ? `${MARKS[state]} ${state} in this browser.` : "";
+      if (inTable[id]) inTable[id].textContent = MARKS[state] ? `${MARKS[state]} ${state}` : NOT_YET;
     };
 
     const show = (said) => {
