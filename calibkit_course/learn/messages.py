@@ -46,6 +46,14 @@ DONE = "well done."
 TOLERANCE = "(Numbers count as equal within {tolerance}.)"
 RAISED = "looking at this answer raised {kind}{message}."
 
+# --- in a page, where an exercise has buttons -----------------------------------------------------
+
+PAGE_NO_ANSWER = "your code makes no `{variable}`. Assign your answer to it."
+PAGE_BLANK = "replace the `...` of `{variable}`, then run and check again. A hint helps who is stuck."
+PAGE_TICK = "Tick the points that your text makes."
+PAGE_ERROR = "Line {line}: {error}"
+PAGE_FIGURE = "What your code has drawn"
+
 # --- free text: compared by the learner, graded by nobody ---------------------------------------
 
 COMPARE = "your text of {count} words is noted. Which of these points does it make?"
