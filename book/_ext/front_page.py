@@ -33,6 +33,13 @@ MISSING = """<h1>This page does not exist</h1>
 <form action="search.html" role="search" class="ck-search">
 <label>Search the course <input type="search" name="q"></label>
 <button type="submit" class="ck-button">Search</button></form>"""
+# What stands at the root sends on to the landing page; a link to it shows the same.
+INDEX = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"/><title>{title}</title>
+{tags}<link rel="icon" href="_static/logo.svg"/>
+<meta http-equiv="Refresh" content="0; url={page}.html"/></head>
+<body><p><a href="{page}.html">{title}</a></p></body></html>
+"""
 LOCAL = re.compile(r'((?:href|src|action|data-content_root)=")(?![a-z]+:|[#/])(?:\./)?')
 
 
@@ -133,10 +140,10 @@ def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], tre
     own = f"{base}/{page}.html" if base else ""
     picture = f"{base}/{CARD}" if base else context["pathto"](CARD, resource=True)
     paragraph = next(iter(tree.findall(is_prose)), None)
-    words = " ".join(paragraph.astext().split()) if paragraph else app.config.project
+    words = " ".join(paragraph.astext().split()) if paragraph else app.config.html_title
     said = {
         "og:type": "article",
-        "og:site_name": app.config.project,
+        "og:site_name": app.config.html_title,
         "og:title": re.sub("<[^>]+>", "", context.get("title", "")),
         "og:description": words if len(words) < 200 else words[:197].rpartition(" ")[0] + " …",
         "og:image": picture,
@@ -145,11 +152,17 @@ def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], tre
         "twitter:card": "summary_large_image",
     }
     said["description"] = said["og:description"]
-    context["metatags"] = context.get("metatags", "") + "".join(
+    tags = "".join(
         f'<meta {"property" if key[:3] == "og:" else "name"}="{key}" content="{escape(text)}"/>\n'
         for key, text in said.items()
         if text
     )
+    context["metatags"] = context.get("metatags", "") + tags
+    if page == app.config.master_doc:
+        (Path(app.outdir) / "index.html").write_text(
+            INDEX.format(title=escape(said["og:title"]), tags=tags.replace('"../', '"'), page=page),
+            encoding="utf-8",
+        )
 
 
 def is_prose(node: nodes.Node) -> bool:

@@ -7,7 +7,9 @@
   const PACE = 70; // milliseconds between them
   const GLIDE = 220; // milliseconds in which the points reach their new places
   const RANGE = 0.16; // the largest error that the axis shows
-  const FLOOR = 112; // where the lowest dots stand
+  const FLOOR = 126; // where the lowest dots stand
+  const COLUMNS = 48;
+  const ENOUGH = 20; // draws from which their mean is called the null level
 
   const svg = (name, attributes, text = "") => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -64,31 +66,31 @@
     };
 
     const caption = (name, words, error) => {
-      panel(name).querySelector("button > span").textContent = `${words}, error ${three(error)}`;
+      panel(name).querySelector("button > span").textContent = `${words}\nerror ${three(error)}`;
     };
 
     // Each draw is a dot at its error; equal ones stand on each other.
     const pile = () => {
       const width = Math.max(280, dots.clientWidth);
       const at = (error) => 8 + (width - 16) * Math.min(1, error / RANGE);
-      const columns = Math.floor(width / 7);
+      const radius = Math.min(4, width / COLUMNS / 2 - 0.3);
       const heights = new Map();
-      dots.setAttribute("viewBox", `0 0 ${width} 150`);
+      dots.setAttribute("viewBox", `0 0 ${width} 165`);
       dots.replaceChildren(svg("path", { class: "ck-axis", d: `M8 ${FLOOR + 5}H${width - 8}` }));
       seen.forEach((error, i) => {
-        const column = Math.floor((columns * error) / RANGE);
+        const column = Math.floor((COLUMNS * error) / RANGE);
         const height = heights.get(column) ?? 0;
         heights.set(column, height + 1);
         dots.append(svg("circle", {
-          cx: at(((column + 0.5) * RANGE) / columns), cy: FLOOR - 6 * height, r: 3,
+          cx: at(((column + 0.5) * RANGE) / COLUMNS), cy: FLOOR - 2 * radius * height, r: radius,
           class: i === seen.length - 1 ? "ck-last" : "",
         }));
       });
       [0, 0.04, 0.08, 0.12, 0.16].forEach((error) => dots.append(svg("text", {
-        x: at(error), y: FLOOR + 20, "text-anchor": ["start", "middle", "middle", "middle", "end"][Math.round(error / 0.04)],
+        x: at(error), y: FLOOR + 21, "text-anchor": ["start", "middle", "middle", "middle", "end"][Math.round(error / 0.04)],
       }, `${error}`)));
       const level = mean();
-      [[level, "ck-null", "end", -6, `null level ${three(level)}`],
+      [[level, "ck-null", "end", -6, `${seen.length < ENOUGH ? "average" : "null level"} ${three(level)}`],
         [wrong.error, "ck-wrong", "start", 6, `${three(wrong.error)} model B`]].forEach(([error, kind, anchor, gap, words]) => {
         dots.append(svg("path", { class: kind, d: `M${at(error)} 4V${FLOOR + 5}` }));
         dots.append(svg("text", { class: kind, x: at(error) + gap, y: 14, "text-anchor": anchor }, words));
@@ -100,7 +102,7 @@
     const mean = () => seen.reduce((sum, error) => sum + error, 0) / seen.length;
     const summary = () => {
       const worse = seen.filter((error) => error > wrong.error).length;
-      return `on average ${three(mean())}, its null level; ${worse} of ${seen.length} look worse than model B.`;
+      return `on average ${three(mean())}${seen.length < ENOUGH ? "" : ", its null level"}; ${worse} of ${seen.length} look worse than model B.`;
     };
 
     const next = () => {

@@ -42,7 +42,7 @@ def diagram(sample: FakeSample) -> dict[str, Any]:
     points = {"across": band.table.mean_prob, "up": band.table.frequency}
     ends = {"lower": band.lower, "upper": band.upper}
     found = {name: thousandths(values) for name, values in (points | ends).items()}
-    return found | {"error": round(error(*data), 4), "n": sample.y_true.size}
+    return found | {"error": round(error(*data), 6), "n": sample.y_true.size}
 
 
 def thousandths(values: Any) -> list[int]:
@@ -56,7 +56,7 @@ def exercise() -> dict[str, Any]:
     for _ in range(DRAWS):
         y_true = rng.random(PERFECT.y_prob.size) < PERFECT.y_prob
         table = reliability_table(y_true, PERFECT.y_prob, bins=BINS)
-        draws.append([round(error(y_true, PERFECT.y_prob), 4), *thousandths(table.frequency)])
+        draws.append([round(error(y_true, PERFECT.y_prob), 5), *thousandths(table.frequency)])
     return {"perfect": diagram(PERFECT), "wrong": diagram(WRONG), "draws": draws}
 
 
