@@ -86,7 +86,7 @@ def lowest_mean(total: float, squares: float, n: int, error: float) -> float:
 
     def log_wealth(mean: float) -> float:
         won = _LAMBDA * (total - n * mean) + (np.log1p(-_LAMBDA) + _LAMBDA) * squares
-        return float(special.logsumexp(won)) + math.log(error / len(_LAMBDA))
+        return float(np.logaddexp.reduce(won)) + math.log(error / len(_LAMBDA))
 
     if not n or log_wealth(-1) <= 0:
         return -1.0
