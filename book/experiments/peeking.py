@@ -7,8 +7,10 @@ quick look). The tables in the Notes of `Monitor` were made by this file, with i
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.significance import Monitor
@@ -26,7 +28,7 @@ SCORES: dict[str, Callable[[np.random.Generator], FloatVector]] = {
 }
 
 
-def first_row(found: FloatVector, rows: FloatVector) -> float:
+def first_row(found: NDArray[np.bool_], rows: NDArray[np.intp]) -> float:
     """Return the first of these rows where something was found; infinity if it never was."""
     return float(rows[found.argmax()]) if found.any() else np.inf
 
@@ -59,7 +61,7 @@ def stream(
     }
 
 
-def alarms(streams: int, seed: int, scores: str = "uniform", **options: float) -> Alarms:
+def alarms(streams: int, seed: int, scores: str = "uniform", **options: Any) -> Alarms:
     """Return the first alarms of many streams, by test."""
     found = [stream(np.random.default_rng([seed, i]), scores, **options) for i in range(streams)]
     return {name: np.array([one[name] for one in found]) for name in found[0]}

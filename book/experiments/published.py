@@ -118,8 +118,9 @@ def slide() -> dict[str, Fraction]:
     return {
         "as printed: each gap of means divided by its rows": sum(g / k for k, g in gaps)
         / len(gaps),
-        "unweighted: every group counts the same": sum(g for _, g in gaps) / len(gaps),
-        "the ECE: groups count by their rows": sum(k * g for k, g in gaps) / n,
+        "unweighted: every group counts the same": sum((g for _, g in gaps), Fraction())
+        / len(gaps),
+        "the ECE: groups count by their rows": sum((k * g for k, g in gaps), Fraction()) / n,
     }
 
 

@@ -135,13 +135,42 @@ class Monitor:
 
     **What is assumed.** Nothing of how predictions arise, and outcomes may depend on a past that
     the model knows. Given it, each label is a coin of its own. An outcome that is written down
-    several times is bet on several times; keep one row of each case.
+    several times is bet on several times: with every row five times over, all calibrated streams
+    below were accused. Keep one row of each case.
 
     **Batches.** The wealth is that of a player who bets row by row: how rows are cut into batches
     changes nothing beyond rounding. Put the rows of a batch in an order that looks at no label.
     A prediction of exactly 0 or 1 is no bet while it holds; contradicted, it raises the alarm at
     once, for no calibrated model ever says so. A stream of one class is a stream. There are no
     weights, as chance knows whole rows only. After an alarm begin a new state with a new model.
+
+    **Measured** by ``python -m book.experiments.peeking``: streams of 10,000 rows, 5 % level,
+    beside the z-test of the mean gap. Accused, of 2,000 calibrated streams, in per cent:
+
+    =============================  =======  =====  =====
+    predictions                    uniform  sharp  rare
+    =============================  =======  =====  =====
+    monitor, at every row            3.6     3.1    3.0
+    z-test, at every row            49.6    48.2   45.8
+    z-test, each 100 rows           38.2    36.4   36.1
+    z-test, once, at the end         5.5     4.7    5.9
+    =============================  =======  =====  =====
+
+    Median rows from the beginning of an error of this size in the logit to the alarm, of 500
+    streams with uniform predictions (in brackets: found by row 10,000, if not all were):
+
+    =============================  ==========  ==========  =====  ====  ====
+    logits too low by              0.1         0.2         0.3    0.4   0.5
+    =============================  ==========  ==========  =====  ====  ====
+    from row 1: monitor            5822 (79)   1368         597   347   218
+    from row 1: z-test, 100 rows   1400        500          300   200   100
+    from row 5001: monitor         – (11)      3086 (90)   1550   906   613
+    from row 5001: z-test          4500 (59)   2000 (98)   1300  1000   800
+    =============================  ==========  ==========  =====  ====  ====
+
+    In the last row 34 % of the streams had been accused before there was an error, and are left
+    out. A single z-test at row 10,000 finds 98 % of the smallest error, and all others: an honest
+    test at the end needs fewer rows than a monitor, but one has to wait for it.
 
     Examples
     --------

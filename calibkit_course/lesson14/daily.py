@@ -13,7 +13,7 @@ from calibkit.results import Result
 from calibkit.significance import Monitor
 from calibkit.types import FloatMatrix
 from calibkit.validation import as_count, as_finite
-from calibkit_course.explore import Explorer, Slider
+from calibkit_course.explore import Explorer, Preset, Slider
 
 MODELS, DAYS, ROWS = SHAPE = (20, 100, 20)
 LIMITS = {"test": 1.96, "monitor": 20.0}  # at the 5 % level
@@ -64,8 +64,8 @@ def _draw(view: Evenings, figure: AnyFigure, compact: bool) -> None:
         word, low, high = ends[name]
         with look.drawing(ax, (0, 0)):
             over = paths > LIMITS[name]
-            for path, ever in zip(paths, over.any(axis=1), strict=True):
-                color = look.OVER if ever else look.GREY
+            for path in paths:
+                color = look.OVER if (path > LIMITS[name]).any() else look.GREY
                 ax.plot(np.arange(len(path)) + 1, path, ".-", ms=2, lw=0.8, color=color)
             rows = np.flatnonzero(over.any(axis=1))
             first = over[rows].argmax(axis=1)
@@ -83,7 +83,7 @@ _DAYS = Slider(name="days", label="Evenings", values=(*range(1, 10), *range(10, 
                book=(1, 2, 3, 5, 10, 20, 30, 40, 60, 80, 100))  # fmt: skip
 _SHIFT = Slider(name="shift", label="Logits too low by", values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
                 default=0.0, book=(0.0, 0.3), form="{:g}")  # fmt: skip
-_PRESETS = (("One evening", {}), ("100 evenings", {"days": 100}),
+_PRESETS: tuple[Preset, ...] = (("One evening", {}), ("100 evenings", {"days": 100}),
             ("10, logits too low by 0.3", {"days": 10, "shift": 0.3}),
             ("100, too low by 0.3", {"days": 100, "shift": 0.3}))  # fmt: skip
 
