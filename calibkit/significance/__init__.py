@@ -43,6 +43,7 @@ from calibkit.significance.cumulative import (
 )
 from calibkit.significance.general_error import GeneralError, general_calibration_error
 from calibkit.significance.kernel import kernel_calibration_error
+from calibkit.significance.monitor import Evidence, Monitor
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
 from calibkit.significance.tce import TestBasedError, ViewVerdict, test_based_calibration_error
@@ -59,7 +60,9 @@ __all__ = [
     "BootstrapInterval",
     "ConsistencyBand",
     "CumulativeDifferences",
+    "Evidence",
     "GeneralError",
+    "Monitor",
     "NullLevel",
     "TestBasedError",
     "TestResult",
