@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibkit.auditing import comparison
+from calibkit.auditing.clinic import net_benefits, weak_calibration
 from calibkit.auditing.clusters import by_cluster
 from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
 from calibkit.auditing.models import rows_of_models, view_of_models
 from calibkit.auditing.redraws import null_of_error, resampled_intervals
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.rows import Rows, given_to
 from calibkit.bins import Binning, as_bins
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
@@ -21,7 +22,7 @@ from calibkit.significance import NullLevel
 from calibkit.significance.clusters import Clusters, mean_interval
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level
-from calibkit.views import View
+from calibkit.views import View, binary_problem
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
@@ -148,6 +149,8 @@ def compare(
         n_classes=len(rows.class_names),
         view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
         calibration=_calibration(each, nulls),
+        weak=_weak(rows, probs, view, level),
+        benefit=None if table is None else _benefit(rows, probs, table, level),
         groups=_by_group(rows, each, level, table),
         bins=tables,
         curves=curves,
@@ -178,6 +181,19 @@ def _diagrams(
         {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
         {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
     )
+
+
+def _weak(rows: Rows, probs: Models, view: View, level: float) -> Listing:
+    """Return mean and weak calibration; of every class, summed, that is the predicted one."""
+    shown = "top-label" if view == "class-wise" else view
+    problems = {name: binary_problem(rows.label, p, view=shown) for name, p in probs.items()}
+    return weak_calibration(problems, rows.clusters, level)
+
+
+def _benefit(rows: Rows, probs: Models, costs: FloatVector, level: float) -> Listing | None:
+    one = np.ones(rows.n, dtype=np.intp)
+    found = {name: given_to(one, prob) for name, prob in probs.items()}
+    return net_benefits(rows.label, found, costs, rows.clusters, level)
 
 
 def _differences(
