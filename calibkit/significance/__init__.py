@@ -45,6 +45,7 @@ from calibkit.significance.general_error import GeneralError, general_calibratio
 from calibkit.significance.kernel import kernel_calibration_error
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
+from calibkit.significance.smooth import SmoothCurve, smooth_curve
 from calibkit.significance.tce import TestBasedError, ViewVerdict, test_based_calibration_error
 from calibkit.significance.weak import (
     WeakCalibration,
@@ -61,6 +62,7 @@ __all__ = [
     "CumulativeDifferences",
     "GeneralError",
     "NullLevel",
+    "SmoothCurve",
     "TestBasedError",
     "TestResult",
     "ViewVerdict",
@@ -80,6 +82,7 @@ __all__ = [
     "kernel_calibration_error",
     "null_level",
     "observed_expected_ratio",
+    "smooth_curve",
     "spiegelhalter",
     "test_based_calibration_error",
     "wilson_interval",
