@@ -4,7 +4,7 @@ Both are ``curve(p) = g(B(p) theta)``: `basis` gives the rows of B, `fit` theta,
 theta moves with each label, (q, n), and `curve` applies g.
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse, special
@@ -59,23 +59,24 @@ class Loess:
         ends = [float(prob[0] - margin), float(prob[-1] + margin)]
         self.knot = np.array(ends + _cuts(prob, int(len(prob) * span * _CELL)))
         self.knot.sort()
-        self.operator = np.zeros((2, len(self.knot), len(prob)))
+        operator = np.zeros((2, len(self.knot), len(prob)))
         for place, knot in enumerate(self.knot):
             first, local = _local(prob, float(knot), near, max(1.0, span), degree)
-            self.operator[:, place, first : first + local.shape[1]] = local
-        self.operator = self.operator.reshape(2 * len(self.knot), len(prob))
+            operator[:, place, first : first + local.shape[1]] = local
+        self.operator: FloatMatrix = operator.reshape(2 * len(self.knot), len(prob))
 
     def basis(self, at: FloatVector) -> FloatMatrix:
         """Return Hermite's cubics: what heights and slopes at the knots contribute."""
         cell = np.clip(np.searchsorted(self.knot, at) - 1, 0, len(self.knot) - 2)
         width = np.diff(self.knot)[cell]
         h = (at - self.knot[cell]) / width
-        parts = ((1 - h) ** 2 * (1 + 2 * h), h**2 * (3 - 2 * h))
-        parts += (h * (1 - h) ** 2 * width, h**2 * (h - 1) * width)
+        heights = [(1 - h) ** 2 * (1 + 2 * h), h**2 * (3 - 2 * h)]
+        slopes = [h * (1 - h) ** 2 * width, h**2 * (h - 1) * width]
         columns = np.stack([cell, cell + 1, cell + len(self.knot), cell + len(self.knot) + 1])
         place = (np.tile(np.arange(len(at)), 4), columns.ravel())
         shape = (len(at), 2 * len(self.knot))
-        return sparse.csr_array((np.concatenate(parts), place), shape=shape)
+        matrix: Any = sparse.csr_array((np.concatenate(heights + slopes), place), shape=shape)
+        return matrix  # type: ignore[no-any-return]
 
     def fit(self, label: FloatVector) -> FloatVector:
         """Return heights and slopes at the knots."""

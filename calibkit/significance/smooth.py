@@ -31,9 +31,9 @@ class SmoothCurve(Number):
     ----------
     value : float
         The integrated calibration index: mean of ``|c(p_i) - p_i|`` over the rows, in [0, 1].
-    index, index_value, null_mean, null_high, p_value : ndarray of shape (5,)
-        ICI, E50, E90, E_max and ECI; what a calibrated model would show (mean, and what 95 % stay
-        below), and the share of redraws at least as large; NaN without `null_draws`.
+    index_value, null_mean, null_high, p_value : ndarray of shape (5,)
+        ICI, E50, E90, E_max and ECI (`INDICES`); what a calibrated model would show (mean,
+        and what 95 % stay below), and the share of redraws at least as large; NaN without redraws.
     prob, frequency : ndarray of shape (m,)
         Points from the smallest to the largest prediction, and the curve c there.
     low, high, all_low, all_high : ndarray of shape (m,)
@@ -45,7 +45,6 @@ class SmoothCurve(Number):
     """
 
     value: float
-    index: NDArray[np.str_]
     index_value: FloatVector
     null_mean: FloatVector
     null_high: FloatVector
@@ -66,15 +65,15 @@ class SmoothCurve(Number):
     def describe(self) -> str:
         """Say the distances, beside what chance would show where that was asked."""
         chance = self.null_mean.tolist()
-        pairs = zip(self.index.tolist(), self.index_value.tolist(), chance, strict=True)
+        pairs = zip(INDICES, self.index_value.tolist(), chance, strict=True)
         said = (
             f"{k} {v:.4f}" + ("" if np.isnan(m) else f" (by chance {m:.4f})") for k, v, m in pairs
         )
         return f"{', '.join(said)} ({self.method}; {self.view}, {spell(self.n, 'prediction')})."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        names = ("index", "index_value", "null_mean", "null_high", "p_value")
-        return {name: getattr(self, name) for name in names}
+        names = ("index_value", "null_mean", "null_high", "p_value")
+        return {"index": np.array(INDICES)} | {name: getattr(self, name) for name in names}
 
 
 @shows_rows
@@ -142,9 +141,12 @@ def smooth_curve(
     published example; ``span=2/3, degree=1`` is close to ``lowess(p, y, iter=0)`` of ``val.prob``.
     It need not stay within [0, 1], and is not cut there.
 
-    Both are ``g(B theta)`` with the sandwich covariance of theta (residuals divided by the root of
-    1 - leverage). The simultaneous band is wider by the tube formula of Sun and Loader (1994), with
-    ``kappa / pi exp(-c^2 / 2) + 2 (1 - Phi(c)) = 1 - level``. COVERAGE
+    Both are ``g(B theta)``. Bands are ``B theta`` plus or minus c standard deviations, from
+    variances q (1 - q), where q is the curve with two events and two others added (Agresti and
+    Coull, 1998); by cluster the larger of these and of the sandwich. c is the normal (Student's)
+    quantile at each point; everywhere it solves the tube formula ``kappa / pi exp(-c^2 / 2) +
+    2 (1 - Phi(c)) = 1 - level`` with the length kappa of the normed process (Sun and Loader, 1994).
+    COVERAGE
     Taught in lesson 08.
 
     Examples
@@ -175,7 +177,6 @@ def smooth_curve(
         null = _null(how, basis, prob, label, groups, value, null_draws, chance)
     return SmoothCurve(
         value=float(value[0]),
-        index=np.array(INDICES),
         index_value=value,
         **dict(zip(("null_mean", "null_high", "p_value"), null, strict=True)),
         prob=shown,
@@ -214,8 +215,9 @@ def _indices(curve: FloatVector, prob: FloatVector) -> FloatVector:
 def _points(prob: FloatVector) -> FloatVector:
     """Return points of the range, spread evenly over probabilities and over logits."""
     low, high = float(prob[0]), float(prob[-1])
-    ends = special.logit(np.clip([low, high], _NEAR, 1 - _NEAR))
-    points = np.union1d(np.linspace(low, high, _SHOWN), special.expit(np.linspace(*ends, _SHOWN)))
+    first, last = special.logit(np.clip([low, high], _NEAR, 1 - _NEAR)).tolist()
+    by_logits = special.expit(np.linspace(first, last, _SHOWN))
+    points = np.union1d(np.linspace(low, high, _SHOWN), by_logits)
     return np.asarray(points[(points >= low) & (points <= high)])
 
 
@@ -249,29 +251,32 @@ def _bands(
 ) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
     line, influence = basis @ theta, how.influence(label)
-    leverage = how.slope(line) * np.asarray((basis * influence.T).sum(axis=1))
-    residual = (label - how.curve(line)) / np.sqrt(np.maximum(1 - leverage, 0.01))
-    parts = (influence * residual).T
-    df = np.inf
+    leverage = np.clip(how.slope(line) * np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
+    # Two events and two others are added to as many rows as a point of the curve is worth.
+    curve = (np.clip(how.curve(line), 0, 1) + 2 * leverage) / (1 + 4 * leverage)
+    across = _process(how.basis(shown), influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis])
+    sd, df = np.linalg.norm(across, axis=1), np.inf
     if groups is not None:
         df = groups.count - 1
-        parts = groups.sums(parts) * np.sqrt(groups.count / df)
-    # As a Gaussian process: a direction for each point, whose length is the standard deviation.
-    across = how.basis(shown) @ np.linalg.cholesky(_positive(parts.T @ parts))
-    sd = np.sqrt((across**2).sum(axis=1))
-    kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
+        sums = groups.sums((influence * (label - how.curve(line))).T)
+        across = _process(how.basis(shown), sums * np.sqrt(groups.count / df))
+        sd = np.maximum(sd, np.linalg.norm(across, axis=1))
+    length = np.linalg.norm(across, axis=1)[:, np.newaxis]
+    kappa = float(np.linalg.norm(np.diff(across / length, axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
     band = {"frequency": how.curve(middle)}
-    for name, length in (("", 0.0), ("all_", kappa)):
-        reach = _reach(length, df, level) * sd
+    for name, tube in (("", 0.0), ("all_", kappa)):
+        reach = _reach(tube, df, level) * sd
         band[f"{name}low"] = np.clip(how.curve(middle - reach), 0, 1)
         band[f"{name}high"] = np.clip(how.curve(middle + reach), 0, 1)
     return band
 
 
-def _positive(cover: FloatMatrix) -> FloatMatrix:
-    """Return a covariance with enough on its diagonal to have a root."""
-    return cover + np.eye(len(cover)) * (1e-12 * np.trace(cover) + 1e-300)
+def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:
+    """Return a direction for each point; products of them are the covariances of the curve."""
+    cover = parts.T @ parts
+    enough = 1e-12 * np.trace(cover) + 1e-300  # on the diagonal, for there to be a root
+    return np.asarray(basis @ np.linalg.cholesky(cover + enough * np.eye(len(cover))))
 
 
 def _reach(kappa: float, df: float, level: float) -> float:
