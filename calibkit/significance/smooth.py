@@ -143,7 +143,7 @@ def smooth_curve(
 
     Both are ``g(B theta)``. Bands are ``B theta`` plus or minus c standard deviations, from
     variances q (1 - q), where q is the curve with two events and two others added (Agresti and
-    Coull, 1998); by cluster the larger of these and of the sandwich. c is the normal (Student's)
+    Coull, 1998); by cluster times the design effect of the sandwich. c is the normal (by cluster Student's)
     quantile at each point; everywhere it solves the tube formula ``kappa / pi exp(-c^2 / 2) +
     2 (1 - Phi(c)) = 1 - level`` with the length kappa of the normed process (Sun and Loader, 1994).
     COVERAGE
@@ -250,19 +250,19 @@ def _bands(
     shown: FloatVector,
 ) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
-    line, influence = basis @ theta, how.influence(label)
+    line, influence, design, df = basis @ theta, how.influence(label), 1.0, np.inf
     leverage = np.clip(how.slope(line) * np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
-    # Two events and two others are added to as many rows as a point of the curve is worth.
-    curve = (np.clip(how.curve(line), 0, 1) + 2 * leverage) / (1 + 4 * leverage)
-    across = _process(how.basis(shown), influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis])
-    sd, df = np.linalg.norm(across, axis=1), np.inf
     if groups is not None:
-        df = groups.count - 1
-        sums = groups.sums((influence * (label - how.curve(line))).T)
-        across = _process(how.basis(shown), sums * np.sqrt(groups.count / df))
-        sd = np.maximum(sd, np.linalg.norm(across, axis=1))
-    length = np.linalg.norm(across, axis=1)[:, np.newaxis]
-    kappa = float(np.linalg.norm(np.diff(across / length, axis=0), axis=1).sum())
+        parts, df = (influence * (label - how.curve(line))).T, groups.count - 1.0
+        sums = groups.sums(parts) * np.sqrt(groups.count / df)
+        design = max(1.0, _spread(basis, sums) / _spread(basis, parts))
+    # Two events and two others are added to as many rows as a point of the curve is worth.
+    worth = np.minimum(design * leverage, 1)
+    curve = (np.clip(how.curve(line), 0, 1) + 2 * worth) / (1 + 4 * worth)
+    parts = influence.T * np.sqrt(design * curve * (1 - curve))[:, np.newaxis]
+    across = _process(how.basis(shown), parts)
+    sd = np.linalg.norm(across, axis=1)
+    kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
     band = {"frequency": how.curve(middle)}
     for name, tube in (("", 0.0), ("all_", kappa)):
@@ -270,6 +270,11 @@ def _bands(
         band[f"{name}low"] = np.clip(how.curve(middle - reach), 0, 1)
         band[f"{name}high"] = np.clip(how.curve(middle + reach), 0, 1)
     return band
+
+
+def _spread(basis: FloatMatrix, parts: FloatMatrix) -> float:
+    """Return the summed variance of the curve at all rows."""
+    return float((basis * (basis @ (parts.T @ parts))).sum())
 
 
 def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:

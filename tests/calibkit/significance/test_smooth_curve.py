@@ -113,7 +113,7 @@ def test_order_and_clusters() -> None:
         blind = smooth_curve(y[twice], p[twice], **how)
         middle = (one.prob > 0.2) & (one.prob < 0.8)
         width = [float((c.high - c.low)[middle].mean()) for c in (one, both, blind)]
-        assert width[1] == pytest.approx(width[0], rel=0.15)
+        assert width[1] == pytest.approx(width[0], rel=0.05)
         assert width[2] < 0.8 * width[0]
         assert (one.all_high - one.all_low >= one.high - one.low).all()
 
