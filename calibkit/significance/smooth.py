@@ -143,10 +143,16 @@ def smooth_curve(
 
     Both are ``g(B theta)``. Bands are ``B theta`` plus or minus c standard deviations, from
     variances q (1 - q), where q is the curve with two events and two others added (Agresti and
-    Coull, 1998); by cluster times the design effect of the sandwich. c is the normal (by cluster Student's)
-    quantile at each point; everywhere it solves the tube formula ``kappa / pi exp(-c^2 / 2) +
-    2 (1 - Phi(c)) = 1 - level`` with the length kappa of the normed process (Sun and Loader, 1994).
-    COVERAGE
+    Coull, 1998); by cluster times the design effect of the sandwich, and with Student's law. c is
+    the normal quantile at each point; everywhere it solves the tube formula (Sun and Loader, 1994)
+    ``kappa / pi exp(-c^2 / 2) + 2 (1 - Phi(c)) = 1 - level``, kappa the normed process's length.
+
+    How often nominal 90 % bands held the truth, on average over rows and everywhere, in per cent,
+    of 400 sets each (error 1.5) with uniform and with rare events: 90 to 94 and 90 to 94 (loess),
+    91 to 96 and 94 to 96 (spline) if the model is calibrated; where logits are to be multiplied by
+    0.6, 90 to 94 and 92 to 95 by the spline with 300 and with 2,000 rows. A window of the loess is
+    then too wide: 90 and 88 to 90 of 300 rows, but of 2,000 only 84 to 86 and 25 to 53, where its
+    bias exceeds its noise. Of many rows take the spline, or a smaller span.
     Taught in lesson 08.
 
     Examples
