@@ -53,6 +53,11 @@ class Task(NamedTuple):
     view: View | None
     title: str
 
+    @property
+    def of_network(self) -> str:
+        """The network in words: what stands before the question."""
+        return self.title.rpartition(", ")[0]
+
 
 TASKS: Final[Mapping[str, Task]] = {
     "densenet-top": Task("cifar100-densenet", "top-label", "DenseNet, CIFAR-100, confidence"),
@@ -73,10 +78,10 @@ TASKS: Final[Mapping[str, Task]] = {
         "imagenet-efficientnet-b1", None, "EfficientNet-B1, ImageNet, confidence"
     ),
     "inception-top": Task("imagenet-inception", None, "Inception, ImageNet, confidence"),
-    "wideresnet-cat": Task("cifar10-wideresnet", 3, "wide ResNet, cat or not"),
-    "wideresnet-dog": Task("cifar10-wideresnet", 5, "wide ResNet, dog or not"),
-    "lenet-car": Task("cifar10-lenet", 1, "LeNet, car or not"),
-    "lenet-cat": Task("cifar10-lenet", 3, "LeNet, cat or not"),
+    "wideresnet-cat": Task("cifar10-wideresnet", 3, "wide ResNet, CIFAR-10, cat or not"),
+    "wideresnet-dog": Task("cifar10-wideresnet", 5, "wide ResNet, CIFAR-10, dog or not"),
+    "lenet-car": Task("cifar10-lenet", 1, "LeNet, CIFAR-10, car or not"),
+    "lenet-cat": Task("cifar10-lenet", 3, "LeNet, CIFAR-10, cat or not"),
 }
 # One more that needs no file: for tests, and to try the command.
 MADE: Final = "made"

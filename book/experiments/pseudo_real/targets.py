@@ -8,7 +8,8 @@ from the true one (CMEE), and the expected log loss. By their Theorem 3 they nee
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from book.experiments.pseudo_real.clones import (
+    CALIBRATORS,
     NONE,
     TASKS,
     Population,
@@ -23,7 +25,7 @@ from book.experiments.pseudo_real.clones import (
     clone_of,
 )
 from book.experiments.pseudo_real.result import Draw
-from book.experiments.pseudo_real.stored import DATA, Rows, packed
+from book.experiments.pseudo_real.stored import DATA, Rows, packed, place
 from calibkit import brier_score, log_loss
 from calibkit.types import FloatVector
 
@@ -81,8 +83,8 @@ def update(data_sets: Iterable[PseudoSet], folder: Path = DATA) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*COORDINATES, *Worth._fields])
         for data_set in sorted(known):
-            place = [getattr(data_set, name) for name in COORDINATES]
-            writer.writerow([*place, *(f"{value:.7f}" for value in known[data_set])])
+            where = [getattr(data_set, name) for name in COORDINATES]
+            writer.writerow([*where, *(f"{value:.7f}" for value in known[data_set])])
 
 
 def stored_worths(folder: Path = DATA) -> Worths:
@@ -97,3 +99,38 @@ def stored_worths(folder: Path = DATA) -> Worths:
             )
             for line in csv.DictReader(file)
         }
+
+
+def write_best(rows: Rows, worths: Worths, path: Path) -> None:
+    """Write the lesson's table: who is best by each target, and whom each evaluator picks."""
+    draws: dict[str, dict[str, list[str]]] = {}
+    for draw, sets in sorted(draws_of(rows).items()):
+        truths = [[getattr(worths[d], target) for d in sets] for target in TARGETS]
+        picks = [[estimate(rows, worths, d, name) for d in sets] for name in (*SCORES, *ASKED)]
+        digits = "".join(str(int(np.argmin(values))) for values in (*truths, *picks))
+        by_size = draws.setdefault(TASKS[draw.task].of_network, {})
+        by_size.setdefault(str(draw.n), []).append(digits)
+    content = {
+        "calibrators": [name for name in CALIBRATORS if name != NONE],
+        "evaluators": [*SCORES, *ASKED],
+        "sizes": sorted({draw.n for draw in draws_of(rows)}),
+        "draws": draws,
+    }
+    text = json.dumps(content, indent=1)
+    path.write_text(re.sub(r'"(\d+)",\s+(?=")', r'"\1", ', text) + "\n", encoding="utf-8")
+
+
+def draws_of(rows: Rows) -> dict[Draw, list[PseudoSet]]:
+    """Return the data sets behind the calibrators of each draw, in the order of the calibrators."""
+    found: dict[Draw, list[PseudoSet]] = {}
+    for d in sorted(rows, key=place):
+        if d.calibrator != NONE:
+            found.setdefault(Draw(d.task, d.truth, d.n, d.seed), []).append(d)
+    return found
+
+
+def estimate(rows: Rows, worths: Worths, data_set: PseudoSet, name: str) -> float:
+    """Return what a score or an evaluator says about a data set: the lowest is picked."""
+    if name in SCORES:
+        return float(getattr(worths[data_set], SCORES[name]))
+    return rows[data_set][ASKED[name]].absolute
