@@ -25,7 +25,7 @@ from calibkit.fakes import FakeSample, KnobClassifier, LogitDistortion, Syntheti
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import test_based_calibration_error as tce
-from calibkit_course import lesson06, lesson07, lesson08
+from calibkit_course import lesson07
 
 SEEDS = range(100, 120)
 PERFECT, OVER = LogitDistortion(), LogitDistortion(slope=0.7)
