@@ -123,8 +123,8 @@ def audit(
        decides nothing; where test and error disagree, a sentence says why. "No evidence" takes
        enough data: else it is "cannot say". Two columns of two classes are one problem.
     4. Direction: Cox's z of level and slope; bins outside a simultaneous band.
-    5. Costs: paid cost of trust against held-out repaired predictions and against no model;
-       without costs the Murphy curve.
+    5. Costs: paid cost of trust against held-out repaired predictions and against no model, also
+       as net benefit where prices give a threshold; without costs the Murphy curve.
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if the interval of its gain lies above 0.
 

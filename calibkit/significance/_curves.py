@@ -4,7 +4,7 @@ Both are ``curve(p) = g(B(p) theta)``: `basis` gives the rows of B (`rows` those
 theta, `influence` how theta moves with each label, (q, n), and `curve` applies g.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse, special
@@ -14,36 +14,7 @@ from calibkit.types import FloatMatrix, FloatVector
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
 _MARGIN = 0.005  # how far its outermost knots lie outside, as a share of the range
 # Quantiles at which the knots of a restricted cubic spline lie (Harrell 2015, table 2.3).
-KNOTS = {
-    3: (0.1, 0.5, 0.9),
-    4: (0.05, 0.35, 0.65, 0.95),
-    5: (0.05, 0.275, 0.5, 0.725, 0.95),
-    6: (0.05, 0.23, 0.41, 0.59, 0.77, 0.95),
-    7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
-}
-
-
-class Smoother(Protocol):
-    """What a smooth curve is made with."""
-
-    words: str
-    prob: FloatVector
-    rows: FloatMatrix
-
-    def basis(self, at: FloatVector) -> FloatMatrix:
-        """Return the rows of B, (m, q), dense or sparse."""
-
-    def fit(self, label: FloatVector) -> FloatVector:
-        """Return theta."""
-
-    def influence(self, label: FloatVector) -> FloatMatrix:
-        """Return what each row's label adds to theta, (q, n)."""
-
-    def curve(self, line: FloatVector) -> FloatVector:
-        """Return g of the line."""
-
-    def slope(self, line: FloatVector) -> FloatVector:
-        """Return the slope of g there."""
+KNOTS = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95), 5: (0.05, 0.275, 0.5, 0.725, 0.95)}
 
 
 class Loess:
@@ -174,3 +145,6 @@ class Spline:
     def slope(self, line: FloatVector) -> FloatVector:
         """Return p (1 - p)."""
         return np.asarray(special.expit(line) * special.expit(-line))
+
+
+Smoother = Loess | Spline

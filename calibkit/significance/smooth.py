@@ -109,7 +109,7 @@ def smooth_curve(
     span, degree : float in (0, 1], 1 or 2
         Of the loess: the share of rows in a window, and the degree of its polynomials.
     n_knots : int
-        Of the spline: 3 to 7, at Harrell's quantiles.
+        Of the spline: 3, 4 or 5, at Harrell's quantiles.
     level : float
         Of both bands.
     null_draws : int
@@ -193,7 +193,7 @@ def _smoother(
     as_choice(method, "method", ("loess", "spline"))
     span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
     degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
-    n_knots = int(as_number(n_knots, "n_knots", "3, 4, 5, 6 or 7", lambda k: k in KNOTS))
+    n_knots = int(as_number(n_knots, "n_knots", "3, 4 or 5", lambda k: k in KNOTS))
     if len(prob) < _LEAST:
         raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
     if prob[0] == prob[-1]:

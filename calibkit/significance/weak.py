@@ -178,16 +178,13 @@ def calibration_in_the_large(
     best = _level_of(label, logits)
     rise = _rise(level, label, best + logits, np.ones_like(logits), groups)
     low, high = _ends(lambda a: _loss(label, a + logits), best, rise)
-    return WeakCalibration(
-        value=best,
-        low=low,
-        high=high,
-        level=level,
-        ideal=0.0,
-        name="calibration in the large",
-        view=words,
-        n=len(label),
-    )
+    named: dict[str, Any] = {
+        "name": "calibration in the large",
+        "ideal": 0.0,
+        "view": words,
+        "n": len(label),
+    }
+    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
 
 
 @shows_rows
@@ -243,16 +240,13 @@ def calibration_slope(
     line = best * logits
     rise = _rise(level, label, line + _level_of(label, line), logits, groups)
     low, high = _ends(loss, best, rise)
-    return WeakCalibration(
-        value=best,
-        low=low,
-        high=high,
-        level=level,
-        ideal=1.0,
-        name="calibration slope",
-        view=words,
-        n=len(label),
-    )
+    named: dict[str, Any] = {
+        "name": "calibration slope",
+        "ideal": 1.0,
+        "view": words,
+        "n": len(label),
+    }
+    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
 
 
 @shows_rows
@@ -295,13 +289,12 @@ def observed_expected_ratio(
     large = calibration_in_the_large(y_true, y_prob, **how)
     logits, expected = _logits(prob), float(prob.sum())
     low, high = (float(special.expit(a + logits).sum()) / expected for a in (large.low, large.high))
+    named: dict[str, Any] = {
+        "name": "observed/expected ratio",
+        "ideal": 1.0,
+        "view": words,
+        "n": len(label),
+    }
     return WeakCalibration(
-        value=float(label.sum()) / expected,
-        low=low,
-        high=high,
-        level=large.level,
-        ideal=1.0,
-        name="observed/expected ratio",
-        view=words,
-        n=len(label),
+        value=float(label.sum()) / expected, low=low, high=high, level=large.level, **named
     )
