@@ -175,6 +175,25 @@ LIBRARIES = (
             ),
         ),
     ),
+    Library(
+        "statsmodels",
+        {"sm": "statsmodels.api"},
+        (
+            Row(
+                "sm.GLM(y, y**0, sm.families.Binomial(), offset=x).fit(tol=1e-12).params[0]",
+                "ck.significance.calibration_in_the_large(y, s)",
+            ),
+            Row(
+                "sm.Logit(y, sm.add_constant(x)).fit(disp=0).params[1]",
+                "ck.significance.calibration_slope(y, s)",
+            ),
+            Row(
+                "abs(sm.nonparametric.lowess(y, s, 2 / 3, 0, return_sorted=False) - s).mean()",
+                "ck.significance.smooth_curve(y, s, span=2 / 3, degree=1)",
+                "they fit at every row; we fit at knots and lay cubics between, as R's loess does",
+            ),
+        ),
+    ),
 )
 
 
@@ -190,7 +209,8 @@ def data() -> Mapping[str, Any]:
     labels, drawn = (
         (rng.random((N, 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1) for chance in (true, table)
     )
-    arrays = {"p": p, "y": y, "w": rng.random(N), "score": score}
+    arrays = {"p": p, "y": y, "w": rng.random(N), "score": score, "s": 0.01 + 0.98 * p}
+    arrays["x"] = np.log(arrays["s"] / (1 - arrays["s"]))
     arrays |= {"table": table, "labels": labels, "drawn": drawn}
     return {**arrays, "ck": ck, "corp": corp, "np": np}
 

@@ -142,20 +142,15 @@ def compare(
     sums = Sums(table)
     sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
     found = _differences(sums, each, nulls, level, (count, of_rows), rows.clusters)
-    shown = _shown(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
-        view="every class, summed"
-        if view == "class-wise"
-        else next(iter(shown["bins"].values())).view,
         calibration=_calibration(each, nulls),
-        weak=_weak(rows, probs, view, level),
-        benefit=_benefit(rows, probs, table, level),
         groups=_by_group(rows, each, level, table),
         costs=table,
-        **shown,
+        **_shown(rows, probs, view, bins),
+        **_clinic(rows, probs, view, table, level),
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
         **worded(tuple(probs), found, level),
     )
@@ -176,26 +171,23 @@ def _measured(
 def _shown(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
     shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
-    return {
-        "bins": {
-            n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()
-        },
-        "curves": {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
-    }
+    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
+    words = "every class, summed" if view == "class-wise" else next(iter(tables.values())).view
+    curves = {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one}
+    return {"view": words, "bins": tables, "curves": curves}
 
 
-def _weak(rows: Rows, probs: Models, view: View, level: float) -> Listing:
-    """Return mean and weak calibration; of every class, summed, that is the predicted one."""
-    shown = "top-label" if view == "class-wise" else view
+def _clinic(
+    rows: Rows, probs: Models, view: View, costs: FloatVector | None, level: float
+) -> dict[str, Any]:
+    """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
+    shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
     problems = {name: binary_problem(rows.label, p, view=shown) for name, p in probs.items()}
-    return weak_calibration(problems, rows.clusters, level)
-
-
-def _benefit(rows: Rows, probs: Models, costs: FloatVector | None, level: float) -> Listing | None:
-    """Return net benefits at the given prices, of P(y = 1)."""
-    one = np.ones(rows.n, dtype=np.intp)
-    found = {name: given_to(one, prob) for name, prob in probs.items()}
-    return net_benefits(rows.label, found, costs, rows.clusters, level)
+    told = {name: given_to(one, prob) for name, prob in probs.items()}
+    return {
+        "weak": weak_calibration(problems, rows.clusters, level),
+        "benefit": net_benefits(rows.label, told, costs, rows.clusters, level),
+    }
 
 
 def _differences(

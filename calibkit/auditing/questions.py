@@ -13,7 +13,7 @@ from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
-from calibkit.auditing.evidence import Evidence, evidence_of, given_view
+from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table
@@ -123,8 +123,8 @@ def audit(
        decides nothing; where test and error disagree, a sentence says why. "No evidence" takes
        enough data: else it is "cannot say". Two columns of two classes are one problem.
     4. Direction: Cox's z of level and slope; bins outside a simultaneous band.
-    5. Costs: paid cost of trust against held-out repaired predictions and against no model;
-       without costs the Murphy curve.
+    5. Costs: paid cost of trust against held-out repaired predictions and against no model, also
+       as net benefit where prices give a threshold; without costs the Murphy curve.
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if the interval of its gain lies above 0.
 
@@ -212,16 +212,11 @@ def _report(
     rows: Rows, views: tuple[int, ...], found: _Found, settings: AuditSettings, title: str
 ) -> AuditReport:
     """Put the findings into words."""
-    aligned, evidence, repairs, consequences, by_group, times, more = found
+    _, evidence, repairs, consequences, by_group, times, more = found
     names = tuple(_words(rows, one) for one in views)
-    benefit = _benefit(rows, repairs, consequences, settings.level)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
-    answers = (
-        words.alignment(aligned, rows),
-        *(asked(seen) for asked in (words.data, words.calibration, words.direction)),
-        _with_benefit(words.costs(consequences, seen), benefit),
-        remedy.repair(repairs, aligned.verdict != "not aligned", seen),
-    )
+    clinic = _clinic(rows, seen, evidence, repairs, consequences)
+    answers = _answers(rows, found, seen, clinic["benefit"])
     verdicts = {answer.topic: answer.verdict for answer in answers}
     verdict = doubted(*words.headline(verdicts, seen.focus_words, seen.impossible), more)
     promise, first = promise_of(rows.cluster_count, settings), verdicts["repair"] == "align first"
@@ -246,30 +241,40 @@ def _report(
         candidate=NoRepair(answers[-1].sentence) if first else repairs.calibrator,
         groups=by_group,
         times=times,
-        weak=weak_calibration({seen.focus_words: evidence.problem}, rows.clusters, settings.level),
-        benefit=benefit,
+        **clinic,
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
 
 
-def _benefit(
-    rows: Rows, repairs: Repairs, consequences: Consequences, level: float
-) -> Listing | None:
-    """Return net benefits of the predictions, and of repaired ones, at the given prices."""
-    probs = {"as it is": rows.table[:, 1].astype(np.float64)}
+def _clinic(
+    rows: Rows, seen: Seen, evidence: Evidence, repairs: Repairs, consequences: Consequences
+) -> dict[str, Any]:
+    """Return weak calibration of the view in question, and net benefits at the given prices."""
+    probs, level = {"as it is": rows.table[:, 1].astype(np.float64)}, seen.settings.level
     if repairs.repaired is not None:
         probs["repaired (held out)"] = given_to(np.ones(rows.n, dtype=np.intp), repairs.repaired)
-    return net_benefits(rows.label, probs, consequences.prices, rows.clusters, level)
+    prices, problems = consequences.prices, {seen.focus_words: evidence.problem}
+    return {
+        "weak": weak_calibration(problems, rows.clusters, level),
+        "benefit": net_benefits(rows.label, probs, prices, rows.clusters, level),
+    }
 
 
-def _with_benefit(answer: Answer, benefit: Listing | None) -> Answer:
-    """Add net benefit, the unit of the clinic, to what the decisions cost."""
-    if benefit is None:
-        return answer
-    numbers = {**answer.numbers, "net_benefit": float(benefit.columns["net benefit"][0])}
-    text = f"{answer.sentence} Net benefit: {benefit.describe()}"
-    return replace(answer, sentence=text, numbers=numbers)
+def _answers(rows: Rows, found: _Found, seen: Seen, benefit: Listing | None) -> tuple[Answer, ...]:
+    """Answer the six questions; that of costs also in net benefit, the unit of the clinic."""
+    aligned, _, repairs, consequences, *_ = found
+    costs = words.costs(consequences, seen)
+    if benefit is not None:
+        numbers = {**costs.numbers, "net_benefit": float(benefit.columns["net benefit"][0])}
+        text = f"{costs.sentence} Net benefit: {benefit.describe()}"
+        costs = replace(costs, sentence=text, numbers=numbers)
+    return (
+        words.alignment(aligned, rows),
+        *(asked(seen) for asked in (words.data, words.calibration, words.direction)),
+        costs,
+        remedy.repair(repairs, aligned.verdict != "not aligned", seen),
+    )
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

@@ -1,10 +1,10 @@
 """Two smoothers of labels over predictions: loess as R fits it, and restricted cubic splines.
 
-Both are ``curve(p) = g(B(p) theta)``: `basis` gives the rows of B, `fit` theta, `influence` how
-theta moves with each label, (q, n), and `curve` applies g.
+Both are ``curve(p) = g(B(p) theta)``: `basis` gives the rows of B (`rows` those of the data), `fit`
+theta, `influence` how theta moves with each label, (q, n), and `curve` applies g.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse, special
@@ -14,34 +14,7 @@ from calibkit.types import FloatMatrix, FloatVector
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
 _MARGIN = 0.005  # how far its outermost knots lie outside, as a share of the range
 # Quantiles at which the knots of a restricted cubic spline lie (Harrell 2015, table 2.3).
-KNOTS = {
-    3: (0.1, 0.5, 0.9),
-    4: (0.05, 0.35, 0.65, 0.95),
-    5: (0.05, 0.275, 0.5, 0.725, 0.95),
-    6: (0.05, 0.23, 0.41, 0.59, 0.77, 0.95),
-    7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
-}
-
-
-class Smoother(Protocol):
-    """What a smooth curve is made with."""
-
-    words: str
-
-    def basis(self, at: FloatVector) -> FloatMatrix:
-        """Return the rows of B, (m, q), dense or sparse."""
-
-    def fit(self, label: FloatVector) -> FloatVector:
-        """Return theta."""
-
-    def influence(self, label: FloatVector) -> FloatMatrix:
-        """Return what each row's label adds to theta, (q, n)."""
-
-    def curve(self, line: FloatVector) -> FloatVector:
-        """Return g of the line."""
-
-    def slope(self, line: FloatVector) -> FloatVector:
-        """Return the slope of g there."""
+KNOTS = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95), 5: (0.05, 0.275, 0.5, 0.725, 0.95)}
 
 
 class Loess:
@@ -53,7 +26,7 @@ class Loess:
     """
 
     def __init__(self, prob: FloatVector, span: float, degree: int) -> None:
-        self.words = f"loess, span {span:.4g}, degree {degree}"
+        self.words, self.prob = f"loess, span {span:.4g}, degree {degree}", prob
         near = min(len(prob), int(len(prob) * span + 1e-5))
         margin = _MARGIN * (prob[-1] - prob[0])
         ends = [float(prob[0] - margin), float(prob[-1] + margin)]
@@ -64,6 +37,7 @@ class Loess:
             first, local = _local(prob, float(knot), near, max(1.0, span), degree)
             operator[:, place, first : first + local.shape[1]] = local
         self.operator: FloatMatrix = operator.reshape(2 * len(self.knot), len(prob))
+        self.rows = self.basis(prob)
 
     def basis(self, at: FloatVector) -> FloatMatrix:
         """Return Hermite's cubics: what heights and slopes at the knots contribute."""
@@ -138,8 +112,8 @@ class Spline:
                 f"two of {n_knots} knots fall on one prediction, so many are equal; ask for fewer "
                 'knots, or say method="loess".'
             )
-        self.words = f"restricted cubic spline, {n_knots} knots"
-        self.features = self.basis(prob)
+        self.words, self.prob = f"restricted cubic spline, {n_knots} knots", prob
+        self.rows = self.basis(prob)
 
     def basis(self, at: FloatVector) -> FloatMatrix:
         """Return constant, logit, and cubics that are straight beyond the outermost knots."""
@@ -155,14 +129,14 @@ class Spline:
         """Return the coefficients of largest likelihood."""
         from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
 
-        start = [0.0, 1.0] + [0.0] * (self.features.shape[1] - 2)
-        return fit_logistic(self.features.T, label, [start]).theta
+        start = [0.0, 1.0] + [0.0] * (self.rows.shape[1] - 2)
+        return fit_logistic(self.rows.T, label, [start]).theta
 
     def influence(self, label: FloatVector) -> FloatMatrix:
         """Return a Newton step for each label."""
-        prob = self.curve(self.features @ self.fit(label))
-        information = (self.features.T * (prob * (1 - prob))) @ self.features
-        return np.asarray(np.linalg.pinv(information, hermitian=True) @ self.features.T)
+        prob = self.curve(self.rows @ self.fit(label))
+        information = (self.rows.T * (prob * (1 - prob))) @ self.rows
+        return np.asarray(np.linalg.pinv(information, hermitian=True) @ self.rows.T)
 
     def curve(self, line: FloatVector) -> FloatVector:
         """Return probabilities of logits."""
@@ -171,3 +145,6 @@ class Spline:
     def slope(self, line: FloatVector) -> FloatVector:
         """Return p (1 - p)."""
         return np.asarray(special.expit(line) * special.expit(-line))
+
+
+Smoother = Loess | Spline

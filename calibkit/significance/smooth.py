@@ -1,5 +1,6 @@
 """A smooth calibration curve with bands, and the distances to it in one number. Lesson 08."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -108,7 +109,7 @@ def smooth_curve(
     span, degree : float in (0, 1], 1 or 2
         Of the loess: the share of rows in a window, and the degree of its polynomials.
     n_knots : int
-        Of the spline: 3 to 7, at Harrell's quantiles.
+        Of the spline: 3, 4 or 5, at Harrell's quantiles.
     level : float
         Of both bands.
     null_draws : int
@@ -161,32 +162,21 @@ def smooth_curve(
     >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
     >>> curve = smooth_curve(y_true, y_prob, null_draws=99, rng=0)
     >>> round(float(curve), 3), curve.null_mean.round(3).tolist()[0]
-    (0.081, 0.025)
+    (0.082, 0.037)
     """
-    as_choice(method, "method", ("loess", "spline"))
     level, null_draws = as_level(level), as_count(null_draws, "null_draws", minimum=0)
-    span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
-    degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
-    n_knots = int(as_number(n_knots, "n_knots", "3, 4, 5, 6 or 7", lambda k: k in KNOTS))
     problem = binary_problem(y_true, y_prob, view=view, **rows)
     order = np.lexsort((problem.label, problem.prob))
     label, prob = problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
     groups = None if cluster is None else clusters_of(cluster, problem.n).take(order)
-    _refuse(label, prob, method)
-    how: Smoother = Loess(prob, span, degree) if method == "loess" else Spline(prob, n_knots)
-    theta, basis = how.fit(label), how.basis(prob)
-    value = _indices(how.curve(basis @ theta), prob)
-    shown = _points(prob)
-    null = np.full((3, len(INDICES)), np.nan)
-    if null_draws:
-        chance = as_generator(rng)
-        null = _null(how, basis, prob, label, groups, value, null_draws, chance)
+    how = _smoother(label, prob, method, span, degree, n_knots)
+    value = _indices(how, label)
+    drawn = _drawn(prob, label, groups, null_draws, as_generator(rng))
     return SmoothCurve(
         value=float(value[0]),
         index_value=value,
-        **dict(zip(("null_mean", "null_high", "p_value"), null, strict=True)),
-        prob=shown,
-        **_bands(how, theta, basis, label, groups, level, shown),
+        **_null(how, value, drawn),
+        **_bands(how, label, groups, level),
         of_events=prob[label == 1],
         of_others=prob[label == 0],
         method=how.words,
@@ -196,23 +186,30 @@ def smooth_curve(
     )
 
 
-def _refuse(label: FloatVector, prob: FloatVector, method: str) -> None:
-    """Refuse rows of which no curve can be made."""
+def _smoother(
+    label: FloatVector, prob: FloatVector, method: str, span: float, degree: int, n_knots: int
+) -> Smoother:
+    """Check options and rows of which no curve can be made; return what makes one."""
+    as_choice(method, "method", ("loess", "spline"))
+    span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
+    degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
+    n_knots = int(as_number(n_knots, "n_knots", "3, 4 or 5", lambda k: k in KNOTS))
     if len(prob) < _LEAST:
         raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
     if prob[0] == prob[-1]:
-        raise ValueError(
-            "all predictions are equal, so there is no curve; compare the mean instead."
-        )
-    if method == "spline" and (prob[0] == 0 or prob[-1] == 1):
+        raise ValueError("all predictions are equal, so there is no curve; compare their mean.")
+    if method == "loess":
+        return Loess(prob, span, degree)
+    if prob[0] == 0 or prob[-1] == 1:
         raise ValueError('y_prob holds 0 or 1, whose logit is infinite; say method="loess".')
-    if method == "spline" and label.min() == label.max():
+    if label.min() == label.max():
         raise ValueError('only one outcome occurs, whose logit is infinite; say method="loess".')
+    return Spline(prob, n_knots)
 
 
-def _indices(curve: FloatVector, prob: FloatVector) -> FloatVector:
-    """Return ICI, E50, E90, E_max and ECI."""
-    distance = np.abs(curve - prob)
+def _indices(how: Smoother, label: FloatVector) -> FloatVector:
+    """Return ICI, E50, E90, E_max and ECI of these labels."""
+    distance = np.abs(how.curve(how.rows @ how.fit(label)) - how.prob)
     middle, most = np.quantile(distance, [0.5, 0.9])
     square = 100 * (distance**2).mean()
     return np.array([distance.mean(), middle, most, distance.max(), square])
@@ -227,41 +224,45 @@ def _points(prob: FloatVector) -> FloatVector:
     return np.asarray(points[(points >= low) & (points <= high)])
 
 
-def _null(
-    how: Smoother,
-    basis: FloatMatrix,
+def _drawn(
     prob: FloatVector,
     label: FloatVector,
     groups: Clusters | None,
-    value: FloatVector,
     n_draws: int,
     generator: np.random.Generator,
-) -> FloatMatrix:
-    """Return mean, 95 % quantile and p-value of each index over redraws of the labels."""
-    chance = None if groups is None else Dependence(prob, label.astype(int), groups, generator)
+) -> Iterator[FloatVector]:
+    """Draw labels from the predictions; within clusters they agree as they do in the data."""
+    chance = None
+    if groups is not None and n_draws:
+        chance = Dependence(prob, label.astype(np.int64), groups, generator)
     drawn = (draw_classes(prob, 1, generator, chance)[0] for _ in range(n_draws))
-    found = (_indices(how.curve(basis @ how.fit(y.astype(float))), prob) for y in drawn)
-    draws = np.array(list(watched(found, n_draws, "redraws")))
+    for one in watched(drawn, n_draws, "redraws"):
+        yield one.astype(np.float64)
+
+
+def _null(
+    how: Smoother, value: FloatVector, drawn: Iterator[FloatVector]
+) -> dict[str, FloatVector]:
+    """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
+    draws = np.array([_indices(how, label) for label in drawn])
+    if not len(draws):
+        return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
     p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
-    return np.array([draws.mean(axis=0), np.quantile(draws, 0.95, axis=0), p_values])
+    high = np.quantile(draws, 0.95, axis=0)
+    return {"null_mean": draws.mean(axis=0), "null_high": high, "p_value": np.array(p_values)}
 
 
 def _bands(
-    how: Smoother,
-    theta: FloatVector,
-    basis: FloatMatrix,
-    label: FloatVector,
-    groups: Clusters | None,
-    level: float,
-    shown: FloatVector,
+    how: Smoother, label: FloatVector, groups: Clusters | None, level: float
 ) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
+    theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
     line, influence, design, df = basis @ theta, how.influence(label), 1.0, np.inf
     leverage = np.clip(how.slope(line) * np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
     if groups is not None:
         parts, df = (influence * (label - how.curve(line))).T, groups.count - 1.0
         sums = groups.sums(parts) * np.sqrt(groups.count / df)
-        design = max(1.0, _spread(basis, sums) / _spread(basis, parts))
+        design = max(1.0, _spread(basis, sums) / max(_spread(basis, parts), 1e-300))
     # Two events and two others are added to as many rows as a point of the curve is worth.
     worth = np.minimum(design * leverage, 1)
     curve = (np.clip(how.curve(line), 0, 1) + 2 * worth) / (1 + 4 * worth)
@@ -270,7 +271,7 @@ def _bands(
     sd = np.linalg.norm(across, axis=1)
     kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
-    band = {"frequency": how.curve(middle)}
+    band = {"prob": shown, "frequency": how.curve(middle)}
     for name, tube in (("", 0.0), ("all_", kappa)):
         reach = _reach(tube, df, level) * sd
         band[f"{name}low"] = np.clip(how.curve(middle - reach), 0, 1)

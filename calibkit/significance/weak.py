@@ -162,11 +162,11 @@ def calibration_in_the_large(
 
     Notes
     -----
-    The interval ends where the loss has risen by ``chi2 / 2``; by cluster (1) by ``D t^2 / 2``, with
-    Student's t of C - 1 degrees of freedom and the design effect D: the sandwich variance over
-    that of independent rows, at least 1 (Chandler and Bate, 2007). At nominal 90 % that held the
-    truth in 85 to 93 of 100 sets (30 to 100 clusters of 10 to 60 rows, correlation 0.3; 400 sets
-    each, error 1.5), where intervals by rows held it in 44 to 81.
+    The interval ends where the loss has risen by ``chi2 / 2``; by cluster by ``D t^2 / 2`` (1),
+    with Student's t of C - 1 degrees of freedom and the design effect D: the sandwich variance
+    over that of independent rows, at least 1 (Chandler and Bate, 2007). At nominal 90 % that
+    held the truth in 85 to 93 of 100 sets (30 to 100 clusters of 10 to 60 rows, correlation 0.3;
+    400 sets each, error 1.5), where intervals by rows held it in 44 to 81.
 
     Examples
     --------
@@ -178,16 +178,13 @@ def calibration_in_the_large(
     best = _level_of(label, logits)
     rise = _rise(level, label, best + logits, np.ones_like(logits), groups)
     low, high = _ends(lambda a: _loss(label, a + logits), best, rise)
-    return WeakCalibration(
-        value=best,
-        low=low,
-        high=high,
-        level=level,
-        ideal=0.0,
-        name="calibration in the large",
-        view=words,
-        n=len(label),
-    )
+    named: dict[str, Any] = {
+        "name": "calibration in the large",
+        "ideal": 0.0,
+        "view": words,
+        "n": len(label),
+    }
+    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
 
 
 @shows_rows
@@ -243,16 +240,13 @@ def calibration_slope(
     line = best * logits
     rise = _rise(level, label, line + _level_of(label, line), logits, groups)
     low, high = _ends(loss, best, rise)
-    return WeakCalibration(
-        value=best,
-        low=low,
-        high=high,
-        level=level,
-        ideal=1.0,
-        name="calibration slope",
-        view=words,
-        n=len(label),
-    )
+    named: dict[str, Any] = {
+        "name": "calibration slope",
+        "ideal": 1.0,
+        "view": words,
+        "n": len(label),
+    }
+    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
 
 
 @shows_rows
@@ -295,13 +289,12 @@ def observed_expected_ratio(
     large = calibration_in_the_large(y_true, y_prob, **how)
     logits, expected = _logits(prob), float(prob.sum())
     low, high = (float(special.expit(a + logits).sum()) / expected for a in (large.low, large.high))
+    named: dict[str, Any] = {
+        "name": "observed/expected ratio",
+        "ideal": 1.0,
+        "view": words,
+        "n": len(label),
+    }
     return WeakCalibration(
-        value=float(label.sum()) / expected,
-        low=low,
-        high=high,
-        level=large.level,
-        ideal=1.0,
-        name="observed/expected ratio",
-        view=words,
-        n=len(label),
+        value=float(label.sum()) / expected, low=low, high=high, level=large.level, **named
     )
