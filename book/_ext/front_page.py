@@ -46,7 +46,9 @@ LOCAL = re.compile(r'((?:href|src|action|data-content_root)=")(?![a-z]+:|[#/])(?
 def diagram(name: str, found: dict[str, Any]) -> str:
     """Return one panel: a picture that is a button; the script moves its points."""
     letter = "A" if name == "perfect" else "B"
-    places = [(40 + 0.27 * x, 238 - 0.23 * y) for x, y in zip(found["across"], found["up"])]
+    places = [
+        (40 + 0.27 * x, 238 - 0.23 * y) for x, y in zip(found["across"], found["up"], strict=True)
+    ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     points = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>' for x, y in places)
     ticks = "".join(
@@ -115,7 +117,8 @@ def hero(number: str) -> str | None:
         picture = shown.show(**shown.default)[0].small()
         source = b64encode(picture.png).decode("ascii")
         return (
-            f'<img class="ck-hero" src="data:image/png;base64,{source}" alt="" loading="lazy" '
+            f'<img class="ck-hero" src="data:image/png;base64,{source}" loading="lazy" '
+            f'alt="The explorer of lesson {number}, {escape(shown.title)}, as it opens" '
             f'width="{picture.width}" height="{picture.height}">'
         )
     return None
