@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibkit
 import dev
-from book.experiments import readme_figure
+from book.experiments import front_door
 from tests.paths import ROOT
 from tools import dist
 
@@ -262,18 +262,19 @@ def test_links_in_the_readme_lead_somewhere() -> None:
 
 
 def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:
-    figure, words = readme_figure.draw()
+    figure, words = front_door.draw()
     plt.close(figure)
-    with Image.open(readme_figure.PATH) as stored:
-        assert stored.text["Description"] == words, "run: python -m book.experiments.readme_figure"
-    assert readme_figure.PATH.stat().st_size < 150_000
+    with Image.open(front_door.PATH) as stored:
+        assert stored.text["Description"] == words, "run: python -m book.experiments.front_door"
+    assert front_door.PATH.stat().st_size < 150_000
     first = next(iter(read("README.md").split("## Start")))
-    assert readme_figure.PATH.relative_to(ROOT).as_posix() in first
-    bold, perfect = re.findall(r"(\d+) of 10 bins", words)
+    assert front_door.PATH.relative_to(ROOT).as_posix() in first
+    perfect, bold = re.findall(r"(\d+) of 10 bins", words)
     assert f"{bold} of 10 bins outside the band" in first
     assert perfect == "0"
     errors = [float(number) for number in re.findall(r"error (0\.\d+)", words)]
     assert all(abs(error - 0.08) < 0.01 for error in errors)
+    assert front_door.QUESTION in first
 
 
 def test_the_code_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """The way in: the exercise and the cards of the landing page, what a link shows, a page for 404."""
 
 import importlib
+import io
 import json
 import re
 from base64 import b64encode
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import narrow_figures  # beside this file
 from docutils import nodes
+from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -46,7 +49,9 @@ LOCAL = re.compile(r'((?:href|src|action|data-content_root)=")(?![a-z]+:|[#/])(?
 def diagram(name: str, found: dict[str, Any]) -> str:
     """Return one panel: a picture that is a button; the script moves its points."""
     letter = "A" if name == "perfect" else "B"
-    places = [(40 + 0.27 * x, 238 - 0.23 * y) for x, y in zip(found["across"], found["up"])]
+    places = [
+        (40 + 0.27 * x, 238 - 0.23 * y) for x, y in zip(found["across"], found["up"], strict=True)
+    ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     points = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>' for x, y in places)
     ticks = "".join(
@@ -102,27 +107,39 @@ class LessonCards(SphinxDirective):
         self.state.nested_parse(self.content, self.content_offset, holder)
         for item in holder.findall(nodes.list_item):
             number = re.match(r"\d\d", item.astext())
-            found = hero(number[0]) if number else None
-            if found:
-                item.append(nodes.raw("", found, format="html"))
+            if number:
+                item.append(nodes.raw("", hero(number[0]), format="html"))
         return [holder]
 
 
-def hero(number: str) -> str | None:
-    """Return the picture of a lesson's first explorer, as it opens; None where it has none."""
-    room = importlib.import_module(f"calibkit_course.lesson{number}")
-    for shown in explorers(room):
-        picture = shown.show(**shown.default)[0].small()
-        source = b64encode(picture.png).decode("ascii")
-        return (
-            f'<img class="ck-hero" src="data:image/png;base64,{source}" alt="" loading="lazy" '
-            f'width="{picture.width}" height="{picture.height}">'
-        )
-    return None
+def hero(number: str) -> str:
+    """Return the first large panel of a lesson's first explorer, as it opens.
+
+    Lesson 00 shows how explorers work by that of lesson 01.
+    """
+    shown = next(explorers(number), None) or next(explorers("01"))
+    picture = shown.show(**shown.default)[0].small().png
+    ink = narrow_figures.drawn(picture)
+    panels = narrow_figures.pieces(ink, (0, 0, *ink.shape[::-1]))
+    panel = next(box for box in panels if 2 * area(box) >= max(map(area, panels)))
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as image:
+        image.crop(panel).save(out, "PNG", optimize=True)
+    source = b64encode(out.getvalue()).decode("ascii")
+    return (
+        f'<img class="ck-hero" src="data:image/png;base64,{source}" '
+        f'alt="The explorer of lesson {number}, {escape(shown.title)}, as it opens">'
+    )
 
 
-def explorers(room: Any) -> Iterator[Explorer[Any]]:
+def area(box: narrow_figures.Box) -> int:
+    """Return how large a piece is."""
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def explorers(number: str) -> Iterator[Explorer[Any]]:
     """Go through the explorers of a lesson, which are the functions that return one."""
+    room = importlib.import_module(f"calibkit_course.lesson{number}")
     for name in room.__all__:
         returned = str(getattr(getattr(room, name), "__annotations__", {}).get("return", ""))
         if "Explorer" in returned:

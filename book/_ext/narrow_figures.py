@@ -22,6 +22,7 @@ PHONE = 340  # pixels: what is not wider needs no pieces
 ROOM = 430  # pixels of a figure that a telephone shows with letters of 11
 GUTTER, LINE = 7, 3  # pixels: between columns, and between lines
 LEAST = 40  # narrower is the name of an axis, which stays with its panel
+NAME = 18  # pixels: as wide is a line of letters that stands upright
 GROUND = 250  # of 255: lighter is nothing
 PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
 STATES = re.compile(r'<script type="application/json">(.*?)</script>', re.S)  # of an explorer
@@ -49,12 +50,19 @@ def trimmed(ink: Ink, box: Box) -> Box:
 
 
 def gutter(ink: Ink, box: Box) -> tuple[int, int] | None:
-    """Return the widest empty column that leaves something on both sides."""
+    """Return the widest empty column that leaves something on both sides.
+
+    What stands just before it may be the upright name of an axis: that goes to the right.
+    """
     left, top, right, bottom = box
-    found = gaps(~ink[top:bottom, left:right].any(axis=0), GUTTER)
+    found = gaps(~ink[top:bottom, left:right].any(axis=0), LINE)
     inside = [(a, b) for a, b in found if a >= LEAST and right - left - b >= LEAST]
-    widest = max(inside, key=lambda gap: gap[1] - gap[0], default=None)
-    return None if widest is None else (left + widest[0], left + widest[1])
+    widest = max(inside, key=lambda gap: gap[1] - gap[0], default=(0, 0))
+    if widest[1] - widest[0] < GUTTER:
+        return None
+    before = [gap for gap in inside if widest[0] - NAME <= gap[1] < widest[0]]
+    start, stop = before[0] if before else widest
+    return left + start, left + stop
 
 
 def pieces(ink: Ink, box: Box) -> list[Box]:
