@@ -108,7 +108,9 @@ def test_an_answer_shows_what_it_prints_returns_and_draws() -> None:
         ("(", set(), set()),
     ],
 )
-def test_names_that_code_needs_and_may_change(code: str, needs: set[str], touches: set[str]) -> None:
+def test_names_that_code_needs_and_may_change(
+    code: str, needs: set[str], touches: set[str]
+) -> None:
     found = names_in(code)
     assert (found.needs, found.touches) == (needs, touches)
 
@@ -130,7 +132,9 @@ def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtes
     command = [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()]
     asked = json.dumps(questions)
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-    for (_, words), answer in zip(questions, map(json.loads, done.stdout.splitlines()), strict=True):
+    for (_, words), answer in zip(
+        questions, map(json.loads, done.stdout.splitlines()), strict=True
+    ):
         with subtests.test(" ".join(map(str, [words[0], *words[2:4]]))):
             if words[2] == "run":
                 assert answer is None
@@ -200,7 +204,9 @@ def test_exercises_are_solved_by_keyboard_kept_and_begun_again(browser: Any, add
     assert endless.root.get_by_role("status").last.inner_text() == "Stopped."
     assert here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     here.page.reload()
-    assert here.page.locator(".ck-reached").all_inner_texts().count("✓ Correct in this browser.") == 2
+    assert (
+        here.page.locator(".ck-reached").all_inner_texts().count("✓ Correct in this browser.") == 2
+    )
     assert first.root.get_by_role("textbox").inner_text().strip().endswith(answers["4.1"][-20:])
     first.press("Start again")
     first.write(answers["4.1"])
@@ -212,7 +218,9 @@ def test_exercises_are_solved_by_keyboard_kept_and_begun_again(browser: Any, add
 
 @needs_site
 @pytest.mark.browser
-def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(browser, address) -> None:
+def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
+    browser, address
+) -> None:
     name = "notebooks/04_read_a_reliability_diagram.html"
     here = Live(browser, address, name)
     one = Exercise(here, "4.1")

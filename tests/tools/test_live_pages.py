@@ -222,9 +222,10 @@ def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
     lines = [f"{k % 2},{0.2 + 0.6 * (k % 2):.2f},0.5,{k // 2},{k}" for k in range(300)]
     Path("log.csv").write_text("y,p,q,who,day\n" + "\n".join(lines), encoding="utf-8")
     found = in_page.audit({"name": "log.csv", **ASKED, "second": "q", "cluster": "who"})
-    assert found["command"].startswith(
-        "calibkit compare --label=y --prob=p --prob=q --cluster=who"
-    ) and "log loss" in found["html"]
+    assert (
+        found["command"].startswith("calibkit compare --label=y --prob=p --prob=q --cluster=who")
+        and "log loss" in found["html"]
+    )
     found = in_page.audit({"name": "log.csv", **ASKED, "cluster": "who", "time": "day"})
     assert "--cluster=who --time=day" in found["command"]
     assert in_page.ONE_LABEL not in found["notes"]
