@@ -27,6 +27,7 @@ LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 IGNORED_BY_NBVAL = "nbval-ignore-output"
 
 BLANK_POINTS = re.compile(r"contains=\.\.\.")
+NOT_FOR_A_PAGE = ("install", "predict", "reveal", "quiz", "widget")
 FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 MACHINE_PATH = re.compile(
@@ -116,7 +117,7 @@ def cells_for_page(notebook: NotebookNode) -> list[dict[str, Any]]:
             cells[-1]["exercise"] = next(iter(called_ids(cell, "check")), cells[-1].get("exercise"))
         elif "solution" in found:
             cells[-1]["solution"] = cell.source
-        elif cell.cell_type == "code" and not found & {"install", "predict", "reveal", "quiz", "widget"}:
+        elif cell.cell_type == "code" and found.isdisjoint(NOT_FOR_A_PAGE):
             cells.append({"source": cell.source, "always": "setup" in found})
     return cells
 

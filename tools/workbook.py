@@ -7,9 +7,10 @@ only, and quick, because every start of the lab comes by.
 
 import hashlib
 import json
+import platform
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,21 @@ from tools.virtual_environment import ROOT, Failure
 WORKBOOK = ROOT / "workbook"
 NOTEBOOKS = ROOT / "notebooks"
 LINK = re.compile(r"(\]\([\w-]+)\.md(?=[)#])")
+TERM = re.compile(
+    r"\{term\}`([^`<]*?)(?: <[^`]*>)?`"
+)  # the glossary is not beside the copies either
+KERNEL: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": platform.python_version(),
+    },
+}
 FRESH = "python dev.py workbook --fresh"
 
 
@@ -60,11 +76,17 @@ def put_aside(copy: Path) -> str:
     return f"{dated.parent.name}/{dated.name}"
 
 
-def make(lesson: Path, copy: Path) -> bool:
-    """Write a copy where there is none; tell whether there was none."""
+def make(lesson: Path, copy: Path, kernel: Mapping[str, Any] = KERNEL) -> bool:
+    """Write a copy where there is none; tell whether there was none.
+
+    `kernel` is what the kernel says of itself. Otherwise JupyterLab would write that into a copy
+    when it is opened, which then counts as unsaved.
+    """
     if copy.exists():
         return False
-    text = json.dumps(without_outputs(lesson), indent=1, ensure_ascii=False, sort_keys=True)
+    notebook = without_outputs(lesson)
+    notebook["metadata"] |= kernel
+    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
     with copy.open("x", encoding="utf-8", newline="\n") as stream:
         stream.write(text + "\n")
     return True
@@ -79,7 +101,8 @@ def without_outputs(lesson: Path) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
         else:  # the .md files are not beside the copies
-            cell["source"] = LINK.sub(r"\1.ipynb", "".join(cell["source"])).splitlines(True)
+            words = TERM.sub(r"\1", LINK.sub(r"\1.ipynb", "".join(cell["source"])))
+            cell["source"] = words.splitlines(True)
     notebook["metadata"].pop("jupytext", None)  # a copy is no pair
     text = json.dumps(notebook["cells"], sort_keys=True).encode()
     notebook["metadata"]["calibkit"] = {"source": hashlib.sha256(text).hexdigest()}

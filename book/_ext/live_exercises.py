@@ -1,4 +1,4 @@
-"""Make the exercises of a lesson's page ready to be solved there; the scripts of the site wake them.
+"""Make the exercises of a lesson's page ready to be solved; the site's scripts wake them.
 
 A check cell says nothing before there is an answer, so no page shows one. Text, stub and folded
 solution stay as they are, and the page's code cells go along as data: what Python runs first.

@@ -270,6 +270,7 @@
     readFile();
   });
   ["delimiter", "decimal"].forEach((name) => field(name).addEventListener("change", () => {
+    if (name === "delimiter") field("decimal").value = ""; // what was recognised beside another one
     if (field("file").files.length) readFile();
   }));
   part("read").addEventListener("click", readText);

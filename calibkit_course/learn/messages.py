@@ -49,7 +49,9 @@ RAISED = "looking at this answer raised {kind}{message}."
 # --- in a page, where an exercise has buttons -----------------------------------------------------
 
 PAGE_NO_ANSWER = "your code makes no `{variable}`. Assign your answer to it."
-PAGE_BLANK = "replace the `...` of `{variable}`, then run and check again. A hint helps who is stuck."
+PAGE_BLANK = (
+    "replace the `...` of `{variable}`, then run and check again. A hint helps who is stuck."
+)
 PAGE_TICK = "Tick the points that your text makes."
 PAGE_ERROR = "Line {line}: {error}"
 PAGE_FIGURE = "What your code has drawn"

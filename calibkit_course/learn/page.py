@@ -221,7 +221,7 @@ def _error(problem: BaseException) -> str:
 
 def _figures() -> Iterator[str]:
     """Yield the figures that code has left open, as images."""
-    plt = sys.modules.get("matplotlib.pyplot")
+    plt: Any = sys.modules.get("matplotlib.pyplot")
     for number in plt.get_fignums() if plt else ():
         stream = io.BytesIO()
         plt.figure(number).savefig(stream, format="png", dpi=100, bbox_inches="tight")

@@ -27,8 +27,16 @@ MARKS = ("\t", ";", ",", None)  # between pasted columns; None: any white space
 NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
 EXAMPLE_ROWS = 500
 ONE_LABEL = (
-    "Every label is the same. So this report proves little: it can compare the mean prediction with "
-    "what happened, and cannot see whether predictions tell one outcome from the other."
+    "Every label is the same. So this report proves little: it can compare the mean prediction "
+    "with what happened, and cannot see whether predictions tell one outcome from the other."
+)
+TOO_LARGE = (
+    "{name} unpacks to more than {most} MB, the most that this page reads. "
+    "The command `calibkit audit` reads a file of any size."
+)
+ONE_COLUMN = (
+    "The first row is one column, {name!r}. Which mark stands between columns? "
+    "Choose it in the field “Between columns”."
 )
 MOST = 100_000_000  # bytes of a file, unpacked
 # What a message calls an option or an argument, and what the form calls it.
@@ -137,16 +145,14 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 
     try:
         if unpacked(name) > MOST:
-            return {"refused": f"{name} unpacks to more than {MOST // 1_000_000} MB, the most that "
-                    "this page reads. The command `calibkit audit` reads a file of any size."}  # fmt: skip
+            return {"refused": TOO_LARGE.format(name=name, most=MOST // 1_000_000)}
         usual = Dialect().of(name)
         delimiter, decimal = recognised(name, delimiter, decimal, usual)
         names = column_names(name, Dialect.checked(delimiter, decimal))
     except (ValueError, OSError, EOFError, ImportError, MemoryError) as error:
         return {"refused": in_fields(plain(str(error))) or type(error).__name__}
     if len(names) == 1 and re.search(r"[;,|\t]", names[0]):
-        return {"refused": f"The first row is one column, {names[0]!r}. Which mark stands between "
-                "columns? Choose it in the field “Between columns”."}  # fmt: skip
+        return {"refused": ONE_COLUMN.format(name=names[0])}
     marks = {"delimiter": "tab" if delimiter == "\t" else delimiter, "decimal": decimal}
     return {"columns": names, **marks, "is_usual": delimiter == usual}
 
@@ -156,12 +162,12 @@ def unpacked(name: str) -> int:
     kind = Path(name).suffix.lower()
     if kind == ".npz" and zipfile.is_zipfile(name):
         with zipfile.ZipFile(name) as archive:
-            return sum(entry.file_size for entry in archive.infolist())
+            return sum(int(entry.file_size) for entry in archive.infolist())
     if kind in (".parquet", ".pq"):
         parquet = importlib.import_module("pyarrow.parquet")
         groups = parquet.ParquetFile(name).metadata
         sizes = (groups.row_group(k).total_byte_size for k in range(groups.num_row_groups))
-        return max(sum(sizes), 4 * groups.num_rows * groups.num_columns)
+        return int(max(sum(sizes), 4 * groups.num_rows * groups.num_columns))
     total = os.path.getsize(name) if kind != ".gz" and os.path.exists(name) else 0
     if kind != ".gz":
         return total
@@ -266,7 +272,9 @@ def audit(asked: dict[str, Any]) -> Any:
     """Run the command on the file that was chosen; return the report, or the sentence."""
     from calibkit.cli import main
 
-    if asked.get("second") and (asked.get("logits") or asked.get("time") or len(asked["prob"]) != 1):
+    if asked.get("second") and (
+        asked.get("logits") or asked.get("time") or len(asked["prob"]) != 1
+    ):
         return {"refused": "Two models are compared by one column of probabilities each, without "
                 "logits and without “When”."}  # fmt: skip
     out = FOLDER / "out"

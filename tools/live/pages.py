@@ -1,4 +1,4 @@
-"""Python for the book's own pages: explorers that go live, exercises, the page that audits a file."""
+"""Python for the book's own pages: explorers, exercises, and the page that audits a file."""
 
 import json
 import shutil

@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from tools import workbook
 from tools.live import pages, pins, pyodide
 from tools.virtual_environment import (
     ROOT,
@@ -26,7 +27,6 @@ from tools.virtual_environment import (
     uv_environment,
     venv_python,
 )
-from tools.workbook import NOTEBOOKS, make
 
 LIVE = ROOT / "build" / "live"
 SITE = ROOT / "build" / "site"
@@ -42,6 +42,12 @@ LITE_CONFIG: dict[str, Any] = {
 }
 WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></script>'
 ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
+# What the kernel of a page says of itself.
+PYODIDE_KERNEL: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python (Pyodide)", "language": "python", "name": "python"},
+    "language_info": workbook.KERNEL["language_info"]
+    | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
+}
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -169,9 +175,9 @@ def lite(python: Path, target: Path) -> None:
     for folder in (source, contents, target):
         shutil.rmtree(folder, ignore_errors=True)
     contents.mkdir()
-    for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+    for path in sorted(workbook.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
         if path.name[:2] not in NEEDS_TORCH:
-            make(path, contents / path.name)
+            workbook.make(path, contents / path.name, PYODIDE_KERNEL)
     (source / "static").mkdir(parents=True)
     (source / "static" / "pyodide").symlink_to(python, target_is_directory=True)
     shutil.copy(HERE / "jupyter-lite.json", source)
