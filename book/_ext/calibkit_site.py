@@ -22,6 +22,7 @@ FOLDED_SOLUTION = re.compile(
     r'(?P<start><div class="cell [^"]*\btag_solution\b[^"]*">\s*<details[^>]*>\s*<summary)[^>]*>'
     r"\s*<p(?P<closed>[^>]*)>[^<]*</p>\s*<p(?P<opened>[^>]*)>[^<]*</p>"
 )
+COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
 
@@ -44,7 +45,7 @@ def rooms() -> list[str]:
     """Return the public modules of the package, then the machines of the course."""
     found = (module.name for module in pkgutil.iter_modules(calibkit.__path__))
     package = sorted(f"calibkit.{name}" for name in found if not name.startswith("_"))
-    return package + [f"calibkit_course.{name}" for name in ("data", "explore", "learn")]
+    return package + [f"calibkit_course.{name}" for name in COURSE]
 
 
 def write_pages(folder: Path = PAGES) -> None:

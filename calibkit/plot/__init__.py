@@ -21,8 +21,8 @@ from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
 from calibkit.plot._overlay import overlay
 from calibkit.plot._reliability import reliability
-from calibkit.plot._simplex import simplex
 from calibkit.plot._smooth import smooth
+from calibkit.plot._smooth_curve import smooth_curve
 from calibkit.plot._tested import test_based
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
@@ -44,8 +44,8 @@ __all__ = [
     "overlay",
     "regret",
     "reliability",
-    "simplex",
     "smooth",
+    "smooth_curve",
     "style",
     "test_based",
     "venn_abers",

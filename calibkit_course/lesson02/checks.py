@@ -9,8 +9,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
-from calibkit.finite import example
 from calibkit.scores import brier_score, log_loss
+from calibkit_course.finite import example
 from calibkit_course.learn.answers import (
     apart,
     as_function,

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from calibkit.corp import CorpDecomposition
-from calibkit.finite import FiniteClassifier
 from calibkit.scores import BrierDecomposition, brier_score, log_loss
+from calibkit_course.finite import FiniteClassifier
 
 
 def slide_scores(name: str, label: int, row: list[float]) -> str:

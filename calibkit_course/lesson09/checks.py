@@ -44,20 +44,13 @@ SAY = {
     "another prevalence: both classes count as half.",
     "far": "the mean should be near {wanted}, but here it is {found}.",
     "shape": "the mean is right, but single predictions are not: they differ by up to {gap:.2g}.",
-    # 9.4
+    # 9.5
     "em call": "`em_step(p, {train}, {now})`",
     "number": "one number, the next prevalence",
     "plain mean": "this is the mean prediction. First move the predictions to `now`.",
     "from now": "this moves from `now` to `train`. The predictions were made for `train`.",
     "em": "from {now:g} the next step is {wanted}, not {found}.",
     "vector": "this returns {count} numbers. Average them.",
-    # 9.5
-    "two": "two numbers: the ECE for means of ±0.5, then for ±1",
-    "swapped": "the two have changed places. The means ±0.5 come first.",
-    "equal": "both are the same. Did the second model get its own `means`?",
-    "true": "this is the true error. Fit a model on the drawn data, then take its ECE.",
-    "other": "for means of ±{mean:g}, it should be {wanted}, not {found}.",
-    "percent": "these are per cent. Give shares, like the printed 0.0963.",
 }
 
 
@@ -99,7 +92,7 @@ def judge_ratio(answer: Any) -> str | None:
 
 # --- 9.2 ---------------------------------------------------------------------------------------
 
-_P = np.array([0.02, 0.3, 0.5, 0.9, 0.99])
+_P = np.array([0.0005, 0.02, 0.3, 0.5, 0.9, 0.99])
 _ROUNDED = 1e-6
 _MOVES = ((0.5, 0.5), (0.5, 0.01), (0.01, 0.02), (0.2, 0.7))
 
@@ -186,13 +179,13 @@ def judge_repaired(answer: Any) -> str | None:
     return SAY["shape"].format(gap=gap)
 
 
-# --- 9.4 ---------------------------------------------------------------------------------------
+# --- 9.5 ---------------------------------------------------------------------------------------
 
 _STEPS = ((0.5, 0.5), (0.5, 0.2), (0.1, 0.3), (0.02, 0.01))
 
 
 def judge_em_step(answer: Any) -> str | None:
-    """Judge exercise 9.4: a function that returns the next prevalence."""
+    """Judge exercise 9.5: a function that returns the next prevalence."""
     function = answers.as_function(answer)
     for train, now in _STEPS:
         shown = SAY["em call"].format(train=train, now=now)
@@ -210,30 +203,6 @@ def judge_em_step(answer: Any) -> str | None:
             return SAY["from now"]
         return SAY["em"].format(now=now, **apart(found, wanted, 4))
     return None
-
-
-# --- 9.5 ---------------------------------------------------------------------------------------
-
-_MEANS = (0.5, 1.0)
-_PRINTED = (0.0963, 0.0800)
-
-
-def judge_errors(answer: Any) -> str | None:
-    """Judge exercise 9.5: the ECE of the simulation, for the means of the code and of the text."""
-    found = answers.as_numbers(answer, SAY["two"], 2)
-    if np.all(np.abs(found - _PRINTED) <= 0.001):
-        return None
-    if np.all(np.abs(found[::-1] - _PRINTED) <= 0.001):
-        return SAY["swapped"]
-    if np.all(np.abs(found / 100 - _PRINTED) <= 0.001):
-        return SAY["percent"]
-    true = [GaussianDiscriminant(0.5, deployed=0.4, means=(-m, m)).true_error() for m in _MEANS]
-    if np.allclose(found, true, rtol=0, atol=3e-4):
-        return SAY["true"]
-    if found[0] == found[1]:
-        return SAY["equal"]
-    wrong = int(np.argmax(np.abs(found - _PRINTED)))
-    return SAY["other"].format(mean=_MEANS[wrong], **apart(found[wrong], _PRINTED[wrong], 4))
 
 
 # --- what the lesson asks ----------------------------------------------------------------------
@@ -276,7 +245,7 @@ CHECKS = {
         praise="the weights are gone, and nothing else has changed.",
         tolerance=0.001,
     ),
-    "9.6": Check(
+    "9.4": Check(
         task="Choose a measure for a dashboard",
         variable="my_choice",
         rubric=Rubric(
@@ -300,7 +269,7 @@ CHECKS = {
             "Every measure is blind to something. Opposite errors cancel in O/E, for example.",
         ),
     ),
-    "9.4": Check(
+    "9.5": Check(
         task="Take one step of EM",
         variable="em_step",
         judge=judge_em_step,
@@ -309,18 +278,6 @@ CHECKS = {
             "Return `shift_prior(p, train_prevalence=train, test_prevalence=now).mean()`.",
         ),
         praise="repeat this step and the prevalence climbs to its estimate.",
-    ),
-    "9.5": Check(
-        task="Find a misprint by simulation",
-        variable="my_errors",
-        judge=judge_errors,
-        hints=(
-            "For each pair of means, draw `x_fit, y_fit, x_test, y_test = model.source_data()`.",
-            "Fit `LogisticRegression(max_iter=1000)` on `x_fit[:, None]`. Then take its ECE "
-            "in 10 bins.",
-        ),
-        praise="only the means of the code give the printed 0.0963.",
-        tolerance=0.001,
     ),
 }
 
@@ -337,11 +294,14 @@ PREDICTIONS = {
         ),
     ),
     "9b": Prediction(
-        question="Events come twice as often as said. Which measure is alike at 40 % and 2 %?",
+        question=(
+            "Events come twice as often as predicted: 40 % for 20 % in one world, 2 % for 1 % in "
+            "another. Which measure reports the same fault in both?"
+        ),
         options=("ECE", "TCE", "O/E"),
         outcome="O/E",
         why="ECE measures distances, and all distances near zero are short. TCE asks whether the "
-        "fault can be *seen*, and few events show little. O/E asks for the factor itself.",
+        "fault can be seen, and few events show little. O/E asks for the factor itself.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
             r"asks for the factor",

@@ -7,22 +7,18 @@ from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson09 import figures
 from calibkit_course.lesson09.view import REPAIRS, PrevalenceView, prevalence_dial_view
 
-# The axes stay where they are while a dial moves the picture, as long as the points are rare.
-_RARE_ENDS, _USUAL_ENDS, _ENDS = (0.001, 0.2), (0.003, 1.0), (0.0005, 1.0)
-_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+_ENDS = (0.0005, 1.0)  # the axes stay where they are while a dial moves the picture
+_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
     axes = figure.subplots(1, 2, width_ratios=(1.15, 1))
     titles = "Ten equal-mass bins", "Four measures of the same"
     first, second = (None, None) if compact else titles
-    rare = max(view.table.mean_prob.max(), view.table.frequency.max()) < _RARE_ENDS[1]
-    least = min(view.table.mean_prob.min(), view.table.frequency.min())
-    ends = _RARE_ENDS if rare else _USUAL_ENDS if least > _USUAL_ENDS[0] else _ENDS
     figures.rare_events(
         view.table,
         axes[0],
-        ends=ends,
+        ends=_ENDS,
         band=view.band,
         truth=view.true_map,
         title=first,
@@ -31,28 +27,38 @@ def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
     figures.measures(view, axes[1], title=second, legend=False)
 
 
-def _shares(name: str, label: str, default: float, book: tuple[float, ...]) -> Slider:
-    """Return a slider over prevalences, written in per cent."""
-    return Slider(
-        name=name,
-        label=label,
+_CONTROLS = (
+    Slider(
+        name="made_for",
+        label="Made for",
         values=_SHARES,
-        default=default,
-        book=book,
+        default=0.01,
+        book=_SHARES,
         form="{:.1%}",
         unit="events",
-    )
-
-
-_CONTROLS = (
-    _shares("made_for", "Made for", 0.01, (0.5, 0.01)),
-    _shares("used_at", "Used at", 0.02, (0.5, 0.1, 0.02, 0.01)),
+    ),
+    Slider(
+        name="times",
+        label="Events come",
+        values=(0.5, 1.0, 1.5, 2.0),
+        default=2.0,
+        book=(1.0, 2.0),
+        form="{:g}",
+        unit="times as often",
+    ),
+    Choice(
+        name="repair",
+        label="Repair",
+        values=tuple(REPAIRS),
+        default="none",
+        book=tuple(REPAIRS),
+        texts=REPAIRS,
+    ),
     Slider(
         name="signal",
         label="Distance of the classes",
         values=(0.25, 0.5, 1.0, 2.0, 3.0),
         default=0.5,
-        book=(0.5, 2.0),
         unit="standard deviations",
         form="{:g}",
     ),
@@ -63,31 +69,24 @@ _CONTROLS = (
         default=6000,
         unit="predictions",
     ),
-    Choice(
-        name="repair",
-        label="Repair",
-        values=tuple(REPAIRS),
-        default="none",
-        book=tuple(REPAIRS),
-        texts=REPAIRS,
-    ),
 )
 _PRESETS: tuple[Preset, ...] = (
     ("made for 1 %, used at 2 %", {}),
-    ("the same, shifted to 2 %", {"repair": "known"}),
-    ("the same, shifted to the estimate", {"repair": "estimated"}),
-    ("made for 50 %, used at 2 %", {"made_for": 0.5}),
+    ("made for 5 %, used at 10 %", {"made_for": 0.05}),
+    ("made for 20 %, used at 40 %", {"made_for": 0.2}),
+    ("made for 1 %, used at 2 %, repaired", {"repair": "known"}),
 )
 
 
 def prevalence_dial(**defaults: Any) -> Explorer[PrevalenceView]:
-    """Return the explorer *prevalence dial*: turn the share of events, watch four measures."""
+    """Return the explorer *prevalence dial*: one fault, from rare to frequent events."""
     return Explorer(
         name="prevalence-dial",
         title="Prevalence dial",
         controls=_CONTROLS,
         view=prevalence_dial_view,
         draw=_draw,
+        play="made_for",
         presets=_PRESETS,
         size=(8.0, 4.6),
         cell=(7.6, 3.8),

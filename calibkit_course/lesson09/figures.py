@@ -7,18 +7,15 @@ factors, on logit axes equal factors of the odds.
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.links import expit, logit
 from calibkit.plot import frames, look
 from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
 from calibkit.significance import ConsistencyBand
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice
 from calibkit_course.lesson09.view import PrevalenceView
 
 Ends = tuple[float, float]
 
-SCALES = ("log", "logit")
 _FACTOR = 2.0  # the guides left and right of the diagonal
 _PERCENT_ENDS = (0.005, 1000.0)
 _PERCENT_TICKS = (0.01, 0.1, 1, 10, 100)
@@ -30,7 +27,6 @@ def rare_events(
     table: BinTable,
     ax: Axes | None = None,
     *,
-    scale: str = "log",
     ends: Ends | None = None,
     band: ConsistencyBand | None = None,
     truth: Truth | None = None,
@@ -38,48 +34,33 @@ def rare_events(
     legend: bool | None = None,
 ) -> Axes:
     """Draw a reliability diagram on axes on which equal distances are equal factors."""
-    as_choice(scale, "scale", SCALES)
     if band is not None and not np.array_equal(band.table.edges, table.edges):
         raise ValueError("The band belongs to other bins; pass the band of the same table.")
-    ends = _checked(scale, ends) or _log_ends(table, band)
+    if ends is not None and not 0 < ends[0] < ends[1] <= 1:
+        raise ValueError(f"ends must satisfy 0 < low < high <= 1, got {ends!r}.")
+    ends = ends or _log_ends(table, band)
     words = "predicted probability", "observed frequency"
     with look.drawing(ax, (5.0, 4.4), title=title, legend=legend) as ax:
-        if scale == "logit":
-            frames.frame(ax, words, scale)
-        else:
-            _log_frame(ax, words, ends)
-        _draw_guides(ax, scale, ends)
+        _log_frame(ax, words, ends)
+        _draw_guides(ax, ends)
         if band is not None:
             _draw_band(ax, band, ends)
         if truth is not None:
-            across = _along(scale, ends)
+            across = _along(ends)
             up = np.asarray(truth(across), dtype=np.float64)
             look.draw_truth(ax, across, np.where((up >= ends[0]) & (up <= ends[1]), up, np.nan))
         _draw_points(ax, table, ends)
-    look.remember(ax, _sentences(table, scale, band, truth))
+    look.remember(ax, _sentences(table, band, truth))
     return ax
 
 
-def _checked(scale: str, ends: Ends | None) -> Ends | None:
-    """Return the ends that are not up to the data."""
-    if scale == "logit":
-        if ends is not None:
-            raise ValueError(f'ends={ends!r} need scale="log"; logit axes have fixed ends.')
-        return frames.ends("logit")
-    if ends is not None and not 0 < ends[0] < ends[1] <= 1:
-        raise ValueError(f"ends must satisfy 0 < low < high <= 1, got {ends!r}.")
-    return ends
-
-
-def _sentences(
-    table: BinTable, scale: str, band: ConsistencyBand | None, truth: Truth | None
-) -> list[str]:
+def _sentences(table: BinTable, band: ConsistencyBand | None, truth: Truth | None) -> list[str]:
     extra = [name for name, given in (("the true map", truth), ("a band", band)) if given]
     drawn = f" and {' and '.join(extra)}" if extra else ""
     empty = int(np.sum(table.frequency[table.occupied] == 0))
     none = f"{empty} of them without an event, drawn on the lower frame. " if empty else ""
     words = band.describe() if band is not None else table.describe()
-    return [f"Reliability diagram on {scale} axes with bin means{drawn}. {none}{words}"]
+    return [f"Reliability diagram on log axes with bin means{drawn}. {none}{words}"]
 
 
 def _log_ends(table: BinTable, band: ConsistencyBand | None) -> Ends:
@@ -113,14 +94,12 @@ def _log_ticks(ends: Ends) -> list[float]:
     return [float(f"{d}e{power}") for power in range(low, high + 1) for d in digits]
 
 
-def _draw_guides(ax: Axes, scale: str, ends: Ends) -> None:
-    across = _along(scale, ends)
-    label = "twice and half the odds" if scale == "logit" else "twice and half as many"
+def _draw_guides(ax: Axes, ends: Ends) -> None:
+    across, label = _along(ends), "twice and half as many"
     for factor in (_FACTOR, 1 / _FACTOR):
-        moved = expit(logit(across) + np.log(factor)) if scale == "logit" else factor * across
         ax.plot(
             across,
-            moved,
+            factor * across,
             color=look.GREY,
             linewidth=1.0,
             linestyle=(0, (1, 2)),
@@ -131,8 +110,8 @@ def _draw_guides(ax: Axes, scale: str, ends: Ends) -> None:
         label = "_"  # one entry in the legend
 
 
-def _along(scale: str, ends: Ends) -> FloatVector:
-    return frames.grid("logit") if scale == "logit" else np.geomspace(*ends, 201)
+def _along(ends: Ends) -> FloatVector:
+    return np.geomspace(*ends, 201)
 
 
 def _draw_band(ax: Axes, band: ConsistencyBand, ends: Ends) -> None:

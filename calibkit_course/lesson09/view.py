@@ -89,15 +89,17 @@ def _percent(share: float) -> str:
 def prevalence_dial_view(
     *,
     made_for: float = 0.01,
-    used_at: float = 0.02,
+    times: float = 2.0,
     signal: float = 0.5,
     n: int = 6000,
     repair: str = "none",
     seed: int = 0,
 ) -> PrevalenceView:
-    """Measure a model that is exactly right for one prevalence and used at another."""
+    """Measure a model that is right for one prevalence, where events are `times` as frequent."""
     as_choice(repair, "repair", REPAIRS)
-    used_at = as_level(used_at, "used_at")
+    made_for = as_level(made_for, "made_for")
+    share = as_number(times, "times", "a positive number", lambda v: 0 < v < np.inf) * made_for
+    used_at = as_level(share, "times * made_for")
     signal = as_number(signal, "signal", "a positive number", lambda v: 0 < v < np.inf)
     model = GaussianDiscriminant(made_for, deployed=used_at, scale=1 / signal)
     sample = model.sample(as_count(n, "n", minimum=_BINS), seed)

@@ -21,7 +21,7 @@ from calibkit_course.learn.exercises import Check, Prediction
 SAY = {
     # 11.1
     "repair": "a pair: the number of the line, and the name of the part that it should use",
-    "line": "the number of a line, and then the name of a part,",
+    "line": "the number of a line, and then the name of a part",
     "no line": "the script has the lines 1 to 6, and no line {line:g}.",
     "model": "line 2 is in order: a model learns from `train`. Who else does?",
     "predicts": "line {line:g} looks at no labels. A leak needs some.",
@@ -41,6 +41,7 @@ SAY = {
     "loss off": "the choice is right. Its log loss on `test` is {wanted}, not {found}.",
     # 11.3
     "case": "{n} calibration rows",
+    "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
     "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
     "outside": "for {call} your map gives no number (NaN) outside the range of its calibration "
@@ -135,6 +136,9 @@ def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]
         # Beyond both ends of the calibration set lie one and two: so no two slips look alike.
         np.array([0.05, 0.15, 0.24, 0.45, 0.5, 0.55, 0.62, 0.85, 0.87, 0.95, 0.99]),
     )
+    # Two blocks of 200, the lower with one event, the upper with all but one: nothing is certain.
+    rising = (np.arange(400) + 0.5) / 400
+    yield rising, np.repeat([1, 0, 1, 0], [1, 199, 199, 1]), rising[::7]
     for seed in (1, 2):
         rng = np.random.default_rng(seed)
         said = rng.random(40)
@@ -159,6 +163,7 @@ def judge_certain(answer: Any) -> str | None:
             "zeros only": (out == 0).mean(),
             "ones only": (out == 1).mean(),
             "own outputs": ((own == 0) | (own == 1)).mean(),
+            "nearly": ((out < 0.01) | (out > 0.99)).mean(),
             "number": certain.sum(),
             "others": 1 - wanted,
             "percent": 100 * wanted,
@@ -277,19 +282,20 @@ CHECKS = {
 
 PREDICTIONS = {
     "11a": Prediction(
-        question="The map is fitted to the rows that trained the forest. On new rows the ECE "
+        question="The map is fitted to the rows that trained the trees. On new rows the ECE "
         "becomes…",
         options=("smaller", "about the same", "larger"),
         outcome="larger",
-        why="On its own training rows the forest is nearly always right. So the map learns to "
-        "trust it blindly.",
+        why="On their own training rows the trees are nearly always right. So the map learns to "
+        "trust them blindly.",
         tells=(
-            r"rows of its own|not leak|find the leak|trusts? (it|the forest) blindly",
+            r"rows of its own|not leak|find the leak|trusts? (it|them|the trees) blindly",
             r"knows them too well|fitted to other rows",
         ),
     ),
     "11b": Prediction(
-        question="The truth is bent to and fro, with 100 rows. Which of the five is closest to it?",
+        question="The true map is bent twice, and there are 100 rows. Which of the five comes "
+        "closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
         why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
@@ -297,7 +303,7 @@ PREDICTIONS = {
         tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
     ),
     "11c": Prediction(
-        question="Which of them is closest with 10,000 rows?",
+        question="Which of the five comes closest with 10,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "

@@ -30,14 +30,7 @@ def _draw(view: RaceView, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(
-        name="n",
-        label="Calibration set",
-        values=SIZES,
-        default=100,
-        book=(100, 10_000),
-        unit="rows",
-    ),
+    Slider(name="n", label="Calibration set", values=SIZES, default=100, book=SIZES, unit="rows"),
     Choice(
         name="distortion",
         label="Distortion",
@@ -51,7 +44,7 @@ _CONTROLS = (
         label="Measure",
         values=MEASURES,
         default="map",
-        book=MEASURES,
+        book=("map", "loss"),
         texts=MEASURE_TEXTS,
     ),
     Choice(
@@ -59,7 +52,7 @@ _CONTROLS = (
         label="Calibrators",
         values=tuple(GROUPS),
         default="rigid and free",
-        book=("rigid and free", "binned", "all"),
+        book=("rigid and free", "all"),
         texts=_GROUP_TEXTS,
     ),
     Slider(
@@ -72,12 +65,9 @@ _CONTROLS = (
 )
 _PRESETS: tuple[Preset, ...] = (
     ("bent to and fro, 100 rows", {}),
-    ("all six, a line in logits", {"distortion": "line", "methods": "all"}),
-    (
-        "binned, calibration error left",
-        {"n": 1000, "distortion": "line", "methods": "binned", "measure": "left"},
-    ),
-    ("free, log loss", {"n": 1000, "methods": "free", "measure": "loss"}),
+    ("bent to and fro, 1,000 rows", {"n": 1000}),
+    ("bent to and fro, 10,000 rows", {"n": 10_000}),
+    ("a line in logits, 10,000 rows", {"n": 10_000, "distortion": "line"}),
 )
 
 
@@ -89,6 +79,7 @@ def calibrator_race(**defaults: Any) -> Explorer[RaceView]:
         controls=_CONTROLS,
         view=calibrator_race_view,
         draw=_draw,
+        play="n",
         presets=_PRESETS,
         size=(8.0, 4.6),
         cell=(6.6, 3.1),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
 
 from calibkit.plot import look
 from calibkit_course.lesson11.binned import BinnedErrors
@@ -25,7 +26,7 @@ CODES: dict[str, dict[str, Any]] = {
 def learning_curves(
     race: RaceView, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
 ) -> Axes:
-    """Draw what calibrators achieve against the rows that they are fitted to."""
+    """Draw what calibrators achieve, up to the number of rows that is looked at."""
     words = ("rows of the calibration set (log scale)", race.measure)
     with look.drawing(ax, (5.4, 3.8), words=words, title=title, legend=legend) as ax:
         ax.set(xscale="log", yscale="log")
@@ -34,17 +35,24 @@ def learning_curves(
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
+        ax.set_xlim(0.85 * race.sizes[0], 1.18 * race.sizes[-1])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
         if 0 < race.untouched < np.inf:  # a logarithmic axis has no zero
             line = ax.axhline(race.untouched, color=look.GREY, linestyle="dashed", linewidth=1.2)
             line.set(label="left as it is", gid="untouched")
         for m, method in enumerate(race.methods):
             _draw_curve(ax, race, m, CODES[method])
-        infinite = np.flatnonzero(~np.isfinite(race.middle).all(axis=1))
+        infinite = np.flatnonzero((~np.isfinite(race.middle) & _seen(race)).any(axis=1))
         for line_of_text, m in enumerate(infinite.tolist()):
             _draw_infinite(ax, race, m, line_of_text)
     look.remember(ax, [f"Learning curves from {race.sizes[0]:,} rows on.", race.describe()])
     return ax
+
+
+def _seen(race: RaceView) -> NDArray[np.bool_]:
+    """Tell which sizes the race has reached."""
+    reached: NDArray[np.bool_] = race.sizes <= race.n
+    return reached
 
 
 def _short(size: int) -> str:
@@ -62,20 +70,22 @@ def _draw_curve(ax: Axes, race: RaceView, m: int, code: dict[str, Any]) -> None:
             race.sizes,
             race.low[m],
             race.high[m],
-            where=np.isfinite(race.high[m]).tolist(),  # then the median is finite, too
+            where=(
+                np.isfinite(race.high[m]) & _seen(race)
+            ).tolist(),  # then the median is finite, too
             color=code["color"],
             alpha=0.15,
             linewidth=0,
             gid=f"strip-{m}",
         )
     line = {"label": race.methods[m], "linewidth": 1.8, "markersize": 5, "zorder": 3, **code}
-    middle = np.where(np.isfinite(race.middle[m]), race.middle[m], np.nan)
+    middle = np.where(np.isfinite(race.middle[m]) & _seen(race), race.middle[m], np.nan)
     ax.plot(race.sizes, middle, gid=f"curve-{m}", **line)
 
 
 def _draw_infinite(ax: Axes, race: RaceView, m: int, line: int) -> None:
     """Write ∞ where a median is infinite, in a line of its own."""
-    for size in race.sizes[~np.isfinite(race.middle[m])]:
+    for size in race.sizes[~np.isfinite(race.middle[m]) & _seen(race)]:
         ax.text(
             size,
             0.97 - 0.07 * line,

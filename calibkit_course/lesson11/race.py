@@ -1,4 +1,4 @@
-"""Six calibrators, five sizes of calibration set, known truth: the runs of the race. Lesson 11.
+"""Six calibrators, seven sizes of calibration set, known truth: the runs of the race. Lesson 11.
 
 Each run draws a calibration set, fits every method to it, and measures the fitted maps on a grid
 of predictions whose true probabilities are known. So no test set adds noise of its own.
@@ -27,7 +27,7 @@ from calibkit.multiclass import VennAbers
 from calibkit.results import read_only
 from calibkit.types import FloatVector
 
-SIZES = (100, 300, 1000, 3000, 10_000)
+SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 RUNS = 20
 _POINTS = 2000  # of the grid on which the maps are measured
 _DIGITS = 12  # outputs that agree so far are one output

@@ -82,7 +82,7 @@ def calibrator_race_view(
     methods: str = "rigid and free",
     n_bins: int = 15,
 ) -> RaceView:
-    """Fit calibrators to calibration sets of five sizes, and measure them against the truth."""
+    """Fit calibrators to calibration sets of seven sizes, and measure them against the truth."""
     if n not in SIZES:
         raise ValueError(f"n={n!r} does not exist; choose one of {SIZES}.")
     as_choice(distortion, "distortion", DISTORTIONS)

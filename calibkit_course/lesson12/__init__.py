@@ -2,6 +2,7 @@
 
 from calibkit_course.learn import table
 from calibkit_course.lesson12.explorer import simplex_lens
+from calibkit_course.lesson12.hiding import HidingView, six_vectors, six_vectors_view
 from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE
 from calibkit_course.lesson12.tables import (
     binned_strong_error,
@@ -14,12 +15,15 @@ from calibkit_course.lesson12.view import LensView, simplex_lens_view
 __all__ = [
     "SIX_STATED",
     "SIX_TRUE",
+    "HidingView",
     "LensView",
     "binned_strong_error",
     "label_conditional_error",
     "repair_table",
     "simplex_lens",
     "simplex_lens_view",
+    "six_vectors",
+    "six_vectors_view",
     "table",
     "whole_vector_test",
 ]

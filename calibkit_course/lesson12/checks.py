@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from calibkit import finite
 from calibkit.errors import class_wise_calibration_error, expected_calibration_error
 from calibkit.fakes import FakeSample, KnobClassifier
 from calibkit.types import FloatVector
 from calibkit.views import binary_problem
+from calibkit_course import finite
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction
@@ -31,7 +31,7 @@ SAY = {
     "tie": "view {view}: row {row} has a tie. Then the class with the lowest number is predicted.",
     "largest": "view {view}: add up the probabilities of the classes in the group.",
     "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
-    # 12.2
+    # 12.3
     "map call": "`seen_map(stated, true, {view})` on {name}",
     "map": "a dict from each stated number to what is true there",
     "numbers": "a number for each stated number",
@@ -43,7 +43,7 @@ SAY = {
     "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not by that of "
     "all.",
     "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
-    # 12.3
+    # 12.2
     "table": "an array of shape {shape}, one column per class",
     "rows": "row {row} is no probability vector: its sum is {total:.3f}, its smallest entry "
     "{least:.3f}.",
@@ -130,7 +130,7 @@ def _view_problem(
     return SAY["event"].format(view=view, row=row, did=did)
 
 
-# --- 12.2 --------------------------------------------------------------------------------------
+# --- 12.3 --------------------------------------------------------------------------------------
 
 _PRINTED = 6e-4  # three digits are enough, of what is stated and of what is true
 _ATOMS = {
@@ -141,7 +141,7 @@ _ATOMS = {
 
 
 def judge_seen_map(answer: Any) -> str | None:
-    """Judge exercise 12.2: the true frequency behind each stated number, in one view."""
+    """Judge exercise 12.3: the true frequency behind each stated number, in one view."""
     function = answers.as_function(answer)
     for name, key in _ATOMS.items():
         fake = finite.example(key)
@@ -199,7 +199,7 @@ def _map_problem(
     return SAY["map off"].format(call=call, key=key, **numbers)
 
 
-# --- 12.3 --------------------------------------------------------------------------------------
+# --- 12.2 --------------------------------------------------------------------------------------
 
 _LEAST_HARM = 0.06
 
@@ -211,7 +211,7 @@ def honest() -> FakeSample:
 
 
 def judge_fraud(answer: Any) -> str | None:
-    """Judge exercise 12.3: the same predictions, no larger ECE, and useless other classes."""
+    """Judge exercise 12.2: the same predictions, no larger ECE, and useless other classes."""
     data = honest()
     shape = data.y_prob.shape
     try:
@@ -259,8 +259,8 @@ CHECKS = {
         ),
         praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
-    "12.3": Check(
-        task="Build a fraud",
+    "12.2": Check(
+        task="Beat an honest model",
         variable="my_fraud",
         judge=judge_fraud,
         hints=(
@@ -270,8 +270,8 @@ CHECKS = {
         praise="the ECE is no larger than the honest model's, and the class-wise error is more "
         "than three times as large. The ECE alone would not have told them apart.",
     ),
-    "12.2": Check(
-        task="Verify that six wrong vectors look right",
+    "12.3": Check(
+        task="Look through every view",
         variable="seen_map",
         judge=judge_seen_map,
         hints=(
@@ -337,13 +337,13 @@ PREDICTIONS = {
         tells=(r"perfect ECE|useless probabilities|without limit",),
     ),
     "12d": Prediction(
-        question="Each class is bold in its own way. Which diagrams are straight after temperature "
-        "scaling?",
+        question="In the cyclic world, the truth of each class mixes its own number with that of "
+        "the next class. Which errors does temperature scaling bring below 2 in 100?",
         options=("confidence", "class-wise", "both", "neither"),
-        outcome="confidence",
-        why="One number for all classes repairs what is common to them. The confidence pools the "
-        "classes, so too much of one and too little of another cancel.",
-        tells=(r"confidence pools|temperature[^.]{0,60}(straightens|repairs)",),
+        outcome="both",
+        why="Seen one number at a time, the cycle looks like boldness, and one number repairs "
+        "that. The vectors stay as wrong as they were.",
+        tells=(r"looks like boldness|both diagrams are nearly straight|finds that out",),
     ),
     "12e": Prediction(
         question="A random constant is added to the logits of each row. Which maps notice?",

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from calibkit import plot
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
+from calibkit_course import simplex
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson12 import figures
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES
@@ -17,7 +18,7 @@ def _draw(lens: LensView, figure: AnyFigure, compact: bool) -> None:
     axes = _panels(figure, compact)
     stated, seen = lens.arrows
     shown = {"points", "arrows", "regions"}
-    plot.simplex(stated, truth=seen, ax=axes[0], show=shown)
+    simplex.draw(stated, truth=seen, ax=axes[0], show=shown)
     axes[0].set_anchor("N")
     _shorten_legend(axes[0], lens.view)
     figures.stated_and_true(*lens.points, axes[1])

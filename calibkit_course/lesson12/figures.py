@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-from calibkit.plot.clouds import CODES
 from calibkit.results import spell
 from calibkit.types import FloatMatrix
+from calibkit_course.simplex import CODES
 
 _MOST_POINTS = 300  # of each class; more of them hide each other
 _MARGIN = 0.025

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from calibkit import finite
 from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
 from calibkit.multiclass import (
     DirichletCalibrator,
@@ -19,6 +18,7 @@ from calibkit.multiclass import (
     VectorScaling,
 )
 from calibkit.types import FloatMatrix
+from calibkit_course import finite
 
 CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")
 # Six stated vectors, one per order of the classes, and the truth behind each of them.

@@ -11,26 +11,27 @@ from calibkit_course.lesson13.view import Hospital, hospital_view
 
 
 def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
-    rows = "AB" if compact else "AB;AC"
-    panels = figure.subplot_mosaic(rows, width_ratios=[1.0, 0.9 if compact else 1.15])
+    rows, widths = ("ABC", [1.0, 0.9, 0.9]) if compact else ("AB;AC", [1.0, 1.15])
+    panels = figure.subplot_mosaic(rows, width_ratios=widths)
     plot.reliability(hospital.table, ax=panels["A"], show={"bars", "means", "gaps"})
     figures.game_scores(hospital.plays, panels["B"])
-    if not compact:
-        plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
-        panels["C"].set(ylim=(0, 0.11), ylabel="regret")
-        panels["B"].set_xlabel("won per patient")
+    plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
+    # The same scales in all states, so that a dial moves the picture and not the axis.
+    panels["C"].set(ylim=(0, 0.11), ylabel="regret", xlabel="best threshold t")
+    panels["B"].set(xlim=_WON, xlabel="won per patient")
 
 
+_WON = (-0.6, 1.7)
 _CONTROLS = (
-    Choice(name="model", label="Model", values=MODELS, default="over-confident", book=MODELS),
     Slider(
         name="harm",
         label="Harm of a wrong treatment",
         values=(0.5, 1, 2, 4, 6, 10, 18),
         default=6,
-        book=(2, 6, 18),
+        book=(0.5, 1, 2, 4, 6, 10, 18),
         form="{:g}",
     ),
+    Choice(name="model", label="Model", values=MODELS, default="over-confident", book=MODELS),
     Slider(
         name="beds",
         label="Beds for 10 patients",
@@ -39,20 +40,13 @@ _CONTROLS = (
         book=(4, 10),
         unit="beds",
     ),
-    Slider(
-        name="rounds",
-        label="Rounds",
-        values=(2, 5, 20, 100, 500),
-        default=500,
-        book=(5, 500),
-        unit="rounds",
-    ),
+    Slider(name="rounds", label="Rounds", values=(2, 5, 20, 100, 500), default=500, unit="rounds"),
     Slider(name="week", label="Week", values=tuple(range(1, 13)), default=1),
 )
 _PRESETS: tuple[Preset, ...] = (
     ("Over-confident, harm 6", {}),
     ("Over-confident, harm 2", {"harm": 2}),
-    ("Over-confident, harm 6, 4 beds", {"beds": 4}),
+    ("Over-confident, harm 18", {"harm": 18}),
     ("Recalibrated, harm 6", {"model": "recalibrated"}),
 )
 
@@ -65,7 +59,8 @@ def hospital(**defaults: Any) -> Explorer[Hospital]:
         controls=_CONTROLS,
         view=hospital_view,
         draw=_draw,
+        play="harm",
         presets=_PRESETS,
         size=(8.4, 4.6),
-        cell=(5.0, 2.7),
+        cell=(7.8, 2.5),
     ).starting_at(**defaults)

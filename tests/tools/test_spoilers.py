@@ -14,19 +14,7 @@ from tools.notebook_files import sources
 from tools.spoilers import telling, told, visible
 
 # Told too early today. Who mends one takes it out: here a mended one fails. None may be added.
-KNOWN = {
-    "01": "1a 1c",
-    "02": "2b 2c 2e 2f",
-    "03": "3a 3b 3c 3d 3e 3f",
-    "07": "7a 7b 7c 7d",
-    "08": "8b 8c 8d 8e",
-    "09": "9a 9b 9c 9d 9e 9f",
-    "10": "10a 10b 10c 10e",
-    "11": "11a 11b 11c 11d 11g 11h",
-    "12": "12b 12c 12e 12f",
-    "13": "13a",
-    "14": "14a 14b 14c 14d",
-}
+KNOWN = {"10": "10a 10b 10c 10e", "14": "14a 14b 14c 14d"}
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit import finite
 from calibkit.fakes import (
     ClassKnobs,
     DirichletFake,
@@ -19,6 +18,7 @@ from calibkit.fakes import (
     SyntheticShape,
     Temperature,
 )
+from calibkit_course import finite
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 # Lists and NumPy numbers are taken as well, and become plain values.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import finite, plot
+from calibkit import plot
 from calibkit.auditing import audit
 from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
 from calibkit.corp import corp_decomposition
@@ -24,10 +24,10 @@ BAND = ck.consistency_band(Y, P, bins=10, n_draws=100, rng=1)
 NULL = ck.null_level(ck.expected_calibration_error, Y, P, n_draws=50, rng=2)
 PARTS = corp_decomposition(Y, P)
 FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
-ATOMS = finite.example("three atoms")
 CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
 TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
 CURVE = ck.significance.cumulative_differences(Y, P)
+LOESS = ck.significance.smooth_curve(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
 INTERVAL = ck.bootstrap_interval(ck.brier_score, Y, P, n_resamples=20, rng=0)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
@@ -41,11 +41,12 @@ FIGURES = {
     "reliability of models": (lambda **o: plot.reliability(Y, {"a": P}, bins=10, **o), TABLE),
     "corp": (lambda **o: plot.corp(PARTS, truth=TRUTH, **o), PARTS),
     "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, **o), FITTED),
-    "simplex": (lambda **o: plot.simplex(ATOMS, **o), ATOMS),
     "choice": (lambda **o: plot.choice(CHOICE, **o), None),
     "test_based": (lambda **o: plot.test_based(TESTED, **o), TESTED),
     "cumulative_differences": (lambda **o: plot.cumulative_differences(CURVE, **o), CURVE),
     "smooth": (lambda **o: plot.smooth(SMOOTH, **o), SMOOTH),
+    "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
+    "smooth_curve, logit": (lambda **o: plot.smooth_curve(LOESS, scale="logit", **o), LOESS),
     "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
     "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),
     "decision_curve": (lambda **o: plot.decision_curve(BENEFIT, band=True, **o), BENEFIT),
@@ -118,19 +119,16 @@ FIT_ON_TEST = {
     "distances": ["distances-over", "distances-under"], "map": ["map"], "labels": ["labels"],
     "means": ["means"], "counts": ["counts"],
 }  # fmt: skip
-SIMPLEX = {"points": ["points-0"], "arrows": ["arrows"], "regions": ["regions"], "grid": ["grid"]}
 WITH_ELEMENTS = {
     "reliability": (RELIABILITY, {"bars", "means", "gaps", "counts", "band", "truth"}),
     "corp": (CORP, set(CORP)),
     "fit_on_test": (FIT_ON_TEST, {"filling", "map", "counts", "truth"}),
-    "simplex": (SIMPLEX, set(SIMPLEX)),
 }
 # What needs data that are not given here.
 WITHOUT_DATA = {
     "reliability": (lambda **o: plot.reliability(TABLE, **o), {"band", "truth"}),
     "corp": (lambda **o: plot.corp(PARTS, **o), {"truth"}),
     "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, **o), {"truth", "violations"}),
-    "simplex": (lambda **o: plot.simplex(np.eye(3), **o), {"arrows"}),
 }
 
 

@@ -11,7 +11,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit import corp, fakes, finite
+from calibkit import corp, fakes
+from calibkit_course import finite
 from calibkit_course.lesson02 import checks as lesson02, tables
 from tests.paths import ROOT
 
@@ -92,7 +93,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             "probabilities of the third vector",
         ),
         ([3, 1, 2], "3 is not a class"),
-        ([2, 0], "there are 2 values"),
+        ([2, 0], "this holds 2 values"),
         ([0.6, 0.6, 0.6], "is not a class"),
         (F(3, 5), "a list of three class numbers"),
     ],

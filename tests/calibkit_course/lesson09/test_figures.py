@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 import calibkit as ck
 from calibkit import plot
 from calibkit.bins import FixedEdges
-from calibkit.calibrators import shift_prior
 from calibkit_course import lesson09
 from calibkit_course.lesson09 import figures as figures09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
@@ -29,10 +28,9 @@ def points(ax: Axes, gid: str = "means") -> list[tuple[float, float]]:
 
 
 class TestRareEvents:
-    @pytest.mark.parametrize("scale", ["log", "logit"])
-    def test_points_are_the_bins(self, scale):
-        ax = figures09.rare_events(BAND.table, scale=scale)
-        assert (ax.get_xscale(), ax.get_yscale()) == (scale, scale)
+    def test_points_are_the_bins(self):
+        ax = figures09.rare_events(BAND.table)
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
         table = BAND.table
         wanted = list(zip(table.mean_prob, table.frequency, strict=True))
         assert points(ax) == [pytest.approx(point, abs=1e-12) for point in wanted]
@@ -47,29 +45,20 @@ class TestRareEvents:
         assert "bin without events" in labels(ax)
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize("scale", ["log", "logit"])
-    def test_guides_stand_at_twice_and_half(self, scale, subtests):
-        ax = figures09.rare_events(BAND.table, scale=scale)
+    def test_guides_stand_at_twice_and_half(self, subtests):
+        ax = figures09.rare_events(BAND.table)
         factors = []
         for line in find(ax, "guide"):
             with subtests.test(line=line):
                 x, y = line.get_data()
-                if scale == "logit":
-                    x, y = x / (1 - x), y / (1 - y)
                 assert np.ptp(y / x) < 1e-9 * (y / x)[0]
                 factors.append((y / x)[0])
         assert factors == pytest.approx([2, 0.5])
 
-    def test_a_shift_is_a_parallel_line_on_logit_axes(self):
-        def truth(p: NDArray[np.float64]) -> NDArray[np.float64]:
-            return shift_prior(p, train_prevalence=0.5, test_prevalence=0.2)
-
-        ax = figures09.rare_events(BAND.table, scale="logit", truth=truth)
+    def test_the_true_map_is_drawn_where_the_frame_shows_it(self):
+        ax = figures09.rare_events(BAND.table, truth=lambda p: 2 * p, ends=(0.01, 0.5))
         x, y = one(ax, "truth").get_data()
-        seen = ~np.isnan(y)
-        gap = np.log(y[seen] / (1 - y[seen])) - np.log(x[seen] / (1 - x[seen]))
-        assert np.ptp(gap) < 1e-9
-        assert seen.sum() > 100
+        assert np.nanmax(y) <= 0.5 and y[~np.isnan(y)] == pytest.approx(2 * x[~np.isnan(y)])
 
     def test_bands_are_upright_lines_at_the_bin_means(self, subtests):
         ax = figures09.rare_events(BAND.table, band=BAND)
@@ -98,8 +87,6 @@ class TestRareEvents:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"scale": "linear"}, 'scale must be "log" or "logit"'),
-            ({"scale": "logit", "ends": (0.1, 0.5)}, "fixed ends"),
             ({"ends": (0.0, 1.0)}, "0 < low < high"),
             ({"ends": (0.5, 0.1)}, "0 < low < high"),
             ({"band": BAND}, "belongs to other bins"),
@@ -138,7 +125,7 @@ class TestMeasures:
 
     @pytest.mark.slow
     def test_the_dial_fits_and_tiny_values_stay_on_the_axis(self):
-        view = lesson09.prevalence_dial_view(made_for=0.5, used_at=0.5, n=1000)
+        view = lesson09.prevalence_dial_view(made_for=0.5, times=1, n=1000)
         ax = figures09.measures(view)
         assert [label.get_text() for label in ax.get_yticklabels()] == list(view.names)
         assert_nothing_is_cut_off(ax)

@@ -7,8 +7,8 @@ import pytest
 from calibkit import plot
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
-from calibkit.finite import FiniteClassifier
 from calibkit_course import lesson12
+from calibkit_course.finite import FiniteClassifier
 from calibkit_course.lesson12.models import FAKES, calibrated, centred, hidden
 from calibkit_course.lesson12.view import NEAR, VIEWS
 

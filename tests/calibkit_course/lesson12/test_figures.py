@@ -5,8 +5,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from calibkit import finite, plot
+from calibkit import plot
 from calibkit.fakes import DirichletFake, Power
+from calibkit_course import finite
 from calibkit_course.lesson12 import figures as figures12
 from calibkit_course.lesson12.figures import light
 from tests.drawn import labels, one

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import finite, plot
 from calibkit.fakes import KnobClassifier
+from calibkit_course import finite, simplex
 from tests.drawn import find, one
 
 CORNERS = np.array([[0, 0], [1, 0], [0.5, math.sqrt(3) / 2]])
@@ -24,7 +24,7 @@ def sample(n: int):
 
 class TestGeometry:
     def test_corners_are_the_certain_vectors(self, subtests):
-        ax = plot.simplex(np.eye(3))
+        ax = simplex.draw(np.eye(3))
         for k in range(3):
             with subtests.test(k=k):
                 assert np.allclose(one(ax, f"points-{k}").get_offsets(), CORNERS[k])
@@ -32,7 +32,7 @@ class TestGeometry:
 
     def test_the_distance_from_a_side_is_the_probability(self, subtests):
         table = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
-        ax = plot.simplex(table)
+        ax = simplex.draw(table)
         for k in range(3):
             with subtests.test(k=k):
                 rows = table[table.argmax(axis=1) == k]
@@ -40,7 +40,7 @@ class TestGeometry:
                 assert np.allclose(height / CORNERS[2, 1], rows[:, 2])
 
     def test_arrows_run_from_the_stated_to_the_true_vector(self, fake):
-        ax = plot.simplex(fake)
+        ax = simplex.draw(fake)
         arrows = one(ax, "arrows")
         start = np.array(fake.confidence, dtype=float) @ CORNERS
         end = np.array(fake.truth, dtype=float) @ CORNERS
@@ -49,18 +49,18 @@ class TestGeometry:
         assert (arrows.scale, arrows.scale_units, arrows.angles) == (1, "xy", "xy")
 
     def test_a_strongly_calibrated_classifier_has_no_arrow(self):
-        ax = plot.simplex(finite.example("slides"))
+        ax = simplex.draw(finite.example("slides"))
         assert not find(ax, "arrows") and len(find(ax, "points-0")) == 1
 
     @pytest.mark.slow
     def test_grid_lines_are_level_lines(self):
-        segments = np.array(one(plot.simplex(np.eye(3)), "grid").get_segments())
+        segments = np.array(one(simplex.draw(np.eye(3)), "grid").get_segments())
         assert len(segments) == 12
         flat = [segment for segment in segments if segment[0, 1] == pytest.approx(segment[1, 1])]
         assert np.allclose([s[0, 1] / CORNERS[2, 1] for s in flat], [0.2, 0.4, 0.6, 0.8])
 
     def test_borders_meet_in_the_centre(self):
-        segments = np.array(one(plot.simplex(np.eye(3)), "regions").get_segments())
+        segments = np.array(one(simplex.draw(np.eye(3)), "regions").get_segments())
         assert np.allclose(segments[:, 0], CORNERS.mean(axis=0))
         assert np.allclose(segments[0, 1], (CORNERS[1] + CORNERS[2]) / 2)
 
@@ -68,11 +68,11 @@ class TestGeometry:
         fake = finite.FiniteClassifier(
             [0.1, 0.9], [[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]], [[1, 0, 0], [0, 1, 0]]
         )
-        sizes = one(plot.simplex(fake), "points-0").get_sizes()
+        sizes = one(simplex.draw(fake), "points-0").get_sizes()
         assert sizes[1] > 2 * sizes[0] > 0
 
     def test_the_triangle_is_equilateral_on_the_page(self, fake):
-        ax = plot.simplex(fake)
+        ax = simplex.draw(fake)
         ax.figure.canvas.draw()
         corners = ax.transData.transform(CORNERS)
         sides = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
@@ -81,21 +81,21 @@ class TestGeometry:
 
 class TestElements:
     def test_classes_differ_in_colour_and_in_marker(self, fake):
-        ax = plot.simplex(fake)
+        ax = simplex.draw(fake)
         artists = [one(ax, f"points-{k}") for k in range(3)]
         assert len({tuple(artist.get_facecolor()[0]) for artist in artists}) == 3
         assert len({artist.get_paths()[0].vertices.tobytes() for artist in artists}) == 3
 
     def test_arrows_by_default_only_where_they_can_be_told_apart(self):
-        assert find(plot.simplex(sample(60)), "arrows")
-        assert not find(plot.simplex(sample(500)), "arrows")
-        assert find(plot.simplex(sample(500), show="arrows"), "arrows")
-        assert not find(plot.simplex(sample(60).y_prob), "arrows")
+        assert find(simplex.draw(sample(60)), "arrows")
+        assert not find(simplex.draw(sample(500)), "arrows")
+        assert find(simplex.draw(sample(500), show="arrows"), "arrows")
+        assert not find(simplex.draw(sample(60).y_prob), "arrows")
 
     def test_an_array_with_its_truth(self):
         drawn = sample(20)
-        one_way = one(plot.simplex(drawn), "arrows")
-        other = one(plot.simplex(drawn.y_prob, truth=drawn.true_prob), "arrows")
+        one_way = one(simplex.draw(drawn), "arrows")
+        other = one(simplex.draw(drawn.y_prob, truth=drawn.true_prob), "arrows")
         assert np.array_equal(one_way.U, other.U)
 
     @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ class TestElements:
     )
     def test_what_cannot_be_drawn_is_refused(self, source, options, message):
         with pytest.raises(ValueError, match=message):
-            plot.simplex(source, **options)
+            simplex.draw(source, **options)
         assert not plt.get_fignums()
 
 
 class TestPage:
     def test_names_title_and_legend(self, fake):
-        ax = plot.simplex(fake, classes=("cat", "dog", "eel"), title="Pets")
+        ax = simplex.draw(fake, classes=("cat", "dog", "eel"), title="Pets")
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
         assert labels == [
             "steps of 0.2", "two classes tied", "predicts cat", "predicts dog", "predicts eel",

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.fakes import FakeSample
-from calibkit.finite._exact import (
+from calibkit.results import Result, spell
+from calibkit.validation import as_count, as_generator
+from calibkit_course.finite._exact import (
     Vector,
     as_fraction,
     as_vector,
@@ -21,9 +23,7 @@ from calibkit.finite._exact import (
     lens_gaps,
     weighted_norm,
 )
-from calibkit.finite.lenses import Lens, every_class
-from calibkit.results import Result, spell
-from calibkit.validation import as_count, as_generator
+from calibkit_course.finite.lenses import Lens, every_class
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
 
-from calibkit.finite._exact import Vector, as_vector
-from calibkit.finite.classifier import FiniteClassifier
+from calibkit_course.finite._exact import Vector, as_vector
+from calibkit_course.finite.classifier import FiniteClassifier
 
 Atoms = list[tuple[Vector, Vector]]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from calibkit import finite
-from calibkit.finite import FiniteClassifier
+from calibkit_course import finite
+from calibkit_course.finite import FiniteClassifier
 from tests.paths import ROOT
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "counterexample.json").read_text(encoding="utf-8"))

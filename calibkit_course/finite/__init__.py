@@ -6,8 +6,8 @@ takes your own. Panchenko (2021), sections 1 and 2; tables of the slides of Gald
 Lessons 02 and 12.
 """
 
-from calibkit.finite.classifier import FiniteClassifier
-from calibkit.finite.examples import example, examples
-from calibkit.finite.lenses import every_class, top_classes
+from calibkit_course.finite.classifier import FiniteClassifier
+from calibkit_course.finite.examples import example, examples
+from calibkit_course.finite.lenses import every_class, top_classes
 
 __all__ = ["FiniteClassifier", "every_class", "example", "examples", "top_classes"]

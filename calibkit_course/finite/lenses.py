@@ -9,8 +9,8 @@ function is a lens: ``lambda stated: "aab"`` merges the first two of three class
 
 from collections.abc import Callable, Hashable, Sequence
 
-from calibkit.finite._exact import Vector
 from calibkit.validation import as_count
+from calibkit_course.finite._exact import Vector
 
 Lens = Callable[[Vector], Sequence[Hashable]]
 
