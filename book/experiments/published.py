@@ -116,7 +116,9 @@ def slide() -> dict[str, Fraction]:
     n = sum(rows for _, rows, _ in SLIDE)
     gaps = [(rows, abs(p - Fraction(hits, rows))) for p, rows, hits in SLIDE]
     return {
-        "as printed: each gap of means divided by its rows": sum(g / k for k, g in gaps)
+        "as printed: each gap of means divided by its rows": sum(
+            (g / k for k, g in gaps), Fraction()
+        )
         / len(gaps),
         "unweighted: every group counts the same": sum((g for _, g in gaps), Fraction())
         / len(gaps),

@@ -32,7 +32,7 @@ from calibkit.counts.csv_files import Dialect
 from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
-from calibkit.results import write_whole
+from calibkit.results import printable, write_whole
 from calibkit.significance import Monitor
 from calibkit.views import View
 
@@ -94,7 +94,7 @@ def _monitor(options: argparse.Namespace) -> int:
     if options.json:
         _put(options.json, json.dumps(evidence.to_dict(), indent=1))
     if not options.quiet and options.json != "-":
-        _say(evidence.describe())
+        _say(printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
 
 

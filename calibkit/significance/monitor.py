@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, listed, spell, write_whole
+from calibkit.results import Result, listed, plain, spell, write_whole
 from calibkit.significance._bets import Sums, lowest_mean
 from calibkit.validation import as_level
 from calibkit.views import Events, View, binary_problem, shows_rows
@@ -79,9 +79,7 @@ class Evidence(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as JSON takes them; what is not finite becomes None."""
-        found = {"in words": self.describe()} | asdict(self)
-        odd = (math.inf, math.nan)
-        return {k: None if v in odd or v != v else v for k, v in found.items()}
+        return {"in words": self.describe()} | {k: plain(v) for k, v in asdict(self).items()}
 
 
 class Monitor:
@@ -100,7 +98,6 @@ class Monitor:
 
     Attributes
     ----------
-    evidence : Evidence
     notes : list of str
         Texts that the state keeps, e.g. which files were read.
 
@@ -159,18 +156,19 @@ class Monitor:
     Median rows from the beginning of an error of this size in the logit to the alarm, of 500
     streams with uniform predictions (in brackets: found by row 10,000, if not all were):
 
-    =============================  ==========  ==========  =====  ====  ====
-    logits too low by              0.1         0.2         0.3    0.4   0.5
-    =============================  ==========  ==========  =====  ====  ====
-    from row 1: monitor            5822 (79)   1368         597   347   218
-    from row 1: z-test, 100 rows   1400        500          300   200   100
-    from row 5001: monitor         – (11)      3086 (90)   1550   906   613
-    from row 5001: z-test          4500 (59)   2000 (98)   1300  1000   800
-    =============================  ==========  ==========  =====  ====  ====
+    ============================  =========  =========  ====  ====  ====
+    logits too low by             0.1        0.2        0.3   0.4   0.5
+    ============================  =========  =========  ====  ====  ====
+    from row 1: monitor           5822 (79)  1368       597   347   218
+    from row 1: z-test            1400 (99)  500        300   200   100
+    from row 5001: monitor        none (11)  3086 (90)  1550  906   613
+    from row 5001: z-test         4500 (59)  2000 (98)  1300  1000  800
+    ============================  =========  =========  ====  ====  ====
 
-    In the last row 34 % of the streams had been accused before there was an error, and are left
-    out. A single z-test at row 10,000 finds 98 % of the smallest error, and all others: an honest
-    test at the end needs fewer rows than a monitor, but one has to wait for it.
+    The z-test looks each 100 rows. In the last row it had accused 34 % of the streams before there
+    was an error; those are left out (of the monitor's, 4 %). One z-test at the end, row 10,000,
+    finds 98 % of the smallest error from row 1 on, and all larger ones: it needs fewer rows, but
+    one has to wait for it.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def _draw(view: Evenings, figure: AnyFigure, compact: bool) -> None:
                     transform=ax.transAxes, bbox={"fc": "w", "ec": "w", "pad": 2})  # fmt: skip
             ax.set(xlim=(0, DAYS + 2), ylim=(low, high), xlabel="evening", ylabel=word)
     ax.set_yscale("log")
-    look.remember(ax, [view.describe()])
+    look.remember(figure.get_axes()[0], [view.describe()])
 
 
 _DAYS = Slider(name="days", label="Evenings", values=(*range(1, 10), *range(10, 101, 5)), default=1,
