@@ -133,4 +133,4 @@ def estimate(rows: Rows, worths: Worths, data_set: PseudoSet, name: str) -> floa
     """Return what a score or an evaluator says about a data set: the lowest is picked."""
     if name in SCORES:
         return float(getattr(worths[data_set], SCORES[name]))
-    return rows[data_set][ASKED[name]].absolute
+    return rows[data_set][ASKED.get(name, name)].absolute
