@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +141,9 @@ def repairs_table(study: Study) -> str:
     tables = {f"map, {kind}": part for kind, part in kinds.items()}
     tables |= {title: study.repairs(name).where(everything) for name, title in TARGETS.items()}
     del tables[TARGETS["map"]]
+    loss = tables.pop(TARGETS["log_loss"])
+    above = loss.values - loss.values.min(axis=1, keepdims=True)
+    tables["expected log loss above the best"] = replace(loss, values=above)
     columns = [Column(title, table, 1000, 2) for title, table in tables.items()]
     names = sorted(columns[0].table.names, key=columns[0].table.mean)
     return markdown(
@@ -247,7 +251,7 @@ def constant(study: Study) -> str:
         np.ptp([study.rows[d][name].absolute for d in sets]) == 0
         for sets in draws_of(study.rows).values()
         for name in study.rows[sets[0]]
-        if name != "KCE"
+        if name != "KCE" and all(name in study.rows[d] for d in sets)
     ]
     return (
         f"In {sum(found)} of {len(found)} rankings an evaluator reports the same error for all "

@@ -36,7 +36,7 @@ SCORES: Final = {"log loss": "seen_log_loss", "Brier score": "seen_brier"}
 # The evaluators that stand beside the scores in the lesson, by the names that it gives them.
 ASKED: Final = {
     "15 bins": "EW15",
-    "PL": "PL^CE rule",
+    "PL3": "PL3^CE rule",
     "isotonic": "isotonic",
     "kernel densities": "KDE",
 }
