@@ -84,9 +84,9 @@ def best_by(**defaults: Any) -> Explorer[Picks]:
     )
     presets: tuple[Preset, ...] = (
         ("error left, log loss is asked", {}),
-        ("error left, isotonic is asked", {"evaluator": "isotonic"}),
+        ("error left, PL3 is asked", {"evaluator": "PL3"}),
         ("expected log loss, log loss is asked", {"target": "log_loss"}),
-        ("expected log loss, isotonic is asked", {"target": "log_loss", "evaluator": "isotonic"}),
+        ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
     )
     return Explorer(
         name="best-by",

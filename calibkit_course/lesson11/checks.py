@@ -359,11 +359,11 @@ PREDICTIONS = {
     ),
     "11j": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "
-        "calibration error. You have 10,000 test rows. Which pick is right more often?",
-        options=("that of the log loss", "that of an isotonic fit", "both alike"),
-        outcome="that of an isotonic fit",
+        "calibration error. You have 10,000 test rows. Whose pick is right more often?",
+        options=("that of the log loss", "that of a PL3 fit", "both alike"),
+        outcome="that of a PL3 fit",
         why="The log loss also charges a calibrator for what it merges, and the calibration error "
         "does not. So the log loss looks for another best.",
-        tells=(r"isotonic[^.]{0,60}(more often|ahead|best judge)|best by what it sees",),
+        tells=(r"PL3[^.]{0,60}(more often|finds the least|least calibration error)",),
     ),
 }
