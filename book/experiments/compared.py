@@ -49,6 +49,12 @@ class Table:
         names = tuple(name for name, kept in zip(self.names, full, strict=True) if kept)
         return replace(self, draws=draws, names=names, values=values[:, full])
 
+    def having(self, *names: str) -> "Table":
+        """Return the part with the draws on which all these evaluators were measured."""
+        columns = self.values[:, [self.names.index(name) for name in names]]
+        kept = {draw for draw, row in zip(self.draws, columns, strict=True) if all(row == row)}
+        return self.where(lambda draw: draw in kept)
+
     def averaged(self, **merged: Any) -> "Table":
         """Return the means of draws that differ in these coordinates only, which get new values."""
         groups = self._by(c for c in self.draws[0]._fields if c not in merged)

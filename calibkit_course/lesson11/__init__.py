@@ -1,5 +1,7 @@
 """Lesson 11: choose a calibrator."""
 
+from calibkit_course.lesson11.best import best_by_table, best_by_view, favourites
+from calibkit_course.lesson11.best_explorer import best_by
 from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
 from calibkit_course.lesson11.explorer import calibrator_race
 from calibkit_course.lesson11.figures import draw_binned_errors
@@ -11,10 +13,14 @@ __all__ = [
     "BinnedErrors",
     "Population",
     "RaceView",
+    "best_by",
+    "best_by_table",
+    "best_by_view",
     "binned_errors",
     "calibrator_race",
     "calibrator_race_view",
     "draw_binned_errors",
+    "favourites",
     "scores",
     "standings",
 ]

@@ -131,3 +131,15 @@ def best_by_table(n: int = 10_000) -> str:
         cells = (f"{view.right[place]:.2f} ± {view.error[place]:.2f}" for view in views)
         lines.append(f"{name:18}" + "".join(f"{cell:>16}" for cell in cells))
     return "\n".join(lines)
+
+
+def favourites(chosen: tuple[str, ...], asked: tuple[str, ...], n: int = 10_000) -> str:
+    """Return whom each evaluator picks most often on the clones of some networks."""
+    width = max(map(len, chosen)) + 2
+    lines = [" " * width + "".join(f"{name:<13}" for name in (*asked, "least error"))]
+    for network in chosen:
+        views = [best_by_view(evaluator=name, network=network, n=n) for name in asked]
+        shares = [*(view.picked for view in views), views[0].best]
+        picks = (views[0].calibrators[int(share.argmax())] for share in shares)
+        lines.append(f"{network:<{width}}" + "".join(f"{pick:<13}" for pick in picks))
+    return "\n".join(line.rstrip() for line in lines)

@@ -16,9 +16,9 @@ _WIDTH = 0.36
 def _shares(view: Picks, ax: Axes) -> None:
     """Draw how often each calibrator is best, and how often it is picked."""
     place = np.arange(len(view.calibrators))
-    kinds = (("is best", view.best, "under"), (f"{view.evaluator} picks it", view.picked, "over"))
+    kinds = (("is best", view.best, "under"), ("is picked", view.picked, "over"))
     with look.drawing(ax, (4, 3), words=("share of draws", ""), grid="x") as ax:
-        for (label, share, sign), up in zip(kinds, (_WIDTH, 0), strict=True):
+        for (label, share, sign), up in zip(kinds, (0, _WIDTH), strict=True):
             box = (np.zeros_like(share), share), (place + up - _WIDTH, place + up)
             look.boxes(ax, *box, **look.AREAS[sign], label=label, gid=f"{sign}-share")
         ax.set_yticks(place, view.calibrators)
@@ -84,9 +84,9 @@ def best_by(**defaults: Any) -> Explorer[Picks]:
     )
     presets: tuple[Preset, ...] = (
         ("error left, log loss is asked", {}),
-        ("error left, isotonic is asked", {"evaluator": "isotonic"}),
+        ("error left, PL3 is asked", {"evaluator": "PL3"}),
         ("expected log loss, log loss is asked", {"target": "log_loss"}),
-        ("expected log loss, isotonic is asked", {"target": "log_loss", "evaluator": "isotonic"}),
+        ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
     )
     return Explorer(
         name="best-by",

@@ -363,4 +363,13 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
+    "11j": Prediction(
+        question="Six calibrators repair a network, and you want the one that leaves the least "
+        "calibration error. You have 10,000 test rows. Whose pick is right more often?",
+        options=("that of the log loss", "that of a PL3 fit", "both alike"),
+        outcome="that of a PL3 fit",
+        why="The log loss also charges a calibrator for what it merges, and the calibration error "
+        "does not. So the log loss looks for another best.",
+        tells=(r"PL3[^.]{0,60}(more often|finds the least|least calibration error)",),
+    ),
 }

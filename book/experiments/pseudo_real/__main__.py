@@ -1,6 +1,6 @@
 """The pseudo-real study: run it, store it beside the book, write its page.
 
-``python dev.py pseudo`` measures clones of nine real networks' answers, seed by seed and size by
+``python dev.py pseudo`` measures clones of sixteen real networks' answers, seed by seed and size by
 size, and stores every block that is whole. It goes on where it stopped, and measures only blocks
 that are not stored; with ``--afresh``, all of them. ``--seeds 1`` makes the smallest balanced
 study, ``--sizes 1000 10000`` leaves out the size between. ``--tables`` only rewrites the page from
@@ -32,6 +32,7 @@ from book.experiments.pseudo_real import (
 )
 from book.experiments.pseudo_real.page import rewrite
 from book.experiments.pseudo_real.stored import CLONES, DATA, store, stored
+from book.experiments.pseudo_real.targets import update
 from book.experiments.synthetic import Measures, measure_all
 from tools.virtual_environment import ROOT
 
@@ -84,6 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"seed {seed}, n = {n}: {len(block)} data sets to measure", flush=True)
             if block:
                 store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
+        update(stored(chosen.data), chosen.data)
         text = json.dumps({task: likeness(task) for task in TASKS}, indent=1) + "\n"
         (chosen.data / CLONES).write_text(text, encoding="utf-8")
     rewrite()

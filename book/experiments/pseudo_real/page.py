@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from book.experiments.compared import Table, at, everything
 from book.experiments.pages import filled, markdown
@@ -22,11 +25,15 @@ from book.experiments.pseudo_real.result import (
 )
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
+from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, stored_worths, write_best
 from calibkit.results import spell
+from calibkit_course.lesson11 import best
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "pseudo_real.md"
 REFERENCE = "ES15"
+BY_NETWORK = ("ES15", "ES_CV", "PL^CE rule", "PL3^CE rule", "Platt", "beta", "isotonic", "KDE")
+ASKED_HERE = (*SCORES, "EW15", "ES15", "PL^CE rule", "PL3^CE rule", "isotonic", "KDE")
 DISTANCES = {"map": map_distance, "error": error_distance}
 
 
@@ -82,9 +89,9 @@ def maps_table(study: Study) -> str:
         Column(title, maps.where(keep), source=(printed.MAPS, title))
         for title, keep in parts.items()
     ]
-    wins = maps.where(everything).wins("task")
-    tasks = len({draw.task for draw in maps.draws})
-    return _written(columns, {f"best in, of {tasks}": {k: str(v) for k, v in wins.items()}})
+    wins = maps.where(everything).wins("network")
+    networks = len({draw.network for draw in maps.draws})
+    return _written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
 
 
 def raw_table(study: Study) -> str:
@@ -114,6 +121,62 @@ def ranks_table(study: Study) -> str:
     ]
     columns.append(Column("loss by the pick", study.regrets.where(everything)))
     return _written(columns)
+
+
+def networks_table(study: Study) -> str:
+    """Return the distance of the map network by network: the first question's table, by rows."""
+    maps = study.maps.where(everything).only(BY_NETWORK)
+    rows = []
+    for network in dict.fromkeys(TASKS[draw.task].of_network for draw in maps.draws):
+        part = maps.where(lambda draw, one=network: TASKS[draw.task].of_network == one)
+        means = {name: f"{1000 * part.mean(name):.2f}" for name in maps.names}
+        means[part.best()] = f"**{means[part.best()]}**"
+        rows.append([network, *means.values()])
+    return markdown(["network", *(TITLES[name] for name in maps.names)], rows)
+
+
+def repairs_table(study: Study) -> str:
+    """Return what each calibrator is worth, by the three targets; the lowest in bold."""
+    kinds = {kind: study.repairs("map").where(keep) for kind, keep in KINDS.items()}
+    tables = {f"map, {kind}": part for kind, part in kinds.items()}
+    tables |= {title: study.repairs(name).where(everything) for name, title in TARGETS.items()}
+    del tables[TARGETS["map"]]
+    loss = tables.pop(TARGETS["log_loss"])
+    above = loss.values - loss.values.min(axis=1, keepdims=True)
+    tables["expected log loss above the best"] = replace(loss, values=above)
+    columns = [Column(title, table, 1000, 2) for title, table in tables.items()]
+    names = sorted(columns[0].table.names, key=columns[0].table.mean)
+    return markdown(
+        ["calibrator", *tables], [[n, *(c.cell(n) for c in columns)] for n in names]
+    )
+
+
+def best_table(study: Study) -> str:
+    """Return how often scores and evaluators pick the best calibrator, by three targets."""
+    columns = [
+        Column(f"{title}, n = {n}", study.best_by(target, ASKED_HERE).where(at(n)), 1, 2)
+        for target, title in TARGETS.items()
+        for n in (study.sizes[0], study.sizes[-1])
+    ]
+    rows = [[TITLES.get(n, n), *(c.cell(n) for c in columns)] for n in ASKED_HERE]
+    return markdown(["asked", *(c.title for c in columns)], rows)
+
+
+def biases_table(study: Study) -> str:
+    """Return how far the estimates lie above the true errors, in the mean."""
+    parts = {f"n = {n}": study.biases.where(at(n)) for n in study.sizes}
+    names = [n for n in TITLES if all(n in part.names for part in parts.values())]
+    rows = [
+        [
+            TITLES[n],
+            *(
+                f"{1000 * part.mean(n):+.2f} ± {1000 * part.standard_error(n):.2f}"
+                for part in parts.values()
+            ),
+        ]
+        for n in names
+    ]
+    return markdown(["evaluator", *parts], rows)
 
 
 def squares_table(study: Study) -> str:
@@ -178,7 +241,21 @@ def computed(study: Study) -> str:
     parts = "; ".join(f"{seeds} of {' and '.join(ns)} predictions" for seeds, ns in sizes.items())
     return (
         f"Stored are {len(study.rows)} data sets ({parts}), from {len(draws)} "
-        f"draws of rows and labels: {cells} cells."
+        f"draws of rows and labels: {cells} cells. {constant(study)}"
+    )
+
+
+def constant(study: Study) -> str:
+    """Say how often an evaluator finds all calibrators equally good."""
+    found = [
+        np.ptp([study.rows[d][name].absolute for d in sets]) == 0
+        for sets in draws_of(study.rows).values()
+        for name in study.rows[sets[0]]
+        if name != "KCE" and all(name in study.rows[d] for d in sets)
+    ]
+    return (
+        f"In {sum(found)} of {len(found)} rankings an evaluator reports the same error for all "
+        "calibrators of a draw."
     )
 
 
@@ -204,7 +281,11 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "maps": maps_table(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
+        "networks": networks_table(study),
+        "repairs": repairs_table(study),
+        "biases": biases_table(study),
         "ranks": ranks_table(study),
+        "best": best_table(study),
         "foreign": foreign_table(study),
         "squares": squares_table(study),
         "evolved": evolved_table(study),
@@ -216,6 +297,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
 
 def rewrite() -> None:
     """Draw the figures and bring the page up to date."""
-    study = Study(stored())
+    study = Study(stored(), stored_worths())
     draw_all(study)
+    write_best(study.rows, study.worths, best.FILE)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(study)), encoding="utf-8")

@@ -2,8 +2,8 @@
 
 All numbers of one *draw* (task, truth, size, seed) share its rows and labels, so they are averaged
 first. Two evaluators are compared on the same draws. More seeds and sizes bring more draws, but no
-other clones, and five clones share the scores of one task. So a standard error counts clones, or
-tasks, whichever makes it larger; never draws.
+other clones, and all clones of a network share its predictions. So a standard error counts clones,
+or networks, whichever makes it larger; never draws.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from book.experiments.compared import Keep, Table
-from book.experiments.pseudo_real.clones import NONE, PseudoSet
+from book.experiments.pseudo_real.clones import NONE, TASKS, PseudoSet
 from book.experiments.pseudo_real.stored import Row, Rows
 from calibkit.types import FloatVector
 
@@ -26,8 +26,8 @@ OWN: dict[str, tuple[str, ...]] = {
 } | dict.fromkeys(("PL3^CE", "PL3^CE rule", "PL3^CE 10", "PL3^MSE"), ("Platt", "PL3"))
 
 
-# What draws have in common: the clone that they come from, and its task.
-CLUSTERS = (("task", "truth"), ("task",))
+# What draws have in common: the clone that they come from, and its network.
+CLUSTERS = (("task", "truth"), ("network",))
 
 
 class Draw(NamedTuple):
@@ -37,6 +37,11 @@ class Draw(NamedTuple):
     truth: str
     n: int
     seed: int | str  # "all" where the seeds are averaged
+
+    @property
+    def network(self) -> str:
+        """The network that was cloned."""
+        return TASKS[self.task].network if self.task in TASKS else self.task
 
 
 def of_truth(truth: str) -> Keep:
@@ -77,6 +82,11 @@ def map_distance(row: Row) -> float:
 def error_distance(row: Row) -> float:
     """Return the distance of the estimated from the true calibration error."""
     return abs(row.absolute - row.true_absolute)
+
+
+def bias(row: Row) -> float:
+    """Return by how much the estimated calibration error exceeds the true one."""
+    return row.absolute - row.true_absolute
 
 
 def squared_distance(row: Row) -> float:

@@ -1,14 +1,18 @@
 """The study as a whole: what was measured, and the tables of the three questions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+import numpy as np
 
 from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import TASKS
 from book.experiments.pseudo_real.result import (
+    CLUSTERS,
     Draw,
+    bias,
     distances,
     error_distance,
     map_distance,
@@ -19,6 +23,7 @@ from book.experiments.pseudo_real.result import (
     squared_distance,
 )
 from book.experiments.pseudo_real.stored import Rows
+from book.experiments.pseudo_real.targets import SCORES, TARGETS, Worths, draws_of, estimate
 
 TITLES: Final = {
     "EW15": "15 equal-width bins",
@@ -63,6 +68,7 @@ class Study:
     """
 
     rows: Rows
+    worths: Worths = field(default_factory=dict)
 
     def measured_by(self, name: str) -> "Study":
         """Return the part with the data sets that an evaluator has measured."""
@@ -102,6 +108,33 @@ class Study:
     def regrets(self) -> Table:
         """How much worse than the best the calibrator is that is picked."""
         return rankings(self.rows, regret, higher=False).averaged(seed="all")
+
+    @cached_property
+    def biases(self) -> Table:
+        """Mean estimate minus mean truth, behind calibrators."""
+        return distances(self.rows, bias).averaged(seed="all")
+
+    def best_by(self, target: str, names: tuple[str, ...]) -> Table:
+        """Whether scores and evaluators pick the calibrator that is best by a target."""
+        groups = draws_of(self.rows)
+        values = np.empty((len(groups), len(names)))
+        for row, sets in zip(values, groups.values(), strict=True):
+            truth = np.array([getattr(self.worths[d], target) for d in sets])
+            for column, name in enumerate(names):
+                said = [estimate(self.rows, self.worths, d, name) for d in sets]
+                row[column] = truth[np.argmin(said)] == truth.min()
+        return Table(tuple(groups), names, values, True, clusters=CLUSTERS).averaged(seed="all")
+
+    def repairs(self, what: str) -> Table:
+        """What calibrators are worth by a target, on every clone; the sizes play no part."""
+        clones: dict[Draw, dict[str, float]] = {}
+        for d, worth in self.worths.items():
+            clones.setdefault(Draw(d.task, d.truth, 0, d.seed), {})[d.calibrator] = getattr(
+                worth, what
+            )
+        names = tuple(next(iter(clones.values())))
+        values = np.array([[found.get(name, np.nan) for name in names] for found in clones.values()])
+        return Table(tuple(clones), names, values, clusters=CLUSTERS).averaged(seed="all")
 
     @property
     def sizes(self) -> tuple[int, ...]:

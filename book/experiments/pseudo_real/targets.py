@@ -36,7 +36,7 @@ SCORES: Final = {"log loss": "seen_log_loss", "Brier score": "seen_brier"}
 # The evaluators that stand beside the scores in the lesson, by the names that it gives them.
 ASKED: Final = {
     "15 bins": "EW15",
-    "PL": "PL^CE rule",
+    "PL3": "PL3^CE rule",
     "isotonic": "isotonic",
     "kernel densities": "KDE",
 }
@@ -133,4 +133,4 @@ def estimate(rows: Rows, worths: Worths, data_set: PseudoSet, name: str) -> floa
     """Return what a score or an evaluator says about a data set: the lowest is picked."""
     if name in SCORES:
         return float(getattr(worths[data_set], SCORES[name]))
-    return rows[data_set][ASKED[name]].absolute
+    return rows[data_set][ASKED.get(name, name)].absolute
