@@ -26,7 +26,7 @@ from calibkit.fakes import FakeSample, KnobClassifier, LogitDistortion, Syntheti
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import test_based_calibration_error as tce
-from calibkit_course import lesson06, lesson07, lesson08
+from calibkit_course import lesson06, lesson07
 
 SEEDS = range(100, 120)
 PERFECT, OVER = LogitDistortion(), LogitDistortion(slope=0.7)
@@ -95,7 +95,7 @@ def flat_tops_report_more(seed: int) -> bool:
     slanted, flat = (
         fit_on_test(sample.y_true, sample.y_prob, evaluator=one).value for one in families
     )
-    return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted
+    return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted + 1e-9
 
 
 def bins_have_the_worst_map(seed: int) -> bool:
