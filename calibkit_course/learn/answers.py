@@ -6,15 +6,7 @@ words for the learner. Judges may raise the two themselves.
 
 import copy
 import math
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    KeysView,
-    Mapping,
-    Sequence,
-    ValuesView,
-)
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import spell
 from calibkit_course.learn import messages
 
 _SINGLE = 2e-6  # what single precision may lose, relative to the number
@@ -202,7 +193,8 @@ def as_list(answer: Any, wanted: str, length: int | None = None) -> list[Any]:
         raise wrong_kind(answer, wanted)
     count = len(answer)
     if length is not None and count != length:
-        raise Almost(messages.NOT_EQUAL_LENGTH.format(found=spell(count, "value"), length=length))
+        words = messages.ONE_VALUE if count == 1 else messages.NOT_EQUAL_LENGTH
+        raise Almost(words.format(count=count, length=length))
     return list(_array(answer)) if hasattr(answer, "__array__") else list(answer)
 
 

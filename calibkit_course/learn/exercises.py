@@ -38,7 +38,9 @@ class Rubric:
         count = len(text.split())
         if not count:
             raise answers.Unfinished(messages.NO_TEXT)
-        return messages.FEW_WORDS.format(count=spell(count, "word")) if count < _FEWEST_WORDS else None
+        return (
+            messages.FEW_WORDS.format(count=spell(count, "word")) if count < _FEWEST_WORDS else None
+        )
 
     def look_at(self, name: str, text: str, contains: Any = MISSING) -> Feedback:
         """Show the points and the model answer, or note which points the text makes."""

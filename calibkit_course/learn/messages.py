@@ -100,7 +100,8 @@ TEXT = "text in quotes"
 FUNCTION = "a function"
 MAPPING = "a dict"
 NOT_FINITE = "`{value}` is no usable number. Look for a division by zero or a logarithm of 0."
-NOT_EQUAL_LENGTH = "this holds {found}, but {length} are wanted."
+NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
+ONE_VALUE = "there is 1 value, but {length} are wanted."
 NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
 
 # --- functions under test ----------------------------------------------------------------------

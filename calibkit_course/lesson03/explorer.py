@@ -43,13 +43,7 @@ _CONTROLS = (
         book=(0.0, 0.2, 0.4, 0.6, 0.8, 0.95),
         form="{:.0%}",
     ),
-    Slider(
-        name="n_classes",
-        label="Classes",
-        values=(2, 3, 5, 10, 20),
-        default=10,
-        unit="classes",
-    ),
+    Slider(name="n_classes", label="Classes", values=(2, 3, 5, 10, 20), default=10, unit="classes"),
     Slider(
         name="accuracy",
         label="Accuracy",

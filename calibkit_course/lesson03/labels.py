@@ -16,8 +16,8 @@ SAY = {
     "range": "label {found:g} is no class. With {k} columns the classes are 0 to {last}.",
     "argmax": "this is always the most probable class. Then nobody would ever be wrong.",
     "seed": "the same seed gives other labels each time. Take all chance from `rng`.",
-    "few seeds": "some seeds give the same labels. Pass `rng` on as it is, and make no other from it.",
-    "dependent": "labels of different rows hang together. Draw an independent random number for each "
+    "few seeds": "some seeds give the same labels. Draw with `rng` itself, and with no other.",
+    "dependent": "labels of different rows hang together. Draw a random number of its own for each "
     "row, and keep the numbers in the order in which they come.",
     "own seed": "another seed gives the same labels. Draw with the `rng` that is passed.",
     "one draw": "all rows share one random number. Draw one per row.",

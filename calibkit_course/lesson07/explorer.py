@@ -31,7 +31,7 @@ _CONTROLS = (
         name="model",
         label="Model",
         values=tuple(FAKES),
-        default="over-confident",
+        default="stairs",
         book=("over-confident", "stairs"),
     ),
     Choice(
@@ -53,9 +53,9 @@ _CONTROLS = (
 )
 _PRESETS: tuple[Preset, ...] = (
     ("PL, 1 piece", {}),
-    ("PL, 3 pieces", {"n_pieces": 3}),
+    ("PL, 4 pieces", {"n_pieces": 4}),
     ("PL, 6 pieces", {"n_pieces": 6}),
-    ("PL3, 1 piece", {"space": "logit"}),
+    ("PL, 4 pieces, 3,000 predictions", {"n_pieces": 4, "n": 3000}),
 )
 
 

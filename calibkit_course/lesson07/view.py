@@ -51,7 +51,7 @@ class KnotsView(Result):
 
 def knots_view(
     *,
-    model: str = "over-confident",
+    model: str = "stairs",
     space: str = "probability",
     n: int = 300,
     n_pieces: int = 1,

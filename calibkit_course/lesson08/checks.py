@@ -25,8 +25,8 @@ SAY = {
     "other side": "this is the share of redraws *below* the ECE. Count those at least as large.",
     "the ECE": "this is the ECE itself. How often do redraws reach it?",
     "the null": "this is the mean of the redraws. Count how many reach the ECE of the data.",
-    "coins": "such outcomes know nothing of their rows, like those of a coin, the base rate, or labels "
-    "in another order. Let row i happen with probability `said[i]`.",
+    "coins": "such outcomes know nothing of their rows, like those of a coin, the base rate, or "
+    "labels in another order. Let row i happen with probability `said[i]`.",
     "p off": "redraws from `said` reach this ECE with a share near {wanted}, not {found}.",
     # 8.2
     "case": "{hits} events in {count} trials",

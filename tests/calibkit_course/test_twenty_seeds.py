@@ -1,11 +1,12 @@
 """What a cell prints once is no luck of its seed: each claim of lessons 00 to 08, on twenty seeds.
 
 A claim takes a seed and says whether it holds there. Where it holds in fewer than 19 of 20, its
-lesson states the share, and the claim here is that share.
+lesson states in how many, and `SHARES` repeats it.
 """
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from calibkit.fakes import FakeSample, KnobClassifier, LogitDistortion, Syntheti
 from calibkit.fit_on_test import fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import test_based_calibration_error as tce
-from calibkit_course import lesson07
+from calibkit_course import lesson06, lesson07
 
 SEEDS = range(100, 120)
 PERFECT, OVER = LogitDistortion(), LogitDistortion(slope=0.7)
@@ -73,12 +74,12 @@ def a_sample_gives_the_pivot_away(seed: int) -> bool:
     pivot = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
     sample = pivot.sample(20_000, rng=seed)
     rows = sample.y_true, sample.y_prob
-    return ck.expected_calibration_error(*rows, view="top-label").value > 0.08
+    return ck.expected_calibration_error(*rows, view="top-label").value > 0.06
 
 
 def the_smooth_diagram_is_the_guilty_one(seed: int) -> bool:
     left, right = PERFECT.sample(300, seed), OVER.sample(10_000, seed)
-    return ece(left) > ece(right) and p_value(right, seed) < 0.01
+    return p_value(right, seed) < 0.01 < p_value(left, seed)
 
 
 def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
@@ -94,7 +95,7 @@ def flat_tops_report_more(seed: int) -> bool:
     slanted, flat = (
         fit_on_test(sample.y_true, sample.y_prob, evaluator=one).value for one in families
     )
-    return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted
+    return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted + 1e-9
 
 
 def bins_have_the_worst_map(seed: int) -> bool:
@@ -134,12 +135,8 @@ def most_perfect_pairs_differ_by_more_than_the_sellers(seed: int) -> bool:
 
 
 def half_of_debiased_squares_are_negative(seed: int) -> bool:
-    rng, negative = np.random.default_rng(seed), []
-    for _ in range(100):
-        sample = PERFECT.sample(1000, rng)
-        error = ck.debiased_calibration_error(sample.y_true, sample.y_prob, bins=15)
-        negative.append(error.square < 0)
-    return 0.3 < np.mean(negative) < 0.75
+    _, debiased = lesson06.squares(slope=1.0, n_sets=100, seed=seed)
+    return bool(0.35 < np.mean(debiased.values < 0) < 0.7)
 
 
 def two_pieces_beat_fifteen_bins(seed: int) -> bool:
@@ -153,8 +150,8 @@ def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
     for model in (stairs, bend):
         model.fit(sample.y_prob, sample.y_true)
     edges = np.arange(1, 15) / 15
-    falls = stairs.curve(edges + 1e-6) < stairs.curve(edges - 1e-6) - 0.01
-    return bool(falls.any()) and bool(np.all(np.diff(bend.heights_) > 0))
+    jumps, bends = (m.curve(edges + 1e-6) - m.curve(edges - 1e-6) for m in (stairs, bend))
+    return bool(jumps.min() < -0.01) and bool(np.abs(bends).max() < 1e-3)
 
 
 def one_piece_between_logits_is_enough(seed: int) -> bool:
@@ -220,12 +217,24 @@ CLAIMS: dict[str, list[Claim]] = {
     ],
 }
 
+SHARES: dict[Claim, tuple[str, str]] = {
+    flat_tops_report_more: ("05", "report more in {} of twenty other data sets"),
+    cross_validation_gains_the_map_and_not_the_number: ("06", "in {} of twenty"),
+}
+
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
     [pytest.param(c, id=f"{n} {c.__name__}") for n, claims in CLAIMS.items() for c in claims],
 )
-def test_a_claim_holds_on_nineteen_of_twenty_seeds(claim: Claim) -> None:
+def test_a_claim_holds_on_nineteen_of_twenty_seeds_or_its_lesson_says_on_how_many(
+    claim: Claim, root: Path
+) -> None:
     failed = [seed for seed in SEEDS if not claim(seed)]
-    assert len(failed) <= 1, f"not on the seeds {failed}"
+    if claim in SHARES:
+        number, words = SHARES[claim]
+        (page,) = (root / "notebooks").glob(f"{number}_*.md")
+        assert words.format(len(SEEDS) - len(failed)) in page.read_text(encoding="utf-8")
+    else:
+        assert len(failed) <= 1, f"not on the seeds {failed}"

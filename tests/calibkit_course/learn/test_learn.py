@@ -947,8 +947,18 @@ def test_functions_that_fail_are_named(subtests: pytest.Subtests) -> None:
         answers.call(raises_unspeakable, 1, shown="`f`")
 
 
-HALF = [0.5, np.float32(0.5), Decimal("0.5"), np.array(0.5), np.array([0.5]), "0.5", " 1/2 "]
-NO_NUMBER = [True, "one", "", "1/0", None, [1], np.array([[1.0]]), np.array([1.0, 2]), 1j,
+HALF = [
+    0.5,
+    np.float32(0.5),
+    Decimal("0.5"),
+    np.array(0.5),
+    np.array([[0.5]]),
+    [0.5],
+    ["1/2"],
+    "0.5",
+    " 1/2 ",
+]
+NO_NUMBER = [True, "one", "", "1/0", None, [], [1, 2], iter([1]), np.array([1.0, 2]), 1j,
              float("nan"), -np.float32(np.inf)]  # fmt: skip
 PAIR = ([0.0, 1.0], (0, 1), np.array([0, 1]), pd.Series([0, 1]), range(2), [False, True])
 # Per reader: what it accepts as what, and what it refuses with which words.
@@ -962,19 +972,24 @@ READERS: dict[str, tuple[Any, list[tuple[Any, Any]], list[Any], str]] = {
     ),
     "truth": (
         answers.as_truth,
-        [(v, True) for v in (True, np.True_, np.array(True), np.array([True]))],
-        [1, 0.0, "True", None, [True], np.array([True, False])],
+        [(v, True) for v in (True, np.True_, np.array(True), np.array([True]), [True])],
+        [1, 0.0, "True", None, [True, False], np.array([True, False])],
         "it should be `True` or `False`",
     ),
     "numbers": (
         lambda value: answers.as_numbers(value).tolist(),
-        [*((v, [0.0, 1.0]) for v in PAIR), ({"a": 1}.values(), [1.0]), (["1/4", 3], [0.25, 3.0])],
+        [
+            *((v, [0.0, 1.0]) for v in PAIR),
+            ({"a": 1}.values(), [1.0]),
+            (["1/4", 3], [0.25, 3.0]),
+            ("1/4, 3", [0.25, 3.0]),
+        ],
         [{1, 2}, iter([1]), "12", {1: 2}, 3, np.array(3.0)],
         "it should be",
     ),
     "option": (
         lambda value: answers.as_option(value, ["up", "down"]),
-        [("UP", "up"), (" down ", "down")],
+        [("UP", "up"), (" down ", "down"), (["up"], "up"), (np.array("up"), "up")],
         ["left"],
         "Choose one of `up`, `down`",
     ),
@@ -998,7 +1013,7 @@ def test_a_number_is_named_as_what_it_is() -> None:
         answers.as_number("16.7%")
     with pytest.raises(answers.WrongKind, match="a logarithm of 0"):
         answers.as_number(float("nan"))
-    with pytest.raises(answers.Almost, match="this holds 2 values, but 3"):
+    with pytest.raises(answers.Almost, match="there are 2 values, but 3"):
         answers.as_numbers([1, 2], length=3)
 
 
@@ -1079,7 +1094,7 @@ OPTIMUM = minimize_scalar(lambda x: (x - 1) ** 2)
 def test_answers_are_described_in_words(subtests: pytest.Subtests) -> None:
     cases = {
         "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
-        "an empty list": [], "a dict of 1": {1: 2}, "an object of type type": int,
+        "an empty list": [], "a dict of 1": {1: 2}, "the class `int` (call it to make one)": int,
         "a function (call it, or pass what it returns)": len,
         "an object of type SimpleNamespace": SimpleNamespace(), "an OrderedDict of 1": ORDERED,
         "the whole result of an optimiser (its best place is in `.x`)": OPTIMUM,

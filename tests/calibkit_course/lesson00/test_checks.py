@@ -28,12 +28,12 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (True, "`True`"),
         ("a sixth", "text"),
         ("sixth %", "text"),
-        ([1 / 6], "a list of 1"),
+        ([1 / 6, 1 / 6], "a list of 2"),
         (np.array([1 / 6, 1 / 6]), "shape (2,)"),
     ]
 }
 RIGHT: dict[str, list[Any]] = {
-    "0.1": [1 / 6, Fraction(1, 6), 0.167, pd.Series([1 / 6]), "1/6", "16.7%", "16.7 %"]
+    "0.1": [1 / 6, [1 / 6], Fraction(1, 6), 0.167, pd.Series([1 / 6]), "1/6", "16.7%", "16.7 %"]
 }
 
 

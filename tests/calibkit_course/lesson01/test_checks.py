@@ -72,7 +72,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([(0.5, 1)] * 6, "with 6 rainy days"),
         ([(1.5, 1)] * 6, "no probability"),
         ([(0.5, 0.5)] * 6, "cannot be an outcome"),
-        ([(0.5, 1), (0.5, 0)], "this holds 2 values"),
+        ([(0.5, 1), (0.5, 0)], "there are 2 values"),
         ([(0.5, 1, 0)] * 6, "six pairs"),
         (0.5, "six pairs"),
     ],
@@ -167,7 +167,7 @@ def test_a_sheet_may_be_filled_in_part() -> None:
 @pytest.mark.parametrize(
     ("mine", "words"),
     [
-        ([0.5] * 19, "this holds 19"),
+        ([0.5] * 19, "there are 19"),
         (0.5, "this is a number"),
         ([70] + [0.5] * 19, r"statement 1 .* \(70 % is 0.70?\)"),
         ([0.5, -0.1] + [0.5] * 18, "statement 2 has the answer -0.1"),

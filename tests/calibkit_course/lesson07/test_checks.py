@@ -110,7 +110,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (optimum(), "Its attribute `.x`"),
         (lambda T: 0.6, "a function"),
         ("warm", "text"),
-        ([2.38], "a list"),
+        ([2.38, 2.38], "a list"),
     ],
     "7.2": [
         (6, "6 pieces have the lowest score"),

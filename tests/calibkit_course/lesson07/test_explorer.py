@@ -9,6 +9,8 @@ from calibkit.piecewise import PiecewiseLinear
 from calibkit_course import lesson07
 from calibkit_course.lesson07.view import FAKES
 
+OVER = "over-confident"
+
 
 class TestKnotsView:
     @pytest.mark.slow
@@ -38,7 +40,7 @@ class TestKnotsView:
     def test_one_piece_between_logits_is_right_for_the_over_confident_model(self):
         """What *look for* says, and prediction 7b."""
         views = {
-            (space, k): lesson07.knots_view(space=space, n=3000, n_pieces=k)
+            (space, k): lesson07.knots_view(model=OVER, space=space, n=3000, n_pieces=k)
             for space in ("probability", "logit")
             for k in (1, 3)
         }
@@ -48,7 +50,7 @@ class TestKnotsView:
         assert views["probability", 3].search.n_pieces_ == 3
 
     def test_many_pieces_and_few_predictions_overfit(self):
-        few, many = (lesson07.knots_view(n=300, n_pieces=k) for k in (3, 6))
+        few, many = (lesson07.knots_view(n_pieces=k) for k in (4, 6))
         assert many.map_error > few.map_error
 
     @pytest.mark.slow
@@ -67,7 +69,7 @@ class TestKnotsView:
 
     @pytest.mark.slow
     def test_it_says_both_errors_and_the_choice(self):
-        view = lesson07.knots_view(space="logit", n=3000)
+        view = lesson07.knots_view(model=OVER, space="logit", n=3000)
         words = view.describe()
         assert f"1 piece from 3,000 predictions: the map is off by {view.map_error:.3f}" in words
         assert f"error of {view.error:.3f}; the truth is {view.true_error:.3f}" in words

@@ -83,7 +83,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (ECE, "the ECE itself"),
         (REDRAWN.mean(), "mean of the redraws"),
         (REDRAWN.mean() + 3e-3, "with a share near"),
-        (np.mean(FROM_COINS >= ECE), "from a coin"),
+        (np.mean(FROM_COINS >= ECE), "like those of a coin"),
         (100 * np.mean(REDRAWN >= ECE), "per cent"),
         (210, "Add 1, divide by 1,001"),
         (5000, "but this is 5000"),
