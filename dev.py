@@ -217,7 +217,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
     "floors": ("the oldest packages allowed", lambda: tool("floors")),
 }
-LIVE_TESTS = ("tests/tools/test_live.py", "tests/tools/test_live_pages.py")
+LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", "_exercises"))
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
 LONG = ("portable", "floors", "live")
 LONG_STAGES: dict[str, Callable[[], int]] = {

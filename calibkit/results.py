@@ -5,9 +5,13 @@ behind it, says so in one sentence (`describe`), and turns into a data frame or 
 """
 
 import operator
+import os
+import stat
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -177,3 +181,27 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.4f}"
     return escape(str(value))
+
+
+def write_whole(path: str | Path, text: str) -> Path:
+    """Write a text file under a temporary name and move it: whole or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
+    if not target.parent.is_dir():
+        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
+    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():  # who may read the old file may read the new one, and nobody else
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return target

@@ -84,7 +84,7 @@ def short(*lines: str, answer: str = GOOD) -> Callable[[], bytes]:
 
 def wrong(lesson: str, table: dict[str, list[tuple[Any, str]]], row: int) -> bytes:
     """Return a lesson answered with one row of the tables of wrong answers."""
-    variables = {"0.1": "share", "1.1": "frequencies", "1.2": "odd_one", "1.3": "accuracy"}
+    variables = {"0.1": "share", "1.1": "frequencies", "1.2": "odd_one", "1.4": "accuracy"}
     lines = {
         cid: f"from fractions import Fraction\n{variables[cid]} = {rows[row][0]!r}"
         for cid, rows in table.items()
@@ -125,7 +125,7 @@ def heavy() -> bytes:
 MUTE = "input = open = print = len = list = str = dict = json = exec = __import__ = None"
 RIGHT, ALMOST, BLANK = ({"0.1": word} for word in ("Correct", "Almost", "Not attempted"))
 CORRECT_01 = dict.fromkeys(("1.1", "1.2", "1.3", "1.4"), "Correct")
-ALMOST_01 = {"1.1": "Almost", "1.2": "Almost", "1.3": "Almost", "1.4": "Not attempted"}
+ALMOST_01 = {"1.1": "Almost", "1.2": "Almost", "1.3": "Not attempted", "1.4": "Almost"}
 ANSWERS_04 = {
     "4.1": "def bin_statistics(y_true, y_prob, n_bins):\n    pass",
     "4.2": "lying_plot = ...",

@@ -117,6 +117,10 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "corp": lambda y, p: corp.corp_decomposition(y, p, view=view),
         "corp_part": lambda y, p: corp.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
+        "smooth_curve": lambda y, p: ck.significance.smooth_curve(
+            y, p, view=view, null_draws=3, rng=0
+        ),
+        "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 
 

@@ -21,8 +21,7 @@ WORDS_PER_MINUTE = 200
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
-STATED = re.compile(r"⏱ core (\d+) min(?: · go further (\d+) min)?")
-FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+STATED = re.compile(r"^Time: core (\d+) min(?: · go further (\d+) min)?", re.MULTILINE)
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin")
 FREE = dict.fromkeys(UNCOUNTED, 0.0)
 PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
@@ -42,7 +41,7 @@ def counted(notebook: NotebookNode) -> Minutes:
         if cell.cell_type == "code":
             minutes[level > 0 or "quiz" in files.tags(cell)] += code_minutes(cell)
             continue
-        for text, heading in sections(FOLDED.sub(" ", cell.source)):
+        for text, heading in sections(files.FOLD.sub(" ", cell.source)):
             if heading:
                 depth, words = len(heading[1]), heading[2].strip()
                 if words.startswith("Go further"):

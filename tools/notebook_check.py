@@ -63,6 +63,8 @@ def source_problems(source: NotebookNode) -> Iterator[str]:
     """Check the rules of the text itself."""
     for position, cell in enumerate(source.cells, start=1):
         if cell.cell_type != "code":
+            if any("$" in fold for fold in files.FOLD.findall(cell.source)):
+                yield f"cell {position} has a formula in a fold, which JupyterLab then leaves open"
             continue
         if max(map(len, cell.source.splitlines()), default=0) > WIDEST:
             yield f"cell {position} has a line of more than {WIDEST} characters; the book cuts it"

@@ -27,6 +27,7 @@ LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 IGNORED_BY_NBVAL = "nbval-ignore-output"
 
 BLANK_POINTS = re.compile(r"contains=\.\.\.")
+FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 MACHINE_PATH = re.compile(
     rf"{re.escape(str(ROOT))}|(?<![\w.])/(?:home|root|tmp|usr|opt|Users|private)/\w|\b[A-Z]:\\\w"
@@ -101,6 +102,23 @@ def called_ids(cell: NotebookNode, method: str) -> list[str]:
 def ticks_points(cell: NotebookNode) -> bool:
     """Tell whether a cell asks which points a text contains: the second check of an exercise."""
     return "check" in tags(cell) and BLANK_POINTS.search(cell.source) is not None
+
+
+def cells_for_page(notebook: NotebookNode) -> list[dict[str, Any]]:
+    """Return the code cells of a lesson as its page's Python is told about them.
+
+    That of an exercise comes with its name and its solution; what only asks or shows stays away.
+    """
+    cells: list[dict[str, Any]] = []
+    for cell in notebook.cells:
+        found = set(tags(cell))
+        if "check" in found:
+            cells[-1]["exercise"] = next(iter(called_ids(cell, "check")), cells[-1].get("exercise"))
+        elif "solution" in found:
+            cells[-1]["solution"] = cell.source
+        elif cell.cell_type == "code" and not found & {"install", "predict", "reveal", "quiz", "widget"}:
+            cells.append({"source": cell.source, "always": "setup" in found})
+    return cells
 
 
 def output_text(output: NotebookNode) -> str:

@@ -6,6 +6,7 @@
   const python = window.calibkitPython;
   const form = document.querySelector(".ck-audit");
   const MOST_MEGABYTES = 100;
+  const COLUMNS = ["group", "predicted", "second", "cluster", "time"]; // which may be left out
   if (!form || !python) return;
 
   const part = (role) => form.querySelector(`[data-role="${role}"]`);
@@ -86,7 +87,7 @@
 
   const offer = (columns) => {
     field("label").replaceChildren(option("choose …", ""), ...columns.map((name) => option(name)));
-    ["group", "predicted"].forEach((name) => {
+    COLUMNS.forEach((name) => {
       field(name).replaceChildren(option("none", ""), ...columns.map((one) => option(one)));
     });
     part("prob").replaceChildren(...columns.map(box));
@@ -102,10 +103,22 @@
   };
 
   const found = (value, file) => {
-    chosen = { name: value.name, file, pasted: !file };
+    chosen = { name: value.name, file, pasted: !file, isUsual: value.is_usual };
     const count = value.columns.length.toLocaleString("en");
-    say("reading", `${value.name}: ${count} ${count === "1" ? "column" : "columns"}.`);
+    const marks = file && /\.[ct]sv(\.gz)?$/i.test(value.name);
+    ["delimiter", "decimal"].forEach((name) => { field(name).value = marks ? value[name] : ""; });
+    part("marks").open = Boolean(marks) && !(value.is_usual && value.decimal === ".");
+    const told = (name) => field(name).selectedOptions[0].textContent;
+    say("reading", `${value.name}: ${count} ${count === "1" ? "column" : "columns"}`
+      + `${part("marks").open ? `, read with ${told("delimiter")} between them and decimal ${told("decimal")}` : ""}.`);
     offer(value.columns);
+  };
+
+  // A Parquet file begins and ends with four letters; a false one is told before its reader comes.
+  const isFalseParquet = async (file) => {
+    const text = (part_) => part_.text();
+    const ends = await Promise.all([file.slice(0, 4), file.slice(-4)].map(text));
+    return file.size < 12 || ends.some((end) => end !== "PAR1");
   };
 
   const readFile = async () => {
@@ -119,15 +132,20 @@
     }
     asked += 1;
     const mine = asked;
-    if (!await begin() || mine !== asked) return;
     const isParquet = /\.(parquet|pq)$/i.test(file.name);
+    if (isParquet && await isFalseParquet(file)) {
+      refuse("unread", `${file.name} is no Parquet file: one begins and ends with the letters PAR1. `
+        + "Was a file of another kind renamed?");
+      return;
+    }
+    if (!await begin() || mine !== asked) return;
     say("reading", isParquet ? `Loading the reader of Parquet files (${python.parquet} MB, once) …`
       : `Reading ${file.name} …`);
     const words = [file.name, field("delimiter").value, field("decimal").value];
     const value = await ask("unread", "columns", words, { file, name: file.name });
     if (mine !== asked) return;
     say("reading", "");
-    if (value) found({ name: file.name, columns: value.columns }, file);
+    if (value) found({ name: file.name, ...value }, file);
   };
 
   const readText = async () => {
@@ -157,11 +175,11 @@
     const prob = [...part("prob").querySelectorAll("input:checked")].map((input) => input.value);
     const [fp, fn] = [field("fp").value.trim(), field("fn").value.trim()];
     const wish = { name: chosen.name, prob, costs: fp || fn ? `${fp}:${fn}` : "" };
-    ["label", "positive", "predicted", "group", "bins", "view", "classes", "title", "seed"].forEach((name) => {
+    ["label", "positive", "bins", "view", "classes", "title", "seed", ...COLUMNS].forEach((name) => {
       wish[name] = field(name).value;
     });
     if (!chosen.pasted) {
-      wish.delimiter = field("delimiter").value;
+      wish.delimiter = chosen.isUsual ? "" : field("delimiter").value;
       wish.decimal = field("decimal").value === "," ? "," : "";
     }
     wish.logits = form.elements.kind.value === "logits";
@@ -247,7 +265,10 @@
 
   document.querySelectorAll(".ck-audit-absent").forEach((text) => text.remove());
   form.hidden = false;
-  field("file").addEventListener("change", readFile);
+  field("file").addEventListener("change", () => {
+    ["delimiter", "decimal"].forEach((name) => { field(name).value = ""; }); // to be recognised
+    readFile();
+  });
   ["delimiter", "decimal"].forEach((name) => field(name).addEventListener("change", () => {
     if (field("file").files.length) readFile();
   }));

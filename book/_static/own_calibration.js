@@ -149,10 +149,17 @@
       make("thead", {}, head), make("tbody", {}, ...body)));
   };
 
-  const download = (rows) => {
-    const href = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
-    make("a", { href, download: "forecasts.csv" }).click();
+  const download = (text, name, type) => {
+    const href = URL.createObjectURL(new Blob([text], { type }));
+    make("a", { href, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(href), 1000);
+  };
+
+  const addWork = (text) => {
+    try {
+      window.calibkitWork.add(text);
+      return "Your guesses, forecasts and answers are here now; what stood here already stays.";
+    } catch { return "This is no file of work from this book. Choose a calibkit-work.json."; }
   };
 
   const show = (said = "") => {
@@ -165,16 +172,20 @@
       made.addEventListener("click", () => act(made));
       return made;
     };
-    const file = make("input", { type: "file", accept: ".csv", "aria-label": "A file of forecasts" });
+    const file = make("input", { type: "file", accept: ".csv,.json", "aria-label": "A file of forecasts" });
     file.addEventListener("change", async () => {
       try {
-        const found = parse(await file.files[0].text()), old = Object.keys(kept).length;
+        const text = await file.files[0].text();
+        if (file.files[0].name.endsWith(".json")) { show(addWork(text)); return; }
+        const found = parse(text), old = Object.keys(kept).length;
         const all = { ...Object.fromEntries(known(found).map(({ name, ...row }) => [name, row])), ...kept };
         window.calibkitForecasts.write(all);
         const count = Object.keys(all).length - old;
         show(fill(words.IMPORTED, { new: count, known: known(found).length - count }));
       } catch (error) { show(error.message); }
     });
+    const takeHome = () => download(JSON.stringify(window.calibkitWork.tables(), null, 1),
+      "calibkit-work.json", "application/json");
     const forget = (made) => {
       if (made.dataset.asked) { window.calibkitForecasts.write({}); show("Forgotten."); return; }
       made.dataset.asked = "yes";
@@ -184,7 +195,9 @@
       .filter((key) => key.startsWith("calibkit-forecasts-damaged"));
     if (aside.length) said += ` What nobody could read is kept in this browser as ${aside.join(", ")}.`;
     const buttons = isStandIn ? []
-      : [button("Export as CSV", () => download(kept)), button("Forget my forecasts", forget)];
+      : [button("Export as CSV", () => download(csv(kept), "forecasts.csv", "text/csv")),
+         button("Forget my forecasts", forget)];
+    buttons.push(button("Take all my work home", takeHome));
     root.replaceChildren(make("p", {}, make("strong", {}, title)),
       ...sentences(rows, isStandIn).map((text) => make("p", {}, text)), diagram(rows, title), byLesson(rows),
       make("div", { class: "ck-row" }, ...buttons, make("label", {}, "Import: ", file)),

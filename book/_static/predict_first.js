@@ -4,7 +4,8 @@
 (() => {
   "use strict";
 
-  const KEY = "calibkit-guesses", FORECASTS = "calibkit-forecasts", NEAR = 1.25;
+  const KEY = "calibkit-guesses", FORECASTS = "calibkit-forecasts", EXERCISES = "calibkit-exercises";
+  const NEAR = 1.25;
   const folds = () => [...document.querySelectorAll("details.ck-fold")];
   const ids = (fold) => fold.dataset.predictions.split(" ").filter(Boolean);
 
@@ -16,21 +17,58 @@
   const isForecast = (row) => row === null || (Number.isInteger(row.options) && row.options > 1
     && typeof row.sure === "number" && row.sure > 0 && row.sure <= 1 && typeof row.right === "boolean");
 
+  const isExercise = (row) => typeof row.code === "string" && row.code.length < 1e5;
+
   // What nobody can read is kept under a name of its own, which no later one takes.
-  const readForecasts = () => {
-    const text = stored(FORECASTS) ?? "{}";
+  const readTable = (key, isRow) => {
+    const text = stored(key) ?? "{}";
     try {
       const rows = JSON.parse(text);
-      if (rows.constructor === Object && Object.values(rows).every(isForecast)) return rows;
+      if (rows.constructor === Object && Object.values(rows).every(isRow)) return rows;
     } catch { /* it is damaged */ }
     let number = 1;
-    while (stored(`${FORECASTS}-damaged-${number}`) !== null) number += 1;
-    store(`${FORECASTS}-damaged-${number}`, text);
-    store(FORECASTS, "{}");
+    while (stored(`${key}-damaged-${number}`) !== null) number += 1;
+    store(`${key}-damaged-${number}`, text);
+    store(key, "{}");
     return {};
   };
+  const readForecasts = () => readTable(FORECASTS, isForecast);
   const writeForecasts = (rows) => store(FORECASTS, JSON.stringify(rows));
   window.calibkitForecasts = { read: readForecasts, write: writeForecasts };
+
+  // Answers to exercises, {code, state}: what was typed, and what its check said last.
+  let answers = {}; // where nothing is stored
+  const readAnswers = () => { answers = { ...answers, ...readTable(EXERCISES, isExercise) }; return answers; };
+  window.calibkitExercises = {
+    read: readAnswers,
+    note: (id, row) => {
+      readAnswers();
+      if (row) answers[id] = row; else delete answers[id];
+      store(EXERCISES, JSON.stringify(answers));
+    },
+  };
+
+  // All that this browser keeps, to be taken to another; what stands there already stays.
+  const tables = () => {
+    load();
+    return { guesses, forecasts, exercises: readAnswers() };
+  };
+  const add = (text) => {
+    const found = JSON.parse(text);
+    const isRow = { guesses: (row) => typeof row === "string", forecasts: isForecast, exercises: isExercise };
+    const parts = Object.entries(isRow).map(([name, fits]) => {
+      const rows = found[name];
+      if (rows?.constructor !== Object || !Object.values(rows).every(fits)) throw new Error(name);
+      return rows;
+    });
+    const old = tables();
+    guesses = { ...parts[0], ...old.guesses };
+    forecasts = { ...parts[1], ...old.forecasts };
+    save();
+    answers = { ...parts[2], ...old.exercises };
+    store(EXERCISES, JSON.stringify(answers));
+  };
+  window.calibkitWork = { tables, add };
 
   const load = () => {
     try { guesses = { ...guesses, ...JSON.parse(stored(KEY)) }; } catch { /* none */ }

@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from calibkit.auditing import comparison
+from calibkit.auditing.clinic import net_benefits, weak_calibration
 from calibkit.auditing.clusters import by_cluster
 from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
 from calibkit.auditing.models import rows_of_models, view_of_models
 from calibkit.auditing.redraws import null_of_error, resampled_intervals
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.rows import Rows, given_to
 from calibkit.bins import Binning, as_bins
-from calibkit.decisions import MurphyCurve, murphy_curve
+from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
-from calibkit.reliability import BinTable, reliability_table
+from calibkit.reliability import reliability_table
 from calibkit.results import spell
 from calibkit.significance import NullLevel
 from calibkit.significance.clusters import Clusters, mean_interval
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level
-from calibkit.views import View
+from calibkit.views import View, binary_problem
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
@@ -141,17 +142,20 @@ def compare(
     sums = Sums(table)
     sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
     found = _differences(sums, each, nulls, level, (count, of_rows), rows.clusters)
-    tables, curves = _diagrams(rows, probs, view, bins)
+    shown = _shown(rows, probs, view, bins)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
-        view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
+        view="every class, summed"
+        if view == "class-wise"
+        else next(iter(shown["bins"].values())).view,
         calibration=_calibration(each, nulls),
+        weak=_weak(rows, probs, view, level),
+        benefit=_benefit(rows, probs, table, level),
         groups=_by_group(rows, each, level, table),
-        bins=tables,
-        curves=curves,
         costs=table,
+        **shown,
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
         **worded(tuple(probs), found, level),
     )
@@ -169,15 +173,29 @@ def _measured(
     return each, nulls
 
 
-def _diagrams(
-    rows: Rows, probs: Models, view: View, bins: Binning
-) -> tuple[dict[str, BinTable], dict[str, MurphyCurve]]:
+def _shown(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
     shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
-    return (
-        {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
-        {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
-    )
+    return {
+        "bins": {
+            n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()
+        },
+        "curves": {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
+    }
+
+
+def _weak(rows: Rows, probs: Models, view: View, level: float) -> Listing:
+    """Return mean and weak calibration; of every class, summed, that is the predicted one."""
+    shown = "top-label" if view == "class-wise" else view
+    problems = {name: binary_problem(rows.label, p, view=shown) for name, p in probs.items()}
+    return weak_calibration(problems, rows.clusters, level)
+
+
+def _benefit(rows: Rows, probs: Models, costs: FloatVector | None, level: float) -> Listing | None:
+    """Return net benefits at the given prices, of P(y = 1)."""
+    one = np.ones(rows.n, dtype=np.intp)
+    found = {name: given_to(one, prob) for name, prob in probs.items()}
+    return net_benefits(rows.label, found, costs, rows.clusters, level)
 
 
 def _differences(

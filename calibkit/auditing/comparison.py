@@ -198,8 +198,9 @@ class Comparison(Report):
     first, value, difference, low, high : ndarray of shape (R,)
         The measure of the first model and of this one, the difference with its interval: NaN where
         an infinite log loss leaves none.
-    calibration, groups : Listing, and Listing or None
-        Each model's calibration error beside its null level; differences in each group.
+    calibration, weak, benefit, groups : Listing, benefit and groups also None
+        Each model's calibration error beside its null level; O/E, calibration in the large and
+        slope; net benefit at the given prices; differences in each group.
     bins, curves, costs
         Reliability tables and Murphy curves by model (curves only for one event), table of costs.
     notes, versions
@@ -216,6 +217,8 @@ class Comparison(Report):
     high: FloatVector
     verdict: NDArray[np.str_]
     calibration: Listing
+    weak: Listing
+    benefit: Listing | None
     groups: Listing | None
     bins: Mapping[str, BinTable]
     curves: Mapping[str, MurphyCurve]
@@ -231,8 +234,10 @@ class Comparison(Report):
     @property
     def tables(self) -> dict[str, Result]:
         """The tables of the comparison, by name; groups only where they were given."""
-        tables: dict[str, Result] = {"Differences": self, "Calibration": self.calibration}
-        return tables if self.groups is None else tables | {"Groups": self.groups}
+        tables: dict[str, Result | None] = {"Differences": self, "Calibration": self.calibration}
+        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
+        tables |= {"Groups": self.groups}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def describe(self) -> str:
         """Say in plain words which model is better, and what cannot be separated."""
@@ -248,7 +253,7 @@ class Comparison(Report):
             ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
             lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}")
         lines += ["", self.calibration.describe()]
-        lines += [] if self.groups is None else [self.groups.describe()]
+        lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -232,7 +232,7 @@ def _with_all_rows(
     notes = (
         f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
         f"by limit laws, multiplied by the number of tests; level {100 * settings.alpha:g} %.",
-        f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
+        f"Answers 1, 5 and 6, other tables and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
@@ -326,6 +326,6 @@ def _with_all_scores(
         rows[model, key] = row
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
-        f"Calibration, groups and figures: a random sample of {found.n:,} rows."
+        f"All other tables and the figures: a random sample of {found.n:,} rows."
     )
     return replace(found, n=sums.n, notes=(note, *found.notes), **worded(found.models, rows, level))

@@ -5,11 +5,8 @@ The page in HTML, with its figures, is made in `calibkit.auditing.html`.
 
 import json
 import math
-import os
 import platform
 import re
-import stat
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +19,7 @@ import sklearn
 from calibkit._version import __version__
 from calibkit.auditing.provenance import today
 from calibkit.auditing.settings import LIGHTS, QUESTIONS
-from calibkit.results import Result, spell
+from calibkit.results import Result, spell, write_whole
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
@@ -268,27 +265,3 @@ def four_digits(value: float) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     return f"{value:.4f}".replace("-0.0000", "0.0000")
-
-
-def write_whole(path: str | Path, text: str) -> Path:
-    """Write a text file under a temporary name and move it: whole or not at all."""
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
-    if not target.parent.is_dir():
-        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
-    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():  # who may read the old file may read the new one, and nobody else
-            part.chmod(stat.S_IMODE(target.stat().st_mode))
-        os.replace(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    return target

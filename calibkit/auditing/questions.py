@@ -8,7 +8,9 @@ import numpy as np
 
 from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
+from calibkit.auditing.clinic import net_benefits, weak_calibration
 from calibkit.auditing.clusters import by_cluster, promise_of
+from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
 from calibkit.auditing.evidence import Evidence, evidence_of, given_view
@@ -19,7 +21,7 @@ from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
-from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.rows import Rows, given_to, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.auditing.times import TimeTable, times_of, with_time
 from calibkit.decisions.costs import as_costs
@@ -212,11 +214,12 @@ def _report(
     """Put the findings into words."""
     aligned, evidence, repairs, consequences, by_group, times, more = found
     names = tuple(_words(rows, one) for one in views)
+    benefit = _benefit(rows, repairs, consequences, settings.level)
     seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
     answers = (
         words.alignment(aligned, rows),
         *(asked(seen) for asked in (words.data, words.calibration, words.direction)),
-        words.costs(consequences, seen),
+        _with_benefit(words.costs(consequences, seen), benefit),
         remedy.repair(repairs, aligned.verdict != "not aligned", seen),
     )
     verdicts = {answer.topic: answer.verdict for answer in answers}
@@ -243,9 +246,30 @@ def _report(
         candidate=NoRepair(answers[-1].sentence) if first else repairs.calibrator,
         groups=by_group,
         times=times,
+        weak=weak_calibration({seen.focus_words: evidence.problem}, rows.clusters, settings.level),
+        benefit=benefit,
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
+
+
+def _benefit(
+    rows: Rows, repairs: Repairs, consequences: Consequences, level: float
+) -> Listing | None:
+    """Return net benefits of the predictions, and of repaired ones, at the given prices."""
+    probs = {"as it is": rows.table[:, 1].astype(np.float64)}
+    if repairs.repaired is not None:
+        probs["repaired (held out)"] = given_to(np.ones(rows.n, dtype=np.intp), repairs.repaired)
+    return net_benefits(rows.label, probs, consequences.prices, rows.clusters, level)
+
+
+def _with_benefit(answer: Answer, benefit: Listing | None) -> Answer:
+    """Add net benefit, the unit of the clinic, to what the decisions cost."""
+    if benefit is None:
+        return answer
+    numbers = {**answer.numbers, "net_benefit": float(benefit.columns["net benefit"][0])}
+    text = f"{answer.sentence} Net benefit: {benefit.describe()}"
+    return replace(answer, sentence=text, numbers=numbers)
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.auditing import html
+from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences
 from calibkit.auditing.evidence import TEST, Evidence, directions
 from calibkit.auditing.groups import GroupTable
@@ -95,9 +96,10 @@ class AuditReport(Report):
         The six answers, in order, and what was found beside them: impossible statements.
     n, n_classes, class_names, view : int, int, tuple of str, str
         Predictions, classes with their names, and the view that comes first, in words.
-    views, evidence, consequences, repairs, groups, times
+    views, evidence, consequences, repairs, groups, times, weak, benefit
         What is behind the answers: the tests of all views; error, null level and band (answers 2
-        to 4); costs (5); candidates (6); groups, or None.
+        to 4); costs (5); candidates (6); groups, or None; O/E, calibration in the large and slope
+        of the view in question; net benefits at the given prices, or None.
     candidate : estimator or `NoRepair`
         The best repair, fitted to all rows; see `calibrator`.
     notes : tuple of str
@@ -113,13 +115,19 @@ class AuditReport(Report):
     candidate: Any
     groups: GroupTable | None
     times: TimeTable | None
+    weak: Listing
+    benefit: Listing | None
     settings: AuditSettings
 
     @property
     def tables(self) -> dict[str, Result]:
         """The tables behind the answers, by name; groups and times only where they were given."""
         tables: dict[str, Result] = {"Views": self.views, "Repairs": self.repairs}
-        more = {"Groups": self.groups, "Time": self.times}
+        more: dict[str, Result | None] = {
+            "Weak calibration": self.weak,
+            "Net benefit": self.benefit,
+        }
+        more |= {"Groups": self.groups, "Time": self.times}
         return tables | {name: table for name, table in more.items() if table is not None}
 
     @property
@@ -200,8 +208,9 @@ class AuditReport(Report):
         for number, answer in self.numbered[len(self.findings) :]:
             lines += [f"{number}{answer.question}", f"   {answer.symbol} {answer.verdict}"]
             lines += _wrapped(answer.sentence, "   ")
-        if self.groups is not None:
-            lines += ["", *_wrapped(f"Groups: {self.groups.describe()}")]
+        for name in ("Weak calibration", "Groups"):
+            if name in self.tables:
+                lines += ["", *_wrapped(f"{name}: {self.tables[name].describe()}")]
         if "command" in self.source:
             lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
         return "\n".join(lines)

@@ -23,6 +23,7 @@ miscalibration 2.4e-4 of itself off, ECCE-MAD 1.8e-7 off. On 10⁸ rows the expe
 
 from calibkit.counts.blocks import PredictionFileError
 from calibkit.counts.files import count_file, count_files
+from calibkit.counts.monitored import monitor_files
 from calibkit.counts.table import CountTable
 
-__all__ = ["CountTable", "PredictionFileError", "count_file", "count_files"]
+__all__ = ["CountTable", "PredictionFileError", "count_file", "count_files", "monitor_files"]

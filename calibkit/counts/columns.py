@@ -260,7 +260,7 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
     _refuse_missing(column, place, name)
     row = int(np.flatnonzero(~good)[0])
     what = (
-        "a probability in [0, 1]. Divide percentages by 100; of logits say that they are logits "
+        "a probability in [0, 1]. Divide percentages by 100; if these are logits, say so "
         "(command line: --logits)."
     )
     value = f"{quoted(name)} = {repr(column[row].item()).removesuffix('.0')}"

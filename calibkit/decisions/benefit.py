@@ -171,7 +171,7 @@ def decision_curve(
     Net benefit is a mean over rows; intervals are Student's, with the sandwich variance of rows or
     clusters. At nominal 90 % they held the truth in 86 to 92 of 100 sets of 300 to 3,000 rows in
     200 clusters or more, common events and rare ones, at thresholds of .05 to .7 (400 sets each,
-    error 1.5). Builds on lesson 13.
+    error 1.5). Taught in lesson 13.
 
     Examples
     --------

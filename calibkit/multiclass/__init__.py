@@ -10,13 +10,13 @@ repairs each class on its own, `Reduced` the confidence, `ClassWise` the confide
 
 The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing` and
 `undo_focal_loss` invert a training loss, `Calibrated` joins a scikit-learn classifier and a
-calibrator fitted on held-out folds, `CrossVennAbers` a calibrator per fold.
+calibrator fitted on held-out folds.
 """
 
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
-from calibkit.multiclass.meta import Calibrated, CrossVennAbers
+from calibkit.multiclass.meta import Calibrated
 from calibkit.multiclass.temperature import TemperatureScaling
 from calibkit.multiclass.venn_abers import VennAbers
 from calibkit.multiclass.wrappers import ClassWise, OneVsRest, Reduced
@@ -24,7 +24,6 @@ from calibkit.multiclass.wrappers import ClassWise, OneVsRest, Reduced
 __all__ = [
     "Calibrated",
     "ClassWise",
-    "CrossVennAbers",
     "DirichletCalibrator",
     "MatrixScaling",
     "MulticlassCalibrator",

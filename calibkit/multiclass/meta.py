@@ -7,106 +7,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
-from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, indexable
 
 from calibkit.calibrators import Calibrator
 from calibkit.calibrators.base import AnyCalibrator, Weights
 from calibkit.multiclass.temperature import TemperatureScaling
-from calibkit.multiclass.venn_abers import VennAbers, merged
-from calibkit.multiclass.wrappers import normalised
 from calibkit.types import FloatMatrix
 from calibkit.validation import as_count, as_generator, as_weights
 
 
-class _OnFolds(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    estimator: Any
-    cv: Any
-    rng: Any
-    classes_: NDArray[Any]
-    estimator_: Any
-
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Weights]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
-        X, y = indexable(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y are empty; at least two rows of each class are needed.")
-        check_classification_targets(y)
-        labels = column_or_1d(y, warn=True)
-        if sample_weight is None:
-            return X, labels, None
-        weight = as_weights(sample_weight, len(labels))
-        if not (self.cv == "prefit" or has_fit_parameter(self._inner(), "sample_weight")):
-            raise ValueError(
-                f"{type(self._inner()).__name__}.fit takes no sample_weight, so rows cannot count "
-                "differently where it learns. Leave sample_weight out, or fit the classifier first "
-                'and use Calibrated with cv="prefit", where the weights are for the calibrator.'
-            )
-        return X, labels, weight
-
-    def _trained(self, X: Any, labels: NDArray[Any], weight: Weights) -> Any:
-        return clone(self._inner()).fit(X, labels, **_as_params(weight))
-
-    def _inner(self) -> Any:
-        return LogisticRegression() if self.estimator is None else self.estimator
-
-    def _folds(self, labels: NDArray[Any]) -> Any:
-        classes, count = np.unique(labels, return_counts=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has only one class, {classes[0]}; a classifier needs at least two."
-            )
-        if not isinstance(self.cv, str) and (np.iterable(self.cv) or hasattr(self.cv, "split")):
-            return check_cv(self.cv)
-        n_folds = as_count(self.cv, "cv", minimum=2)
-        if count.min() < n_folds:
-            raise ValueError(
-                f"cv={n_folds} folds need at least {n_folds} rows of each class, but class "
-                f"{classes[count.argmin()]} has {count.min()}. Use fewer folds."
-            )
-        seed = int(as_generator(self.rng).integers(2**31))
-        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-
-    def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        order = np.argsort(self.classes_)
-        place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
-        code = order[place]
-        unknown = np.flatnonzero(self.classes_[code] != labels)
-        if len(unknown):
-            row = int(unknown[0])
-            raise ValueError(
-                f"y[{row}] = {labels[row]} is a class that the estimator has not seen."
-            )
-        return np.asarray(code)
-
-    def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return calibrated probabilities, of shape (n, K)."""
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest calibrated probability."""
-        prob = self.predict_proba(X)
-        return np.asarray(self.classes_[prob.argmax(axis=1)])
-
-    def _take_features_of(self, fitted: Any) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import get_tags  # only versions that ask for tags have it
-
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
-        one_event = isinstance(getattr(self, "calibrator", None), Calibrator)
-        tags.classifier_tags.multi_class = not one_event
-        return tags
-
-
-class Calibrated(_OnFolds):
+class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn classifier whose probabilities are calibrated on held-out data.
 
     Each fold is predicted by a copy of the classifier that has not seen it, and the calibrator is
@@ -151,6 +62,8 @@ class Calibrated(_OnFolds):
     1.6
     """
 
+    classes_: NDArray[Any]
+    estimator_: Any
     calibrator_: AnyCalibrator
 
     def __init__(self, estimator: Any = None, calibrator: Any = None, cv: Any = 5, rng: Any = 0):
@@ -207,6 +120,75 @@ class Calibrated(_OnFolds):
         self._take_features_of(self.estimator_)
         return self
 
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Weights]:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None: pass the labels.")
+        X, y = indexable(X, y)
+        if len(y) == 0:
+            raise ValueError("X and y are empty; at least two rows of each class are needed.")
+        check_classification_targets(y)
+        labels = column_or_1d(y, warn=True)
+        if sample_weight is None:
+            return X, labels, None
+        weight = as_weights(sample_weight, len(labels))
+        if not (self.cv == "prefit" or has_fit_parameter(self._inner(), "sample_weight")):
+            raise ValueError(
+                f"{type(self._inner()).__name__}.fit takes no sample_weight, so rows cannot count "
+                "differently where it learns. Leave sample_weight out, or fit the classifier first "
+                'and use Calibrated with cv="prefit", where the weights are for the calibrator.'
+            )
+        return X, labels, weight
+
+    def _trained(self, X: Any, labels: NDArray[Any], weight: Weights) -> Any:
+        return clone(self._inner()).fit(X, labels, **_as_params(weight))
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _folds(self, labels: NDArray[Any]) -> Any:
+        classes, count = np.unique(labels, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has only one class, {classes[0]}; a classifier needs at least two."
+            )
+        if not isinstance(self.cv, str) and (np.iterable(self.cv) or hasattr(self.cv, "split")):
+            return check_cv(self.cv)
+        n_folds = as_count(self.cv, "cv", minimum=2)
+        if count.min() < n_folds:
+            raise ValueError(
+                f"cv={n_folds} folds need at least {n_folds} rows of each class, but class "
+                f"{classes[count.argmin()]} has {count.min()}. Use fewer folds."
+            )
+        seed = int(as_generator(self.rng).integers(2**31))
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+    def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
+        order = np.argsort(self.classes_)
+        place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
+        code = order[place]
+        unknown = np.flatnonzero(self.classes_[code] != labels)
+        if len(unknown):
+            row = int(unknown[0])
+            raise ValueError(
+                f"y[{row}] = {labels[row]} is a class that the estimator has not seen."
+            )
+        return np.asarray(code)
+
+    def _take_features_of(self, fitted: Any) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags  # only versions that ask for tags have it
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        one_event = isinstance(getattr(self, "calibrator", None), Calibrator)
+        tags.classifier_tags.multi_class = not one_event
+        return tags
+
     def _view(self, scores: NDArray[Any]) -> NDArray[Any]:
         columns = scores.shape[1] if scores.ndim == 2 else 2
         if columns != len(self.classes_) or self._of_pairs():
@@ -237,6 +219,11 @@ class Calibrated(_OnFolds):
         scores = _ask(self.estimator_, X, _method(self.calibrator_))
         return self.calibrator_.predict_proba(self._view(scores))
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the largest calibrated probability."""
+        prob = self.predict_proba(X)
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
+
 
 def _as_params(weight: Weights) -> dict[str, Any]:
     return {} if weight is None else {"sample_weight": weight}
@@ -253,96 +240,3 @@ def _ask(estimator: Any, X: Any, method: str) -> NDArray[Any]:
             f"{type(estimator).__name__} has no {method}, which the calibrator's input asks for."
         )
     return np.asarray(answer(X))
-
-
-class CrossVennAbers(_OnFolds):
-    """A scikit-learn classifier with Venn-Abers calibration on every fold.
-
-    A copy is trained on all folds but one, to which `VennAbers` is fitted. The folds' intervals
-    ``[p0, p1]`` are joined by their geometric means G, ``G(p1) / (G(1 - p0) + G(p1))``.
-
-    Parameters
-    ----------
-    estimator, cv, rng
-        As in `Calibrated`; needs ``predict_proba``, and not ``"prefit"``.
-
-    Attributes
-    ----------
-    classes_, estimators_, calibrators_ : ndarray, list of classifier, list of VennAbers
-        Labels in the order of the columns; the trained copy and the calibrator of each fold.
-
-    Raises
-    ------
-    ValueError
-        By ``fit``, as in `Calibrated`, and if the training data of a fold lack a class.
-
-    Notes
-    -----
-    Classes are calibrated one against the others, and rows are divided by their sum. The guarantee
-    of `VennAbers` holds for each fold, not for what is joined. Vovk, Petej and Fedorova (2015)
-    section 4. Lesson 11 teaches `VennAbers`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_iris(return_X_y=True)
-    >>> lower, upper = CrossVennAbers(GaussianNB()).fit(X, y).interval(X[:1])
-    >>> bool((lower <= upper).all()), upper.shape
-    (True, (1, 3))
-    """
-
-    estimators_: list[Any]
-    calibrators_: list[VennAbers]
-
-    def __init__(self, estimator: Any = None, cv: Any = 5, rng: Any = 0):
-        self.estimator = estimator
-        self.cv = cv
-        self.rng = rng
-
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit a classifier and a calibrator per fold; `X`, `y` and weights as in `Calibrated`."""
-        X, labels, weight = self._checked(X, y, sample_weight)
-        self.classes_ = np.unique(labels)
-        folds = self._folds(labels)
-        code = self._coded(labels)
-        self.estimators_, self.calibrators_ = [], []
-        for number, (train, held_out) in enumerate(folds.split(X, labels)):
-            if len(np.unique(code[train])) < len(self.classes_):
-                raise ValueError(
-                    f"Fold {number}: its training rows lack a class. Use stratified folds, or "
-                    "fewer of them."
-                )
-            mine, theirs = (None, None) if weight is None else (weight[train], weight[held_out])
-            one = self._trained(_safe_indexing(X, train), labels[train], mine)
-            scores = _ask(one, _safe_indexing(X, held_out), "predict_proba")
-            map_ = VennAbers("probabilities").fit(scores, code[held_out], sample_weight=theirs)
-            self.estimators_.append(one)
-            self.calibrators_.append(map_)
-        self._take_features_of(self.estimators_[0])
-        return self
-
-    def _ends(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
-        check_is_fitted(self)
-        ends = [
-            calibrator.interval(_ask(one, X, "predict_proba"))
-            for one, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
-        ]
-        lower, upper = zip(*ends, strict=True)
-        return np.stack(lower), np.stack(upper)
-
-    def predict_proba(self, X: Any) -> FloatMatrix:
-        """Return the probabilities that the intervals of all folds are joined to, (n, K)."""
-        lower, upper = self._ends(X)
-        rest = np.exp(np.log(1 - lower).mean(axis=0))
-        return normalised(merged(1 - rest, np.exp(np.log(upper).mean(axis=0))))
-
-    def interval(self, X: Any) -> tuple[FloatMatrix, FloatMatrix]:
-        """Return the means over folds of the lower and the upper ends, each (n, K)."""
-        lower, upper = self._ends(X)
-        return np.asarray(lower.mean(axis=0)), np.asarray(upper.mean(axis=0))
-
-    def width(self, X: Any) -> FloatMatrix:
-        """Return the mean width of the intervals over folds, (n, K)."""
-        lower, upper = self.interval(X)
-        return np.asarray(upper - lower)

@@ -40,9 +40,9 @@ class VennAbers(Wrapper):
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
     sum. The width shows how little data there are near a score. The fits are steps, in exact
     arithmetic; scores that differ by rounding are one score. Weights are counts.
-    ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form,
-    `CrossVennAbers` the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4. Taught in
-    lesson 11.
+    ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form; the
+    package venn-abers has the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4. Taught
+    in lesson 11.
 
     Examples
     --------

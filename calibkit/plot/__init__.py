@@ -22,6 +22,7 @@ from calibkit.plot._null import null_level
 from calibkit.plot._overlay import overlay
 from calibkit.plot._reliability import reliability
 from calibkit.plot._smooth import smooth
+from calibkit.plot._smooth_curve import smooth_curve
 from calibkit.plot._tested import test_based
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
@@ -44,6 +45,7 @@ __all__ = [
     "regret",
     "reliability",
     "smooth",
+    "smooth_curve",
     "style",
     "test_based",
     "venn_abers",

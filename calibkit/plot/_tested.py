@@ -71,7 +71,7 @@ def test_based(
     >>> y = np.random.default_rng(0).random(200) < p**2
     >>> ax = plot.test_based(significance.test_based_calibration_error(y, p, rng=0))
     >>> ax.get_ylabel()
-    'predicted probability'
+    'probability'
     """
     if len(error.verdicts) > 1:
         raise ValueError(
@@ -80,7 +80,7 @@ def test_based(
         )
     verdict = error.verdicts[0]
     ends = error.acceptance()
-    legend, words = (ax is None if legend is None else legend), ("", "predicted probability")
+    legend, words = (ax is None if legend is None else legend), ("", "probability")
     with look.drawing(ax, (6.6, 5.4), words=words, title=title, legend=False) as ax:
         LeaveRoom(ax, _STRIP + _GAP, _SIDE + _GAP)
         _frame(ax, verdict)

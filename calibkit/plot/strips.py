@@ -65,7 +65,7 @@ def add_counts(ax: Axes, edges: FloatVector, count: IntVector) -> Axes:
         gid="counts",
         **look.fill("#8C8C8C", "white", 0.8 if len(count) <= look.MANY_BINS else 0.0),
     )
-    _move_label(ax, strip)
+    move_label(ax, strip)
     strip.set_yscale("log" if log else "linear")
     if printed is None:
         room, ticks = 0.08, [1.0, top] if log else [0.0, top]
@@ -97,7 +97,8 @@ def _form_of_numbers(ax: Axes, width: FloatVector, digits: int) -> tuple[int, fl
     return None
 
 
-def _move_label(ax: Axes, strip: Axes) -> None:
+def move_label(ax: Axes, strip: Axes) -> None:
+    """Let a strip carry the ticks and the label of the diagram above it."""
     strip.set_xlabel(ax.get_xlabel(), fontsize=look.FONT_SIZE)
     ax.xaxis.label.set_visible(False)
     ax.tick_params(labelbottom=False)

@@ -43,8 +43,10 @@ from calibkit.significance.cumulative import (
 )
 from calibkit.significance.general_error import GeneralError, general_calibration_error
 from calibkit.significance.kernel import kernel_calibration_error
+from calibkit.significance.monitor import Evidence, Monitor
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
+from calibkit.significance.smooth import SmoothCurve, smooth_curve
 from calibkit.significance.tce import TestBasedError, ViewVerdict, test_based_calibration_error
 from calibkit.significance.weak import (
     WeakCalibration,
@@ -59,8 +61,11 @@ __all__ = [
     "BootstrapInterval",
     "ConsistencyBand",
     "CumulativeDifferences",
+    "Evidence",
     "GeneralError",
+    "Monitor",
     "NullLevel",
+    "SmoothCurve",
     "TestBasedError",
     "TestResult",
     "ViewVerdict",
@@ -80,6 +85,7 @@ __all__ = [
     "kernel_calibration_error",
     "null_level",
     "observed_expected_ratio",
+    "smooth_curve",
     "spiegelhalter",
     "test_based_calibration_error",
     "wilson_interval",

@@ -137,4 +137,45 @@ _ENTRIES = (
     ),
 )
 
+# More of the last origin, for studies: name, file, folder under "results", which network, checksum.
+_MORE = """
+cifar10-densenet40   probs_densenet40_c10_logits.csv  markus93 DenseNet40
+    b1238523e4e90c5833d5b102163dcab8d89e916a31549f21f0c0b40d0091ddcf
+cifar100-densenet40  probs_densenet40_c100_logits.csv markus93 DenseNet40
+    f69725d540e02263af54b77ed297190f341edd86214ab0424a9634337f7b8b15
+cifar10-resnet110    probs_resnet110_c10_logits.csv   markus93 ResNet110
+    49d17c420a3aac8144a09e3ae08bf2e5fa9b26dc7e0f7fc2113a1dee2f52687c
+cifar100-resnet110   probs_resnet110_c100_logits.csv  markus93 ResNet110
+    33f1156e28434f051a7cc82c948423878810751893f5216397865a3a861d0bc4
+birds-resnet50       probs_resnet50_birds_logits.csv  markus93 ResNet50
+    954c753ac0b8453616aecd4ca695ff4aedf7f7e86a5e3aade83577dae9c51742
+imagenet-resnet101   resnet101.csv             ImageNet_torchvision ResNet-101
+    58e3b67f277eec8c6b5b60a1d1ece80da09fcc5d216bc0248a0105b9db58d3cd
+imagenet-mobilenet   mobilenetv3_large_100.csv ImageNet_pytorch-image-models MobileNetV3
+    a4e07d5a8c4c4bbdcc206b369130227820db435f9233e8579a0386bee2051695
+imagenet-resnet34    resnet34.csv              ImageNet_pytorch-image-models ResNet-34
+    b123aebe9a94f4fe33958fa74b6411a1809f3b7f517189c8be2252befd3e91ae
+imagenet-efficientnet-b1 efficientnet_b1.csv   ImageNet_pytorch-image-models EfficientNet-B1
+    3f0c1adcba3ce3a4603de7c4fb371cfbc38a93866424bdab5e1f149c9dd6cafc
+imagenet-inception   tf_inception_v3.csv       ImageNet_pytorch-image-models Inception-v3
+    3d2e1c797eab523d2b262fac914c95ab50ae72e162859ddb9dd4b2af36d3d940
+"""
+_IMAGES = {
+    "cifar10": "CIFAR-10 test",
+    "cifar100": "CIFAR-100 test",
+    "birds": "CUB birds test",
+    "imagenet": "ImageNet validation",
+}
+_words = iter(_MORE.split())
+_ENTRIES += tuple(
+    _imagenet(
+        name=name,
+        file=file,
+        path=f"results/{folder}/",
+        title=f"top-1 confidence of a {network} on the {_IMAGES[name.split('-')[0]]} images",
+        sha256=digest,
+    )
+    for name, file, folder, network, digest in zip(*[_words] * 5, strict=True)
+)
+
 REGISTRY: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}

@@ -6,7 +6,15 @@ words for the learner. Judges may raise the two themselves.
 
 import copy
 import math
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.results import spell
 from calibkit_course.learn import messages
 
 _SINGLE = 2e-6  # what single precision may lose, relative to the number
@@ -64,9 +73,11 @@ def _found(answer: object, kind: str) -> str:
                 return messages.FOUND_EMPTY.format(kind=kind)
             article = "an" if kind[0] in _VOWELS else "a"
             return messages.FOUND_MANY.format(article=article, kind=kind, count=len(answer))
-    if isinstance(answer, type) or not callable(answer):
-        return messages.FOUND_OTHER.format(kind=kind)
-    return messages.FOUND_FUNCTION
+    if isinstance(answer, Iterator):
+        return messages.FOUND_ITERATOR.format(kind=kind)
+    if isinstance(answer, type):
+        return messages.FOUND_CLASS.format(kind=answer.__name__)
+    return messages.FOUND_FUNCTION if callable(answer) else messages.FOUND_OTHER.format(kind=kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +146,14 @@ def as_number(answer: Any, wanted: str = messages.NUMBER) -> float:
     """Return an answer as a float.
 
     Accepts whole numbers, floats, fractions, these as text, calibkit results, numpy and torch
-    scalars, and arrays of one number.
+    scalars, and arrays or lists of one number.
 
-    >>> as_number(Fraction(1, 5)), as_number("1/4"), as_number(np.array([0.5]))
-    (0.2, 0.25, 0.5)
+    >>> as_number(Fraction(1, 5)), as_number("1/4"), as_number([0.5]), as_number(np.array([[0.5]]))
+    (0.2, 0.25, 0.5, 0.5)
     """
-    if isinstance(answer, str):
-        return _spelled(answer, 1, wanted)
     plain = _only(answer)
+    if isinstance(plain, str):
+        return _spelled(plain, 1, wanted)
     truth, many = isinstance(plain, bytes | bool | np.bool_), getattr(plain, "ndim", 0) != 0
     if truth or many or not hasattr(plain, "__float__"):
         raise wrong_kind(answer, wanted)
@@ -184,21 +195,25 @@ def as_truth(answer: Any, wanted: str = messages.TRUTH) -> bool:
 
 
 def as_list(answer: Any, wanted: str, length: int | None = None) -> list[Any]:
-    """Return the entries of a list, tuple, array, data-frame column or the like."""
+    """Return the entries of a list, tuple, array, data-frame column, or text with commas."""
+    if isinstance(answer, str) and "," in answer:
+        return as_list([part.strip() for part in answer.split(",")], wanted, length)
     if isinstance(answer, str | bytes | Mapping) or not _is_listable(answer):
         raise wrong_kind(answer, wanted)
     count = len(answer)
     if length is not None and count != length:
-        raise Almost(messages.NOT_EQUAL_LENGTH.format(count=count, length=length))
+        raise Almost(messages.NOT_EQUAL_LENGTH.format(found=spell(count, "value"), length=length))
     return list(_array(answer)) if hasattr(answer, "__array__") else list(answer)
 
 
 def _only(answer: Any) -> Any:
-    """Return the only entry of an array of one, and anything else as it is."""
+    """Return the only entry of an array or a list of one, and anything else as it is."""
+    if isinstance(answer, list | tuple) and len(answer) == 1:
+        return _only(answer[0])
     if not hasattr(answer, "__array__"):
         return answer
     array = _array(answer)
-    return array.flat[0] if array.shape in ((), (1,)) else answer
+    return array.flat[0] if array.size == 1 else answer
 
 
 def _array(answer: Any) -> NDArray[Any]:
@@ -253,7 +268,7 @@ def as_option(answer: Any, options: Iterable[str], wanted: str = messages.TEXT) 
     >>> as_option(" Over ", ["over", "under"]), as_option(7, ["6", "7"])
     ('over', '7')
     """
-    names = {option.casefold(): option for option in options}
+    names, answer = {option.casefold(): option for option in options}, _only(answer)
     if not isinstance(answer, str):
         text = "" if isinstance(answer, bool) else f"{as_number(answer, wanted):g}"
         if text not in names:

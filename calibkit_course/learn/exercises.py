@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from calibkit.results import spell
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._rendering import Feedback, feedback
 from calibkit_course.learn.messages import State
@@ -37,7 +38,7 @@ class Rubric:
         count = len(text.split())
         if not count:
             raise answers.Unfinished(messages.NO_TEXT)
-        return messages.FEW_WORDS.format(count=count) if count < _FEWEST_WORDS else None
+        return messages.FEW_WORDS.format(count=spell(count, "word")) if count < _FEWEST_WORDS else None
 
     def look_at(self, name: str, text: str, contains: Any = MISSING) -> Feedback:
         """Show the points and the model answer, or note which points the text makes."""

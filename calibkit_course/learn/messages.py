@@ -46,6 +46,14 @@ DONE = "well done."
 TOLERANCE = "(Numbers count as equal within {tolerance}.)"
 RAISED = "looking at this answer raised {kind}{message}."
 
+# --- in a page, where an exercise has buttons -----------------------------------------------------
+
+PAGE_NO_ANSWER = "your code makes no `{variable}`. Assign your answer to it."
+PAGE_BLANK = "replace the `...` of `{variable}`, then run and check again. A hint helps who is stuck."
+PAGE_TICK = "Tick the points that your text makes."
+PAGE_ERROR = "Line {line}: {error}"
+PAGE_FIGURE = "What your code has drawn"
+
 # --- free text: compared by the learner, graded by nobody ---------------------------------------
 
 COMPARE = "your text of {count} words is noted. Which of these points does it make?"
@@ -59,7 +67,7 @@ SELF_ASSESSED = "{made} of {count} points, by your own reading."
 STILL_MISSING = "{made} of {count} points, by your own reading. These are still missing:"
 TEXT_WANTED = "a text in quotes"
 NO_TEXT = "the text is still empty. Write a whole sentence; then the points appear."
-FEW_WORDS = "your text has only {count} words. Write a whole sentence; then the points appear."
+FEW_WORDS = "your text has only {count}. Write a whole sentence; then the points appear."
 PICKS_WANTED = "the numbers of points, such as `[1, {count}]`"
 NO_SUCH_POINT = "there is no point {number}; the points are numbered from 1 to {count}."
 NOTHING_TO_TICK = 'exercise {id} has no points to tick. Call `lesson.check("{id}")`.'
@@ -76,6 +84,8 @@ FOUND_EMPTY = "an empty {kind}"
 FOUND_MANY = "{article} {kind} of {count}"
 FOUND_OPTIMUM = "the whole result of an optimiser (its best place is in `.x`)"
 FOUND_SHAPE = "an array of shape {shape}"
+FOUND_ITERATOR = "a {kind}, which can be read only once (put `list(...)` around it)"
+FOUND_CLASS = "the class `{kind}` (call it to make one)"
 FOUND_OTHER = "an object of type {kind}"
 ONE_COLUMN = (
     "this is an array of shape {shape}, a table of one column; it should be {wanted}. "
@@ -88,7 +98,7 @@ TEXT = "text in quotes"
 FUNCTION = "a function"
 MAPPING = "a dict"
 NOT_FINITE = "`{value}` is no usable number. Look for a division by zero or a logarithm of 0."
-NOT_EQUAL_LENGTH = "there are {count} values, but {length} are wanted."
+NOT_EQUAL_LENGTH = "this holds {found}, but {length} are wanted."
 NO_SUCH_OPTION = "`{value}` is not among the answers. Choose one of {options}."
 
 # --- functions under test ----------------------------------------------------------------------

@@ -34,8 +34,8 @@ GROUPS = {
 WANTED = {
     "1.1": "a dict from stated probability to frequency, such as `{Fraction(1, 2): 0.5}`",
     "1.2": "the stated probability of one group, such as `1 / 2` or `Fraction(1, 2)`",
-    "1.3": "the accuracy as a number from 0 to 1",
-    "1.4": "a list of six pairs (stated, rained), such as `[(0.9, 1), (0.9, 0), ...]`",
+    "1.4": "the accuracy as a number from 0 to 1",
+    "1.3": "a list of six pairs (stated, rained), such as `[(0.9, 1), (0.9, 0), ...]`",
 }
 
 SAY = {
@@ -54,13 +54,13 @@ SAY = {
     "frequency": "0.2 is how often it rained there. Name the probability that was stated.",
     "sound group": "the group {key} keeps its promise: it rained on {hits} out of {days}.",
     "not a group": "no group states {key}. Choose one of {groups}.",
-    # 1.3
+    # 1.4
     "claim": "this is what the slide claims. Count the rows where the two lists agree.",
     "count": "this is the number of right rows. Divide it by the number of rows.",
     "confidence": "this is the confidence: what was promised. Count what came true.",
     "percent": "this is a percentage. Give the share itself, a number from 0 to 1.",
     "recount": "compare the lists row by row. Count the rows that agree, and divide by all 6.",
-    # 1.4
+    # 1.3
     "outside": "{value} is no probability. State a number between 0 and 1.",
     "not binary": "{value} cannot be an outcome. It rained (1) or it did not (0).",
     "swapped": "the pairs stand the other way round: the stated probability comes first.",
@@ -137,8 +137,8 @@ def judge_odd_one(answer: Any) -> str | None:
 
 
 def judge_accuracy(answer: Any) -> str | None:
-    """Judge exercise 1.3: the accuracy of six rows, three of which are right."""
-    value = as_probability(answer, WANTED["1.3"])
+    """Judge exercise 1.4: the accuracy of six rows, three of which are right."""
+    value = as_probability(answer, WANTED["1.4"])
     if same(value, 0.5, TOLERANCE):
         return None
     slips = {"claim": 1 / 3, "count": 3, "confidence": 0.353, "percent": 50}
@@ -146,7 +146,7 @@ def judge_accuracy(answer: Any) -> str | None:
 
 
 def judge_six(answer: Any) -> str | None:
-    """Judge exercise 1.4: six calibrated forecasts with one stated probability."""
+    """Judge exercise 1.3: six calibrated forecasts with one stated probability."""
     stated, rained = _six_pairs(answer)
     for value in stated:
         if not 0 <= value <= 1:
@@ -171,7 +171,7 @@ def judge_six(answer: Any) -> str | None:
 
 def _six_pairs(answer: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return stated probabilities and outcomes from six pairs, or from two lists of six."""
-    wanted = WANTED["1.4"]
+    wanted = WANTED["1.3"]
     rows = as_list(answer, wanted)
     if any(np.ndim(row) == 0 for row in rows):  # numbers where pairs should be
         raise wrong_kind(answer, wanted)
@@ -213,7 +213,7 @@ CHECKS = {
             "`odd_one = F(1, 6)`.",
         ),
     ),
-    "1.4": Check(
+    "1.3": Check(
         task="Six calibrated forecasts with one stated probability",
         variable="six",
         judge=judge_six,
@@ -224,7 +224,7 @@ CHECKS = {
             "For k = 3, state 0.5 each time, with three rainy days and three dry ones.",
         ),
     ),
-    "1.3": Check(
+    "1.4": Check(
         task="The accuracy behind a published claim",
         variable="accuracy",
         judge=judge_accuracy,

@@ -52,6 +52,7 @@ def distort_me(**defaults: Any) -> Explorer[Virtues]:
         controls=_CONTROLS,
         view=distort_me_view,
         draw=_draw,
+        play="temperature",
         presets=[
             ("as it is", {}),
             ("bold: temperature 0.33", {"temperature": 0.33}),

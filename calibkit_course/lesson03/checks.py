@@ -16,7 +16,7 @@ from calibkit_course.lesson03.labels import judge_labels
 TITLE = "Make miscalibration to order: fake classifiers"
 
 SAY = {
-    # 3.2
+    # 3.4
     "map": "an array with one true probability per report",
     "map call": "`true_map(said, {a:g})`",
     "forward": "this distorts once more. The report is `h(true)`: you have to undo h.",
@@ -30,7 +30,7 @@ SAY = {
     "off": (
         "where {said:.2f} is said with a = {a:g}, the truth is {wanted}, but here it is {found}."
     ),
-    # 3.3
+    # 3.2
     "knob": "a classifier such as `fakes.KnobClassifier(5, …)`",
     "classes": "this has {found} classes, but the order is for 5.",
     "too sure": (
@@ -40,7 +40,7 @@ SAY = {
     "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
     "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
     "mixed": "it is under-confident here and over-confident there. Use one direction.",
-    # 3.4
+    # 3.3
     "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
     "one class": "it always predicts the same class. Let it predict two.",
     "no over": "no predicted class is over-confident on average. Let one promise too much.",
@@ -66,7 +66,7 @@ _GRID_ROUNDING = 1e-4
 
 
 def judge_map(answer: Any) -> str | None:
-    """Judge exercise 3.2: the inverse of the binary power distortion, on a grid."""
+    """Judge exercise 3.4: the inverse of the binary power distortion, on a grid."""
     function = answers.as_function(answer)
     said = np.arange(1, 50) / 50
     for a in _POWERS:
@@ -103,7 +103,7 @@ def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
 
 
 def judge_order(answer: Any) -> str | None:
-    """Judge exercise 3.3: five classes, accuracy 0.8, under-confident by 0.1."""
+    """Judge exercise 3.2: five classes, accuracy 0.8, under-confident by 0.1."""
     if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
         raise wrong_kind(answer, SAY["knob"])
     if answer.n_classes != 5:
@@ -127,7 +127,7 @@ def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float
 
 
 def judge_breaker(answer: Any) -> str | None:
-    """Judge exercise 3.4: over- and under-confident by class, above the bound."""
+    """Judge exercise 3.3: over- and under-confident by class, above the bound."""
     if not isinstance(answer, FiniteClassifier | ClassKnobs):
         raise wrong_kind(answer, SAY["breaker"])
     gaps = _gaps_by_class(answer)
@@ -205,7 +205,7 @@ CHECKS = {
         ),
         praise="the labels come from the truth. What is said about it is another matter.",
     ),
-    "3.3": Check(
+    "3.2": Check(
         task="Build a classifier to order",
         variable="my_fake",
         judge=judge_order,
@@ -216,7 +216,7 @@ CHECKS = {
         praise="it is delivered as ordered, and it is under-confident throughout.",
         tolerance=0.01,
     ),
-    "3.4": Check(
+    "3.3": Check(
         task="Break the bound",
         variable="bound_breaker",
         judge=judge_breaker,
@@ -227,7 +227,7 @@ CHECKS = {
         ),
         praise="modesty counts as error too, and the bound only limits boasting.",
     ),
-    "3.2": Check(
+    "3.4": Check(
         task="Derive the true map of a power",
         variable="true_map",
         judge=judge_map,

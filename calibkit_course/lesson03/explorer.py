@@ -36,11 +36,18 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
+        name="share",
+        label="Share of the room",
+        values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+        default=0.6,
+        book=(0.0, 0.2, 0.4, 0.6, 0.8, 0.95),
+        form="{:.0%}",
+    ),
+    Slider(
         name="n_classes",
         label="Classes",
         values=(2, 3, 5, 10, 20),
         default=10,
-        book=(2, 10),
         unit="classes",
     ),
     Slider(
@@ -51,20 +58,12 @@ _CONTROLS = (
         book=(0.6, 0.8),
         form="{:.2f}",
     ),
-    Slider(
-        name="share",
-        label="Share of the room",
-        values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
-        default=0.6,
-        book=(0.0, 0.6),
-        form="{:.0%}",
-    ),
     Choice(
         name="direction",
         label="Direction",
         values=tuple(_DIRECTIONS),
         default="over",
-        book=tuple(_DIRECTIONS),
+        book=("over", "under"),
         texts=_DIRECTIONS,
     ),
     Slider(
@@ -92,6 +91,7 @@ def fake_factory(**defaults: Any) -> Explorer[FactoryView]:
         controls=_CONTROLS,
         view=fake_factory_view,
         draw=_draw,
+        play="share",
         presets=_PRESETS,
         size=(7.4, 4.6),
         cell=(6.6, 3.2),

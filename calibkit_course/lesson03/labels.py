@@ -16,6 +16,9 @@ SAY = {
     "range": "label {found:g} is no class. With {k} columns the classes are 0 to {last}.",
     "argmax": "this is always the most probable class. Then nobody would ever be wrong.",
     "seed": "the same seed gives other labels each time. Take all chance from `rng`.",
+    "few seeds": "some seeds give the same labels. Pass `rng` on as it is, and make no other from it.",
+    "dependent": "labels of different rows hang together. Draw an independent random number for each "
+    "row, and keep the numbers in the order in which they come.",
     "own seed": "another seed gives the same labels. Draw with the `rng` that is passed.",
     "one draw": "all rows share one random number. Draw one per row.",
     "average": "all rows follow the same probabilities. Each row has its own.",
@@ -24,7 +27,7 @@ SAY = {
 }
 
 # With 16,000 rows of a kind, chance moves a share by 0.004 at most; a bias of 0.03 shows.
-_PER_KIND, _SLACK, _SEEDS, _FEW = 8000, 0.018, (3, 4), 40
+_PER_KIND, _SLACK, _SEEDS, _FEW, _MANY_SEEDS = 8000, 0.018, (3, 4), 40, 12
 _KINDS = (((0.7, 0.2, 0.1), (0.1, 0.3, 0.6), (0.0, 1.0, 0.0)), ((0.2, 0.8), (0.9, 0.1)))
 
 
@@ -42,7 +45,23 @@ def judge_labels(answer: Any) -> str | None:
             return SAY["seed"]
         if np.array_equal(again[0], again[1]):
             return SAY["own seed"]
+        if len({_draw(function, few, seed).tobytes() for seed in range(_MANY_SEEDS)}) < _MANY_SEEDS:
+            return SAY["few seeds"]
+        if any(_hang_together(drawn, table, kinds) for drawn in labels):
+            return SAY["dependent"]
     return None
+
+
+def _hang_together(
+    labels: NDArray[np.float64], table: NDArray[np.float64], kinds: Sequence[Sequence[float]]
+) -> bool:
+    """Tell whether rows next to each other, of two kinds or of one, have related labels.
+
+    Chance moves these correlations of 16,000 rows or more by less than 0.01.
+    """
+    off = labels - table @ np.arange(table.shape[1])
+    lags = (1, len(kinds))
+    return any(abs(np.mean(off[:-lag] * off[lag:])) > 0.05 * np.mean(off**2) for lag in lags)
 
 
 def _draw(function: Any, table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
+from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.links import expit, logit
 from calibkit.results import spell
 from calibkit.scores import brier_score, log_loss
@@ -29,7 +29,7 @@ SAY = {
     "logits": "this is straight between logits, which is PL3. PL joins the heights themselves.",
     "sorted": "these are the right numbers in another order. Keep the order of the predictions.",
     "off": "at p = {p:g} the map should be {wanted:.5f}, but here it is {found:.5f}.",
-    # 7.2
+    # 7.3
     "inverse": "this is 1 / T. Logits are divided by T, and a T above 1 makes predictions milder.",
     "brier": "this T minimises the Brier score. Minimise the log loss.",
     "ece": "this T minimises the ECE, which is no proper score. Minimise the log loss.",
@@ -38,14 +38,14 @@ SAY = {
     "negative": "a negative T turns the ranking upside down. Search among positive numbers.",
     "result": "this is all that the optimiser returns. Its attribute `.x` holds the best T.",
     "T": "the log loss at T = {found:.3f} lies {over:.2g} above the lowest. The best T is {side}.",
-    # 7.3
+    # 7.2
     "none": "a map of {found} was not tried. Choose a number from 1 to {most}.",
     "lowest": "{found} have the lowest score. Is there a smaller number that is nearly as good?",
     "outside": "the score of {found} is {over:.3f} % above the lowest. The rule allows 0.1 %.",
     "larger": "{found} are good enough, but a smaller number is good enough, too.",
     "whole": "a number of pieces is a whole number.",
     # 7.4
-    "four": "a list of the four names, the best first,",
+    "four": "a list of the four names, the best first",
     "twice": "each of the four names belongs in the list once.",
     "reversed": "this order is upside down. The highest correlation comes first.",
     "order": "`{first}` stands before `{second}`, but its Spearman correlation is lower.",
@@ -121,7 +121,7 @@ _ECE_T = 2.4852
 
 
 def judge_temperature(answer: Any) -> str | None:
-    """Judge exercise 7.2: the temperature that minimises the log loss."""
+    """Judge exercise 7.3: the temperature that minimises the log loss."""
     if hasattr(answer, "x") and hasattr(answer, "fun"):
         raise Almost(SAY["result"])
     found, best = answers.as_number(answer), _temperatures()
@@ -143,16 +143,16 @@ def judge_temperature(answer: Any) -> str | None:
 
 @lru_cache(maxsize=1)
 def _scores() -> NDArray[np.float64]:
-    """Return the scores of exercise 7.3, for one to six pieces."""
+    """Return the scores of exercise 7.2, for one to six pieces."""
     from calibkit.piecewise import PiecewiseLinear  # scikit-learn is slow to import
 
-    sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=0)
+    sample = LogitDistortion(slope=0.4).sample(3000, rng=8)
     model = PiecewiseLinear(cv=5, max_pieces=6).fit(sample.y_prob, sample.y_true)
     return np.asarray(model.scores_)
 
 
 def judge_pieces(answer: Any) -> str | None:
-    """Judge exercise 7.3: the number of pieces that the 0.1 % rule takes."""
+    """Judge exercise 7.2: the number of pieces that the 0.1 % rule takes."""
     found, scores = answers.as_number(answer), _scores()
     if found != round(found):
         return SAY["whole"]
@@ -173,8 +173,6 @@ RANKING = ("PL3", "PL", "Platt", "15 bins")
 
 def judge_ranking(answer: Any) -> str | None:
     """Judge exercise 7.4: the names of four evaluators, the best first."""
-    if isinstance(answer, str) and "," in answer:
-        answer = answer.split(",")
     names = answers.as_list(answer, SAY["four"], len(RANKING))
     read = tuple(answers.as_option(name, RANKING, SAY["four"]) for name in names)
     if read == RANKING:
@@ -199,7 +197,7 @@ CHECKS = {
         ),
         praise="this one line of code is the whole family PL.",
     ),
-    "7.2": Check(
+    "7.3": Check(
         task="Find a temperature",
         variable="temperature",
         judge=judge_temperature,
@@ -212,7 +210,7 @@ CHECKS = {
         praise="PL3 with one piece and no intercept finds the same number.",
         tolerance=0.005,
     ),
-    "7.3": Check(
+    "7.2": Check(
         task="Choose the number of pieces",
         variable="my_pieces",
         judge=judge_pieces,
@@ -221,7 +219,7 @@ CHECKS = {
             "`pieces[scores <= scores.min() * 1.001]` lists them. They need not be neighbours.",
         ),
         praise=(
-            "a third of the pieces is enough, at the price of a score that is 0.055 % above "
+            "a third of the pieces is enough, at the price of a score that is 0.083 % above "
             "the lowest."
         ),
     ),

@@ -19,12 +19,20 @@ def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
+    Slider(
+        name="n_pieces",
+        label="Pieces",
+        values=(1, 2, 3, 4, 5, 6),
+        default=1,
+        book=(1, 2, 3, 4, 5, 6),
+        unit="pieces",
+    ),
     Choice(
         name="model",
         label="Model",
         values=tuple(FAKES),
         default="over-confident",
-        book=tuple(FAKES),
+        book=("over-confident", "stairs"),
     ),
     Choice(
         name="space",
@@ -38,24 +46,16 @@ _CONTROLS = (
         name="n",
         label="Sample size",
         values=(200, 300, 500, 1000, 2000, 3000),
-        default=3000,
+        default=300,
         book=(300, 3000),
         unit="predictions",
     ),
-    Slider(
-        name="n_pieces",
-        label="Pieces",
-        values=(1, 2, 3, 4, 5, 6),
-        default=3,
-        book=(1, 3, 6),
-        unit="pieces",
-    ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("PL, 3 pieces", {}),
-    ("PL3, 1 piece", {"space": "logit", "n_pieces": 1}),
-    ("PL, 6 pieces, 300 predictions", {"n": 300, "n_pieces": 6}),
-    ("Stairs: PL3, 6 pieces", {"model": "stairs", "space": "logit", "n_pieces": 6}),
+    ("PL, 1 piece", {}),
+    ("PL, 3 pieces", {"n_pieces": 3}),
+    ("PL, 6 pieces", {"n_pieces": 6}),
+    ("PL3, 1 piece", {"space": "logit"}),
 )
 
 
@@ -67,6 +67,7 @@ def knots(**defaults: Any) -> Explorer[KnotsView]:
         controls=_CONTROLS,
         view=knots_view,
         draw=_draw_knots,
+        play="n_pieces",
         presets=_PRESETS,
         size=(8.2, 4.4),
         cell=(3.5, 3.6),

@@ -53,8 +53,8 @@ def knots_view(
     *,
     model: str = "over-confident",
     space: str = "probability",
-    n: int = 3000,
-    n_pieces: int = 3,
+    n: int = 300,
+    n_pieces: int = 1,
     seed: int = 7,
 ) -> KnotsView:
     """Fit a map of straight pieces to a fake classifier whose true map is known."""

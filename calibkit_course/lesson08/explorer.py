@@ -54,8 +54,8 @@ _CONTROLS = (
         name="n",
         label="Sample size",
         values=(100, 200, 500, 1000, 2000, 4000, 8000),
-        default=2000,
-        book=(500, 2000, 8000),
+        default=500,
+        book=(200, 500, 1000, 2000, 4000, 8000),
         unit="predictions",
     ),
     Choice(
@@ -79,7 +79,6 @@ _CONTROLS = (
         label="Level α",
         values=(0.001, 0.01, 0.05, 0.1, 0.2),
         default=0.05,
-        book=(0.01, 0.05),
         form="{:g}",
     ),
     Choice(
@@ -91,7 +90,7 @@ _CONTROLS = (
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("2,000 predictions, 10 bins", {}),
+    ("500 predictions, 10 bins", {}),
     ("8,000 predictions, 10 bins", {"n": 8000}),
     ("8,000 predictions, PAVA", {"n": 8000, "rule": "pava"}),
     ("8,000, PAVA, over-confident", {"n": 8000, "rule": "pava", "model": "over-confident"}),
@@ -106,6 +105,7 @@ def outlier_hunter(**defaults: Any) -> Explorer[Hunt]:
         controls=_CONTROLS,
         view=outlier_hunter_view,
         draw=_draw,
+        play="n",
         presets=_PRESETS,
         size=(5.4, 5.2),
         cell=(4.0, 3.7),

@@ -44,7 +44,7 @@ class Hunt(Result):
 
 def outlier_hunter_view(
     *,
-    n: int = 2000,
+    n: int = 500,
     model: str = "calibrated",
     rule: str = "mass",
     alpha: float = 0.05,

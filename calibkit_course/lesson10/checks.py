@@ -17,7 +17,7 @@ from calibkit_course.lesson10.fitted import judge_step, judge_temperature, judge
 from calibkit_course.lesson10.problems import Pair
 
 SAY = {
-    # 10.3
+    # 10.4
     "diagnosis": "a pair: a letter, and a number",
     "letters": "the letter of a file",
     "loud": "file {name} starts badly, but its log loss ends where the others' does. It holds "
@@ -35,7 +35,7 @@ SAY = {
     "in digits": "this is with the logarithm to base 10. calibkit uses the natural one.",
     "floor off": "the softmax of (1, 0, …, 0) gives the right class e / (e + 9). Your number is "
     "{found}.",
-    # 10.4
+    # 10.5
     "three": "three numbers: T, log loss after scaling, log loss after undoing",
     "above one": "T = {found} is above 1. Smoothed labels make a model careful, so it must "
     "be made bolder.",
@@ -46,7 +46,7 @@ SAY = {
     "second": "with this T, the test half has the log loss {wanted}, not {found}.",
     "fitting half": "number {place} is the log loss on the fitting half. Report the test half.",
     "third": "undoing gives the log loss {wanted} on the test half, not {found}.",
-    # 10.5
+    # 10.2
     "splits": "three splits, case {case}",
     "test": "T was fitted to the test split, which then judges it. Fit to the validation split.",
     "train": "T was fitted to the training split. The network knows those answers by heart.",
@@ -56,11 +56,11 @@ SAY = {
     "report off": "for {case}, an honest report says {wanted}, not {found}.",
 }
 
-# --- 10.3: probabilities fed as logits ---------------------------------------------------------
+# --- 10.4: probabilities fed as logits ---------------------------------------------------------
 
 
 def judge_diagnosis(answer: Any) -> str | None:
-    """Judge exercise 10.3: which file was softmaxed twice, and its least log loss."""
+    """Judge exercise 10.4: which file was softmaxed twice, and its least log loss."""
     letter, number = answers.as_list(answer, SAY["diagnosis"], 2)
     name = answers.as_option(letter, problems.three_files(20), SAY["letters"])
     if name != problems.CULPRIT:
@@ -88,7 +88,7 @@ def _floor_slip(found: float) -> str | None:
     return SAY["floor off"].format(**apart(found, wanted, 4))
 
 
-# --- 10.4: label smoothing ---------------------------------------------------------------------
+# --- 10.5: label smoothing ---------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
@@ -115,7 +115,7 @@ def _smoothed() -> dict[str, tuple[float, float, float]]:
 
 
 def judge_smoothing(answer: Any) -> str | None:
-    """Judge exercise 10.4: the temperature of a smoothed model, and two log losses."""
+    """Judge exercise 10.5: the temperature of a smoothed model, and two log losses."""
     found = answers.as_numbers(answer, SAY["three"], 3)
     wanted, on_fit = _smoothed()["right"], _smoothed()["fit"]
     on_test, mistaken, plain = _smoothed()["temperatures"]
@@ -137,11 +137,11 @@ def judge_smoothing(answer: Any) -> str | None:
     return None
 
 
-# --- 10.5: the right split ---------------------------------------------------------------------
+# --- 10.2: the right split ---------------------------------------------------------------------
 
 
 def judge_report(answer: Any) -> str | None:
-    """Judge exercise 10.5: a function that fits T to the right split and reports another."""
+    """Judge exercise 10.2: a function that fits T to the right split and reports another."""
     function = answers.as_function(answer)
     for case, seed in enumerate((106, 107), start=1):
         splits = problems.three_splits(seed)
@@ -184,18 +184,6 @@ def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> fl
 TITLE = "Cool a network"
 
 CHECKS = {
-    "10.6": Check(
-        task="Write the training step",
-        variable="training_step",
-        judge=judge_step,
-        hints=(
-            "`network(images)` gives logits. `torch.nn.functional.cross_entropy(logits, labels)` "
-            "is their mean loss.",
-            "`optimiser.zero_grad()`, `loss.backward()`, `optimiser.step()`, and "
-            "`return loss.item()`.",
-        ),
-        praise="forward, loss, backward, step. All networks of this lesson are trained so.",
-    ),
     "10.1": Check(
         task="Fit the temperature",
         variable="fit_temperature",
@@ -207,7 +195,7 @@ CHECKS = {
         ),
         praise="you found one number where the log loss is lowest, above 1 and below.",
     ),
-    "10.5": Check(
+    "10.2": Check(
         task="Report without a leak",
         variable="honest_report",
         judge=judge_report,
@@ -219,6 +207,18 @@ CHECKS = {
         tolerance=0.0001,
     ),
     "10.3": Check(
+        task="Write the training step",
+        variable="training_step",
+        judge=judge_step,
+        hints=(
+            "`network(images)` gives logits. `torch.nn.functional.cross_entropy(logits, labels)` "
+            "is their mean loss.",
+            "`optimiser.zero_grad()`, `loss.backward()`, `optimiser.step()`, and "
+            "`return loss.item()`.",
+        ),
+        praise="forward, loss, backward, step. All networks of this lesson are trained so.",
+    ),
+    "10.4": Check(
         task="Find the file that was softmaxed twice",
         variable="my_diagnosis",
         judge=judge_diagnosis,
@@ -230,7 +230,7 @@ CHECKS = {
         praise="no error was raised anywhere. The log loss alone gave it away.",
         tolerance=0.002,
     ),
-    "10.4": Check(
+    "10.5": Check(
         task="Repair a model with smoothed labels",
         variable="my_repair",
         judge=judge_smoothing,
@@ -242,7 +242,7 @@ CHECKS = {
         praise="the exact inverse wins: cooling is the wrong shape for smoothed labels.",
         tolerance=0.0005,
     ),
-    "10.2": Check(
+    "10.6": Check(
         task="Fit it again, with torch",
         variable="torch_temperature",
         judge=judge_torch,
@@ -257,13 +257,13 @@ CHECKS = {
 
 PREDICTIONS = {
     "10a": Prediction(
-        question="From epoch 12 on, the network knows its training images by heart. What does the "
-        "log loss on validation images do until epoch 40?",
+        question="From epoch 12 to 40 the loss on the training images falls to nearly 0, and the "
+        "accuracy on validation images hardly moves. What does their log loss do?",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "
         "confidence. After scaling, the log loss does not rise: nothing has been unlearnt.",
-        tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows)",),
+        tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
         question="You divide all logits by T. What happens to the accuracy?",
@@ -271,9 +271,9 @@ PREDICTIONS = {
         outcome="it stays exactly",
         why="Dividing a row by one positive number keeps the order of its entries. The most "
         "probable class stays the most probable one.",
-        tells=(r"accuracy (stays|does not)|order of the (classes|entries)",),
+        tells=(r"accuracy (stays|does not)|order of the (classes|entries)|no answer",),
     ),
-    "10e": Prediction(
+    "10c": Prediction(
         question="You fit T to the training data instead. It is…",
         options=("about the same", "smaller, above 1", "below 1"),
         outcome="below 1",
@@ -281,7 +281,16 @@ PREDICTIONS = {
         "and T falls as far as you let it.",
         tells=(r"no lower bound|T (falls|goes) (to|below|as)\b",),
     ),
-    "10c": Prediction(
+    "10d": Prediction(
+        question="Half of each label was spread over all classes. The T that repairs this network "
+        "is…",
+        options=("above 1", "about 1", "below 1"),
+        outcome="below 1",
+        why="Its labels told the network never to be surer than 0.55, although it is right in five "
+        "of six cases: it is under-confident, and heat repairs that.",
+        tells=(r"smoothed[^.]{0,80}(too modest|under-confident|heat)",),
+    ),
+    "10e": Prediction(
         question="As trained, focal loss has the lowest ECE of all nine ways. After temperature "
         "scaling, its log loss is…",
         options=("lower than plain training's", "the same", "higher than plain training's"),
@@ -290,7 +299,7 @@ PREDICTIONS = {
         "after scaling is how well a network tells classes apart.",
         tells=(r"at a price|focal[^.]{0,60}(price|worse|higher|loses)",),
     ),
-    "10d": Prediction(
+    "10f": Prediction(
         question="Without noise, label smoothing has the highest ECE of all nine ways. After "
         "temperature scaling, its log loss is…",
         options=("lower than plain training's", "the same", "higher than plain training's"),

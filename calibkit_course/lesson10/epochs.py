@@ -3,15 +3,21 @@
 Sources: Guo, Pleiss, Sun and Weinberger (2017), figure 3; hands-on session of Galdran and Riera.
 """
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from calibkit import plot
+from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.plot import look
-from calibkit.reliability import BinTable
+from calibkit.reliability import BinTable, reliability_table
+from calibkit.scores import log_loss
 from calibkit.validation import as_choice
 from calibkit_course.lesson10.nets import TrainingHistory
 
+_BINS = 15
 # What an axis says of each quantity.
 _LABELS = {
     "accuracy": "accuracy",
@@ -26,8 +32,8 @@ def over_epochs(
 ) -> Axes:
     """Draw one quantity of a training against the epochs, measured on validation data.
 
-    The log loss comes as trained and after temperature scaling, each with its lowest point. The
-    others are "accuracy", "calibration error" and "temperature".
+    The log loss comes as trained and after temperature scaling, each with its lowest point, and
+    beside them that of the training images, while the weights moved. The others are "accuracy", "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
@@ -37,6 +43,8 @@ def over_epochs(
     with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
+            own = {"color": look.GREY, "linestyle": ":", "linewidth": 1.8, "gid": "own"}
+            ax.plot(epoch, history.train_loss, label="on the training images", **own)
         else:
             ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")
         if quantity == "temperature":
@@ -67,6 +75,18 @@ def _draw_losses(ax: Axes, epoch: NDArray[np.int64], losses: list[NDArray[np.flo
         code = {"markersize": 8, "markeredgewidth": 1.8, "gid": f"least-{gid}", "zorder": 2}
         label = f"its lowest point: epoch {epoch[least]}"
         look.points(ax, epoch[least], up[least], "white", color, label=label, **code)
+
+
+def confidence_error(y_true: Any, y_prob: Any) -> CalibrationError:
+    """Return the ECE of the confidence, 15 bins of equal width, with its null level."""
+    return expected_calibration_error(y_true, y_prob, view="top-label", bins=_BINS)
+
+
+def diagram(y_true: Any, y_prob: Any, ax: Axes | None = None, *, title: str = "") -> Axes:
+    """Draw the reliability diagram of the confidence, with the log loss above it."""
+    table = reliability_table(y_true, y_prob, view="top-label", bins=_BINS)
+    said = f"log loss {log_loss(y_true, y_prob).value:.2f}"
+    return plot.reliability(table, ax=ax, title=f"{title}: {said}" if title else said)
 
 
 def confidences(table: BinTable, ax: Axes | None = None, *, title: str | None = None) -> Axes:

@@ -31,7 +31,6 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(name="epoch", label="Epoch", values=runs.KEPT, default=40, book=(2, 5, 10, 20, 40)),
     Slider(
         name="temperature",
         label="Temperature",
@@ -40,6 +39,7 @@ _CONTROLS = (
         book=(0.5, 0.7, 1.0, 1.5, 2.5, 3.5, 5.0, 8.0),
         form="{:g}",
     ),
+    Slider(name="epoch", label="Epoch", values=runs.KEPT, default=40, book=(2, 5, 10, 20, 40)),
     Slider(
         name="n",
         label="Held-out images",
@@ -64,6 +64,7 @@ def thermostat(**defaults: Any) -> Explorer[Thermostat]:
         controls=_CONTROLS,
         view=thermostat_view,
         draw=_draw,
+        play="temperature",
         presets=_PRESETS,
         size=(9.0, 4.8),
         cell=(5.2, 3.9),

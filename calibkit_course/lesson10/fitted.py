@@ -1,4 +1,4 @@
-"""Judges of what is fitted: a training step (10.6), and a temperature (10.1 and 10.2)."""
+"""Judges of what is fitted: a training step (10.3), and a temperature (10.1 and 10.6)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,13 +11,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from calibkit.multiclass import TemperatureScaling
+from calibkit.scores import log_loss
 from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same
 from calibkit_course.lesson10 import nets, problems
 
 SAY = {
-    # 10.6
+    # 10.3
     "no torch": "the check trains a tiny network, but torch is missing. Run `python dev.py torch`.",
     "one batch": "`training_step` of a tiny network",
     "its loss": "the loss of the batch",
@@ -30,19 +31,23 @@ SAY = {
     "the softmax once more.",
     "summed": "the weights move too far: the losses are added, where their mean is wanted.",
     "upwards": "the loss climbs. Is a minus sign too many?",
+    "part": "you train on a part of the batch. Give the network all of its images.",
     "other weights": "after two batches the weights are others than those of one step of the "
     "cross-entropy for each batch.",
     "other loss": "the weights are right, but you return {found}, and the mean loss of the batch "
     "before the step is {wanted}.",
-    # 10.1 and 10.2
+    # 10.1 and 10.6
     "bold": "logits of an over-confident model",
     "timid": "logits of an under-confident model",
     "lifted": "logits that were all raised by 1,000",
     "one number": "one temperature",
     "softmaxed": "for {case}, this is the T of softmaxed scores: the softmax was applied twice. "
     "Use the logits as they come.",
-    "grid": "for {case}, {found} is close. The log loss is lowest between the points of your grid, "
-    "at {wanted}: search on from there.",
+    "grid": "for {case}, {found} is close. The log loss is lowest at {wanted}: if you search on a "
+    "grid, search on between its points, and round nothing.",
+    "loss": "for {case}, this is the lowest log loss. Return the T at which it is reached.",
+    "coarse": "for {case}, {found} is a T of half precision, which keeps three digits of each "
+    "logit. Compute in float32 at least, and subtract each row's largest logit first.",
     "inverse": "for {case}, this is 1/T. Divide the logits by T instead of multiplying them.",
     "logarithm": "for {case}, this is the logarithm of T.",
     "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
@@ -60,24 +65,29 @@ SAY = {
     "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
 }
 
-# --- 10.6: the training step -------------------------------------------------------------------
+# --- 10.3: the training step -------------------------------------------------------------------
+
+
+_HALF = 3e-3  # what half precision may change of a weight, or of a loss
 
 
 def judge_step(answer: Any) -> str | None:
-    """Judge exercise 10.6: a function that trains a network on one batch."""
+    """Judge exercise 10.3: a function that trains a network on one batch."""
     function = answers.as_function(answer)
     if find_spec("torch") is None:
         raise answers.WrongKind(SAY["no torch"])
     (weights, losses, slopes), right = _stepped(function), _stepped(nets.training_step)
     if np.array_equal(weights, _stepped(lambda *_: 0.0)[0]):
         return SAY["no step" if slopes else "no backward"]
-    if not agree(weights, right[0], 1e-4):
-        for slip in ("not zeroed", "softmaxed twice", "summed", "upwards"):
-            if agree(weights, _stepped(_slipping(slip))[0], 1e-4):
-                return SAY[slip]
+    for slip in ("not zeroed", "softmaxed twice", "summed", "upwards", "part"):
+        if agree(weights, _stepped(_slipping(slip))[0], 1e-4):
+            return SAY[slip]
+    # In half precision (autocast) the weights move nearly as they should.
+    if not agree(weights, right[0], _HALF):
         return SAY["other weights"]
+    tolerance = 1e-4 if agree(weights, right[0], 1e-4) else _HALF
     for found, wanted in zip(losses, right[1], strict=True):
-        if not same(found, wanted, 1e-4):
+        if not same(found, wanted, tolerance):
             return SAY["other loss"].format(**apart(found, wanted))
     return None
 
@@ -100,6 +110,8 @@ def _stepped(step: Callable[..., Any]) -> tuple[FloatVector, list[float], bool]:
 
 def _slipping(slip: str) -> Callable[..., float]:
     def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
+        if slip == "part":
+            images, labels = images[: len(labels) // 2], labels[: len(labels) // 2]
         log_p = network(images).log_softmax(1)
         log_p = log_p.exp().log_softmax(1) if slip == "softmaxed twice" else log_p
         loss = -log_p.gather(1, labels[:, None])
@@ -113,7 +125,7 @@ def _slipping(slip: str) -> Callable[..., float]:
     return step
 
 
-# --- 10.1 and 10.2: temperatures ---------------------------------------------------------------
+# --- 10.1 and 10.6: temperatures ---------------------------------------------------------------
 
 
 _STEP = 0.02  # whoever moved less has stopped at the edge of the search
@@ -127,7 +139,7 @@ def judge_temperature(answer: Any) -> str | None:
 
 
 def judge_torch(answer: Any) -> str | None:
-    """Judge exercise 10.2: the same with an optimiser that may stop early."""
+    """Judge exercise 10.6: the same with an optimiser that may stop early."""
     return _judge_fits(answer, lambda wanted: 1e-2)
 
 
@@ -163,6 +175,7 @@ def _temperature_slip(found: float, logits: FloatVector, label: NDArray[np.intp]
         "inverse": 1 / wanted,
         "logarithm": float(np.log(wanted)),
         "brier": _brier_temperature(logits, label),
+        "loss": log_loss(label, softmax(logits / wanted, axis=1)).value,
     }
     nearest = min(slips, key=lambda slip: abs(slips[slip] - found))
     words = {"case": case, **apart(found, wanted, 4)}
@@ -176,12 +189,23 @@ def _temperature_slip(found: float, logits: FloatVector, label: NDArray[np.intp]
         return SAY["edge"].format(**words)
     if abs(found - wanted) < _NEAR and same(found, round(found, 2), 1e-9):
         return SAY["grid"].format(**words)
+    rough = temperature(_half(logits), label)
+    as_rough = abs(found - rough) < 0.02 * rough and not same(rough, wanted, 0.01)
+    if as_rough or (found == _half(np.array(found)) and same(found, wanted, 0.01 * wanted)):
+        return SAY["coarse"].format(**words)
     if case == SAY["lifted"]:
         return SAY["overflow"].format(**words)
     start = 1.0 if wanted < 1 else 1.5
     moved = min(abs(found - 1), abs(found - start)) > _STEP
     between = min(start, wanted) < found < max(start, wanted)
     return SAY["halted" if moved and between else "bound"].format(**words)
+
+
+def _half(logits: FloatVector) -> FloatVector:
+    """Round to bfloat16, which keeps the upper half of a single-precision number."""
+    bits = logits.astype(np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x8000)) & np.uint32(0xFFFF0000)
+    return rounded.view(np.float32).astype(np.float64)
 
 
 def _brier_temperature(logits: FloatVector, label: NDArray[np.intp]) -> float:

@@ -18,10 +18,10 @@ _NOT_BY_HEART = 6  # training rows that the network gets wrong
 
 
 def batches() -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-    """Return two batches of made images of shape (8, 1, 28, 28), and labels."""
+    """Return two batches of made images of shape (50, 1, 28, 28), and labels."""
     rng = np.random.default_rng(110)
-    shape = (8, 1, 28, 28)
-    return [(rng.random(shape, dtype=np.float32), rng.integers(0, 10, 8)) for _ in range(2)]
+    shape = (50, 1, 28, 28)
+    return [(rng.random(shape, dtype=np.float32), rng.integers(0, 10, 50)) for _ in range(2)]
 
 
 def made_logits(n: int, factor: float, seed: int, n_classes: int = 10) -> Pair:
@@ -45,7 +45,7 @@ def fitting_cases() -> dict[str, Pair]:
 
 
 def three_files(n: int = 4000) -> dict[str, Pair]:
-    """Return the files of exercise 10.3: scores of one network, in one file softmaxed twice."""
+    """Return the files of exercise 10.4: scores of one network, in one file softmaxed twice."""
     logits, label = made_logits(n, 1.0, seed=104)
     return {
         "A": (4.0 * logits, label),

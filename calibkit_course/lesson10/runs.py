@@ -16,12 +16,14 @@ from calibkit_course.lesson10 import nets
 from calibkit_course.lesson10.nets.history import history_of
 
 FOLDER = Path(__file__).parent
-RUN, TABLE = "run.npz", "networks.json"
+RUN, SMOOTHED, TABLE = "run.npz", "smoothed.npz", "networks.json"
 EPOCHS = 40
 KEPT = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40)  # epochs whose logits are stored
 NOISE = 0.5
 _SEED = 10
-UNIT = 16  # logits are stored in steps of 1/16
+UNIT = 16  # logits are stored in steps of 1/16; those of the smoothed network, finer
+FINE = 128
+SMOOTHING = 0.5  # half of each label is spread: far too much
 
 SAY = {
     "stored": "torch is missing. These are the stored outputs of the same training.",
@@ -67,6 +69,22 @@ def train(step: Any = None) -> Run:
         validation=history.logits[-1],
         test=parts[1],
     )
+
+
+def train_smoothed() -> tuple[Logits, Logits]:
+    """Train the network with half of each label spread; logits of validation and test images."""
+    split, network = images(), nets.image_network(rng=_SEED)
+    options: dict[str, Any] = {"loss": "label-smoothing", "strength": SMOOTHING}
+    nets.train_network(network, split, epochs=EPOCHS, rng=_SEED, **options)
+    return nets.logits_of(network, split.validation_x), nets.logits_of(network, split.test_x)
+
+
+@lru_cache(maxsize=1)
+def smoothed() -> tuple[Logits, Logits]:
+    """Return the stored outputs of `train_smoothed`."""
+    with np.load(FOLDER / SMOOTHED) as file:
+        parts = [file[name].astype(np.float32) / FINE for name in ("validation", "test")]
+    return parts[0], parts[1]
 
 
 def follow(step: Any = None) -> Run:

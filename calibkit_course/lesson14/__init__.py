@@ -1,5 +1,6 @@
 """Lesson 14: audit your predictions."""
 
+from calibkit_course.lesson14.daily import look_every_day, look_every_day_view
 from calibkit_course.lesson14.explorer import BoardExplorer, audit_board
 from calibkit_course.lesson14.sample_files import mended_file, sample_file
 from calibkit_course.lesson14.verbal import VerbalModel
@@ -12,6 +13,8 @@ __all__ = [
     "audit_board",
     "audit_board_view",
     "board_of",
+    "look_every_day",
+    "look_every_day_view",
     "mended_file",
     "sample_file",
 ]

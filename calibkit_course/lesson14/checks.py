@@ -341,4 +341,13 @@ PREDICTIONS = {
             r"repair by Platt",
         ),
     ),
+    "14e": Prediction(
+        question="A hundred calibrated models are tested every evening for a hundred days, at the "
+        "5 % level, on all rows so far. How many are accused on at least one evening?",
+        options=("about 5", "about 10", "about 35", "about 99"),
+        outcome="about 35",
+        why="Every look is another chance to err. They are not independent, as each evening has "
+        "most of its rows from the evening before, else 99 would be accused.",
+        tells=(r"cr(y|ies) wolf|accused? (34|35|37)|another chance to err",),
+    ),
 }

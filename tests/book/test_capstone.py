@@ -8,7 +8,7 @@ import pytest
 
 from calibkit import CalibrationWarning, audit, log_loss
 from calibkit.auditing.settings import CODES, FINDINGS
-from calibkit.cli import _parser
+from calibkit.cli.arguments import command_parser
 from calibkit.fakes import LogitDistortion
 from calibkit_course import data
 
@@ -63,5 +63,5 @@ def test_commands_on_the_page_can_be_given(page: str, root: Path, subtests) -> N
     assert commands
     for command in commands:
         with subtests.test(command=command):
-            options = _parser().parse_args(command.split())
+            options = command_parser().parse_args(command.split())
             assert options.command == "audit" and options.costs == "1:20"

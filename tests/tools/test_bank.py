@@ -37,7 +37,7 @@ QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}
 BOLD = re.compile(r"\*\*(-?[\d.,]+)\*\*")
 FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 # Numbers of right options that the question makes up, or that a test below looks at.
-PREMISES = {"04.4": {"0.2", "0.3"}, "13.3": {"0.01", "0.10"}, "10.3": {"1"}}
+PREMISES = {"04.4": {"0.2", "0.3"}, "13.3": {"0.01", "0.10"}}
 
 
 # --- every number, computed ----------------------------------------------------------------------
@@ -133,15 +133,6 @@ def two_logits() -> list[str]:
     return [f"{softmax(np.array([2.0, 0.0]) / t)[0]:.3f}" for t in (1, 2)]
 
 
-def smoothed() -> list[str]:
-    target = 0.9 + 0.1 / 10
-    # Cross-entropy against (target, rest) is lowest at the target itself.
-    grid = np.linspace(0.5, 0.999, 5000)
-    loss = -target * np.log(grid) - (1 - target) * np.log((1 - grid) / 9)
-    assert grid[loss.argmin()] == pytest.approx(target, abs=1e-3)
-    return [f"{target:.2f}", f"{1 - target:.2f}"]
-
-
 def six_orders() -> list[str]:
     said = ["136", "163", "316", "361", "613", "631"]
     true = [(0, 0, 10), (2, 2, 6), (6, 2, 2), (0, 10, 0), (10, 0, 0), (2, 6, 2)]
@@ -223,7 +214,6 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "09.2": rare,
     "09.3": lambda: [f"{13 / 10:.1f}"],
     "10.1": two_logits,
-    "10.2": smoothed,
     "11.2": lambda: [f"{0.88 - 9 * 0.12:.1f}"],
     "12.1": six_orders,
     "12.4": groups_of_vectors,

@@ -1,6 +1,7 @@
 """Explorers that go live in the page, and the page that audits a file: the same as on a desktop."""
 
 import contextlib
+import gzip
 import importlib
 import io
 import json
@@ -152,7 +153,11 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     [
         ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
         ("y,p\n1,0.5\n0\n", {}, "row 2"),
-        ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "--prob is missing"),
+        ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "“Predictions” is missing"),
+        ("y,p\n1,0.5\n0,-3\n", {}, r"if these are logits, say so \(field “They are”\)"),
+        ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
+        ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
+        ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
         ("y,p\n1,0.5\n0,0.4\n", {"costs": "1:x"}, "costs"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "0"}, "bins"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
@@ -169,11 +174,63 @@ def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, w
 
 def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
     Path("log.csv").write_text("y;p q\n1;0,5\n", encoding="utf-8")
-    assert in_page.columns("log.csv", ";", ",") == {"columns": ["y", "p q"]}
+    assert in_page.columns("log.csv", ";", ",")["columns"] == ["y", "p q"]
+    for mark in ("", ","):
+        told = in_page.columns("log.csv", ",", mark)["refused"]
+        assert "field “Between columns”" in told and "decimal=" not in told
     assert "there is no such file" in in_page.columns("gone.csv", "", "")["refused"]
     assert "the name must end in" in in_page.columns("log.txt", "", "")["refused"]
     np.savez("log.npz", y=np.array([0, 1]), p=np.array([0.1, 0.2]))
-    assert in_page.columns("log.npz", "", "") == {"columns": ["y", "p"]}
+    assert in_page.columns("log.npz", "", "")["columns"] == ["y", "p"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "marks"),
+    [
+        ("log.csv", "y,p\n1,0.5\n", (",", ".", True)),
+        ("log.csv", "y;p\n1;0,5\n0;0,25\n", (";", ",", False)),
+        ("log.csv", "y;p\n1;.5\n", (";", ".", False)),
+        ("log.csv", "y\tp\n1\t0,5\n", ("tab", ",", False)),
+        ("log.tsv", "y\tp\n1\t0.5\n", ("tab", ".", True)),
+        ("log.csv", 'y,p,note\n1,0.5,"a; b; c"\n', (",", ".", True)),
+        ("log.csv", "y|p\n1|0.5\n", ("|", ".", False)),
+        ("log.csv.gz", "y;p\n1;0,5\n", (";", ",", False)),
+    ],
+)
+def test_the_marks_of_a_csv_file_are_recognised(folder: Path, name, text, marks) -> None:
+    data = text.encode()
+    Path(name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    told = in_page.columns(name, "", "")
+    assert (told["delimiter"], told["decimal"], told["is_usual"]) == marks
+
+
+def test_what_is_too_large_once_unpacked_is_refused(folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr(in_page, "MOST", 3_000_000)
+    Path("log.csv.gz").write_bytes(gzip.compress(b"y,p\n" + b"1,0.5\n" * 1_000_000))
+    np.savez_compressed("log.npz", y=np.zeros(1_000_000))
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    parquet.write_table(arrow.table({"y": np.zeros(1_000_000)}), "log.parquet")
+    for name in ("log.csv.gz", "log.npz", "log.parquet"):
+        assert Path(name).stat().st_size < 1_000_000
+        assert "unpacks to more than 3 MB" in in_page.columns(name, "", "")["refused"]
+    Path("log.csv.gz").write_bytes(gzip.compress(b"y,p\n1,0.5\n" * 99)[:-9])
+    assert "refused" not in in_page.columns("log.csv.gz", "", "")  # damage is told by who reads it
+
+
+@pytest.mark.slow
+def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
+    lines = [f"{k % 2},{0.2 + 0.6 * (k % 2):.2f},0.5,{k // 2},{k}" for k in range(300)]
+    Path("log.csv").write_text("y,p,q,who,day\n" + "\n".join(lines), encoding="utf-8")
+    found = in_page.audit({"name": "log.csv", **ASKED, "second": "q", "cluster": "who"})
+    assert (
+        found["command"].startswith("calibkit compare --label=y --prob=p --prob=q --cluster=who")
+        and "log loss" in found["html"]
+    )
+    found = in_page.audit({"name": "log.csv", **ASKED, "cluster": "who", "time": "day"})
+    assert "--cluster=who --time=day" in found["command"]
+    assert in_page.ONE_LABEL not in found["notes"]
+    Path("log.csv").write_text("y,p\n" + "1,0.8\n" * 20, encoding="utf-8")
+    assert in_page.audit({"name": "log.csv", **ASKED})["notes"][0] == in_page.ONE_LABEL
 
 
 @pytest.mark.parametrize(
@@ -573,7 +630,17 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     Path(tmp_path, HOSTILE).write_text("y,p\n1,0.5\n0,1.7\n", encoding="utf-8")
     with contextlib.chdir(tmp_path):
         _, told, _ = desktop(tmp_path, "--label=y", "--prob=p", "--", HOSTILE)
-    assert audits.refused().replace("\xa0", " ") == told
+    assert audits.refused().replace("\xa0", " ") == in_page.in_fields(told)
+    audits.read(csv_file("PAR1 in name only", "log.parquet"))  # and no network to fetch its reader
+    assert "begins and ends with the letters PAR1" in audits.refused("unread")
+    bomb = gzip.compress(b"y,p\n" + b"1,0.5\n" * 20_000_000)
+    audits.read({"name": "log.csv.gz", "mimeType": "application/gzip", "buffer": bomb})
+    assert "unpacks to more than 100 MB" in audits.refused("unread")
+    audits.read(csv_file("y;p\n1;0,5\n0;0,25\n"))
+    told = audits.page.locator('[data-role="reading"]').inner_text()
+    assert told == "log.csv: 2 columns, read with semicolon between them and decimal comma."
+    audits.page.select_option("#ck-delimiter", ",")
+    audits.page.get_by_text("The first row is one column").wait_for()
     audits.read(csv_file("", "empty.csv"))
     assert "is empty" in audits.refused("unread")
     audits.read(csv_file("y", "page.exe"))

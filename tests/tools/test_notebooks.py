@@ -51,7 +51,7 @@ TAGS = {
 }
 SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
 TIME_LINE = re.compile(
-    r"⏱ core \d+ min( · go further \d+ min)? · ▶ \d+ s · needs: [^·\n]+"
+    r"Time: core \d+ min( · go further \d+ min)? · runs in \d+ s · needs: [^·\n]+"
     r" · extra packages: [^·\n]+ · source: \S",
     re.UNICODE,
 )

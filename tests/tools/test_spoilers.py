@@ -14,14 +14,7 @@ from tools.notebook_files import sources
 from tools.spoilers import telling, told, visible
 
 # Told too early today. Who mends one takes it out: here a mended one fails. None may be added.
-KNOWN = {
-    "01": "1a 1c",
-    "02": "2b 2c 2e 2f",
-    "03": "3a 3b 3c 3d 3e 3f",
-    "07": "7a 7b 7c 7d",
-    "08": "8b 8c 8d 8e",
-    "10": "10a 10b 10c 10e",
-}
+KNOWN: dict[str, str] = {"10": "10a 10b 10c 10e"}
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ audit is the command `calibkit audit` itself. Texts go in and out as JSON.
 
 import contextlib
 import csv
+import gzip
 import importlib
 import io
 import json
@@ -15,6 +16,8 @@ import shlex
 import shutil
 import tempfile
 import time
+import zipfile
+import zlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,39 @@ FOLDER = Path(tempfile.gettempdir(), "calibkit-audit")
 MARKS = ("\t", ";", ",", None)  # between pasted columns; None: any white space
 NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
 EXAMPLE_ROWS = 500
+ONE_LABEL = (
+    "Every label is the same. So this report proves little: it can compare the mean prediction with "
+    "what happened, and cannot see whether predictions tell one outcome from the other."
+)
+MOST = 100_000_000  # bytes of a file, unpacked
+# What a message calls an option or an argument, and what the form calls it.
+FIELDS = {
+    "label": "Labels",
+    "prob": "Predictions",
+    "logits": "They are",
+    "positive": "The label that means yes",
+    "predicted": "The predicted class",
+    "group": "Groups to compare",
+    "cluster": "Rows that belong together",
+    "time": "When",
+    "classes": "Names of the classes",
+    "view": "Look at",
+    "costs": "Costs",
+    "bins": "Bins",
+    "seed": "Seed of the redraws",
+    "title": "Title",
+    "delimiter": "Between columns",
+    "decimal": "Decimal mark",
+}
+SAID = (
+    (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
+     "between columns than a comma: choose it in the field “Between columns”."),
+    (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
+    (r",? ?\w+=(\"…\"|\[…\]) \(command line: --(\w+)[^)]*\)", r" --\2"),
+    (r":? --(\w+)$|:? --(\w+)\.$", r" in the field --\1\2."),
+    (r"\(command line: --(\w+)[^)]*\)", r"(field --\1)"),
+    (r"argument --", "--"),
+)  # fmt: skip
 
 
 # --- explorers -----------------------------------------------------------------------------------
@@ -60,6 +96,23 @@ def draw(address: str, step: int) -> Any:
     return live_draw(explorer(address, "{}"), step)
 
 
+# --- exercises -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def workbook(lesson: str, cells: str) -> Any:
+    """Return the exercises of the page, whose code cells are given as JSON."""
+    from calibkit_course import open_lesson
+    from calibkit_course.learn.page import Workbook
+
+    return Workbook(open_lesson(lesson, keep=False), json.loads(cells))
+
+
+def exercise(lesson: str, cells: str, method: str, *words: Any) -> Any:
+    """Ask the exercises what has to run first, to run it, or to check an answer."""
+    return getattr(workbook(lesson, cells), method)(*words)
+
+
 # --- a file --------------------------------------------------------------------------------------
 
 
@@ -74,16 +127,84 @@ def clear() -> str:
 
 
 def columns(name: str, delimiter: str, decimal: str) -> Any:
-    """Return the names of a file's columns, or the sentence that says why there are none."""
+    """Return the names of a file's columns, or the sentence that says why there are none.
+
+    Marks of a CSV file that are not given are recognised, and returned with the names.
+    """
     from calibkit.auditing.pages import plain
     from calibkit.counts.csv_files import Dialect
     from calibkit.counts.files import column_names
 
     try:
-        names = column_names(name, Dialect.checked(delimiter or None, decimal or "."))
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        return {"refused": plain(str(error)) or type(error).__name__}
-    return {"columns": names}
+        if unpacked(name) > MOST:
+            return {"refused": f"{name} unpacks to more than {MOST // 1_000_000} MB, the most that "
+                    "this page reads. The command `calibkit audit` reads a file of any size."}  # fmt: skip
+        usual = Dialect().of(name)
+        delimiter, decimal = recognised(name, delimiter, decimal, usual)
+        names = column_names(name, Dialect.checked(delimiter, decimal))
+    except (ValueError, OSError, EOFError, ImportError, MemoryError) as error:
+        return {"refused": in_fields(plain(str(error))) or type(error).__name__}
+    if len(names) == 1 and re.search(r"[;,|\t]", names[0]):
+        return {"refused": f"The first row is one column, {names[0]!r}. Which mark stands between "
+                "columns? Choose it in the field “Between columns”."}  # fmt: skip
+    marks = {"delimiter": "tab" if delimiter == "\t" else delimiter, "decimal": decimal}
+    return {"columns": names, **marks, "is_usual": delimiter == usual}
+
+
+def unpacked(name: str) -> int:
+    """Return how many bytes a file holds once it is unpacked, counted no further than needed."""
+    kind = Path(name).suffix.lower()
+    if kind == ".npz" and zipfile.is_zipfile(name):
+        with zipfile.ZipFile(name) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    if kind in (".parquet", ".pq"):
+        parquet = importlib.import_module("pyarrow.parquet")
+        groups = parquet.ParquetFile(name).metadata
+        sizes = (groups.row_group(k).total_byte_size for k in range(groups.num_row_groups))
+        return max(sum(sizes), 4 * groups.num_rows * groups.num_columns)
+    total = os.path.getsize(name) if kind != ".gz" and os.path.exists(name) else 0
+    if kind != ".gz":
+        return total
+    # Whoever reads a damaged file says so.
+    with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(name) as stream:
+        while total <= MOST and (block := stream.read(1 << 20)):
+            total += len(block)
+    return total
+
+
+def recognised(name: str, delimiter: str, decimal: str, usual: str) -> tuple[str, str]:
+    """Return the marks of a CSV file: those that are given, else those that its first rows show."""
+    if Path(name.removesuffix(".gz")).suffix.lower() not in (".csv", ".tsv"):
+        return usual, "."
+    opened = gzip.open if name.lower().endswith(".gz") else open
+    lines: list[str] = []
+    with (
+        contextlib.suppress(OSError, EOFError, zlib.error),
+        opened(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as file,
+    ):
+        lines = [line for line in file.read(100_000).splitlines()[:20] if line.strip()]
+    delimiter = "\t" if delimiter == "tab" else delimiter
+    if not delimiter:
+        delimiter = next((mark for mark in (usual, *"\t;|,") if _splits(lines, mark)), usual)
+    words = [word for row in csv.reader(lines[1:], delimiter=delimiter) for word in row]
+    is_comma = delimiter != "," and any(re.fullmatch(r"\s*-?\d*,\d+\s*", word) for word in words)
+    return delimiter, decimal or ("," if is_comma else ".")
+
+
+def _splits(lines: list[str], mark: str) -> bool:
+    """Tell whether a mark splits all lines into columns, and into equally many."""
+    with contextlib.suppress(csv.Error):
+        counts = {len(row) for row in csv.reader(lines, delimiter=mark)}
+        return len(counts) == 1 and counts.pop() > 1
+    return False
+
+
+def in_fields(text: str) -> str:
+    """Put a sentence that speaks of options and arguments into the words of the form."""
+    for pattern, words in SAID:
+        text = re.sub(pattern, words, text)
+    options = rf"--({'|'.join(FIELDS)})\b"  # a file may be called --html=x
+    return re.sub(options, lambda found: f"“{FIELDS[found[1]]}”", text)
 
 
 def pasted(text: str) -> Any:
@@ -128,11 +249,12 @@ def example() -> str:
 
 def arguments(asked: dict[str, Any]) -> list[str]:
     """Return the words of the command that asks what the form asks."""
-    words = ["audit"]
+    words = ["compare" if asked.get("second") else "audit"]
     kind = "logits" if asked.get("logits") else "prob"
     words += [f"--label={asked['label']}"] if asked.get("label") else []
-    words += [f"--{kind}={name}" for name in asked.get("prob", ())]
-    given = ("positive", "predicted", "classes", "group")
+    both = [*asked.get("prob", ()), *filter(None, [asked.get("second")])]
+    words += [f"--{kind}={name}" for name in both]
+    given = ("positive", "predicted", "classes", "group", "cluster", "time")
     for name in (*given, "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
     for name, usual in (("bins", "15"), ("seed", "0")):
@@ -144,6 +266,9 @@ def audit(asked: dict[str, Any]) -> Any:
     """Run the command on the file that was chosen; return the report, or the sentence."""
     from calibkit.cli import main
 
+    if asked.get("second") and (asked.get("logits") or asked.get("time") or len(asked["prob"]) != 1):
+        return {"refused": "Two models are compared by one column of probabilities each, without "
+                "logits and without “When”."}  # fmt: skip
     out = FOLDER / "out"
     files = [f"--html={out / 'report.html'}", f"--json={out / 'report.json'}"]
     words = [*arguments(asked), *files, "--", asked["name"]]
@@ -151,15 +276,18 @@ def audit(asked: dict[str, Any]) -> Any:
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(erred):
         code = main(words)
     lines = [line.partition(": ")[2] for line in erred.getvalue().splitlines() if ": " in line]
-    notes = [line.removeprefix("note: ").removeprefix("error: ") for line in lines]
+    notes = [in_fields(line.removeprefix("note: ").removeprefix("error: ")) for line in lines]
     if code:
         return {"refused": notes[-1] if notes else "the audit was not made."}
     named = ["--"] * asked["name"].startswith("-") + [asked["name"]]
     html, text = ((out / f"report.{kind}").read_text("utf-8") for kind in ("html", "json"))
+    found = json.loads(text)
+    if any(answer["numbers"].get("majority") == 1 for answer in found.get("answers", ())):
+        notes.insert(0, ONE_LABEL)
     return {
         "html": html,
         "json": text,
         "notes": notes,
-        "headline": json.loads(text)["headline"],
+        "headline": found["headline"],
         "command": shlex.join(["calibkit", *arguments(asked), "--html=report.html", *named]),
     }

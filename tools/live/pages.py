@@ -1,4 +1,4 @@
-"""Python for the book's own pages: explorers that go live, and the page that audits a file."""
+"""Python for the book's own pages: explorers that go live, exercises, the page that audits a file."""
 
 import json
 import shutil
@@ -9,6 +9,8 @@ from typing import Any
 HERE = Path(__file__).parent
 PYTHON = "../lite/static/pyodide/"  # as seen from lessons and from the pages of the book
 AUDIT_PAGE = "book/audit_a_file.html"
+EDITOR = "live_editor.js"  # CodeMirror, which `site.editor` puts together
+SCRIPTS = {"data-explorer=": ("live.js",), 'id="ck-cells"': (EDITOR, "live_exercises.js")}
 COMPRESSED = {"pyodide.asm.wasm": 0.35, "pyodide.asm.js": 0.35}  # what a server makes of them
 CORE = ("pyodide.asm.wasm", "pyodide.asm.js", "python_stdlib.zip")
 
@@ -71,8 +73,10 @@ def add(site: Path, python: Path, first_visit: int) -> None:
     found = sizes(python) if is_carried else guess
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
-        if "data-explorer=" in html:
-            page.write_text(with_scripts(html, found, "live.js"), encoding="utf-8")
+        scripts = [name for mark, names in SCRIPTS.items() if mark in html for name in names]
+        scripts = [name for name in scripts if name != EDITOR or (site / "_static" / name).exists()]
+        if scripts:
+            page.write_text(with_scripts(html, found, *scripts), encoding="utf-8")
     page = site / AUDIT_PAGE
     if page.exists() and is_carried:
         html = page.read_text(encoding="utf-8")

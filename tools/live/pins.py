@@ -25,6 +25,18 @@ BUILDERS = (
 # Pure wheels that Pyodide lacks; what each depends on stands in `pyodide.py`.
 PURE = ("comm==0.2.2", "tqdm==4.66.2", "ipywidgets==8.1.7")
 
+# The editor of exercises, and what puts it into one file.
+EDITOR = (
+    "@codemirror/autocomplete@6.20.4",
+    "@codemirror/commands@6.11.1",
+    "@codemirror/lang-python@6.2.1",
+    "@codemirror/language@6.13.1",
+    "@codemirror/state@6.7.6",
+    "@codemirror/view@6.43.15",
+    "@lezer/highlight@1.2.5",
+    "esbuild@0.28.2",
+)
+
 # SHA-256 of the official core; the lock in turn holds those of all official packages.
 CORE = {
     "pyodide-lock.json": "9c45b916001a750f4102fc287494f3eab215909c7535c626a20db80fd6333e2c",

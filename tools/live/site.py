@@ -103,6 +103,22 @@ def fetched() -> tuple[Path, Path, list[Path]]:
     return archive, wheels, ours
 
 
+def editor() -> Path:
+    """Return the editor of exercises as one file; its parts are fetched once for each version."""
+    folder = LIVE / "editor"
+    made, stamp = folder / pages.EDITOR, folder / "package.json"
+    wanted = json.dumps({"private": True, "description": " ".join(pins.EDITOR)})
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        command(program("npm"), "install", "--silent", "--no-save", *pins.EDITOR, cwd=folder)
+        stamp.write_text(wanted, encoding="utf-8")
+    shutil.copy(HERE / "editor.mjs", folder)
+    options = ("--bundle", "--minify", "--format=iife", "--target=es2020", f"--outfile={made}")
+    command(program("npx"), "--no-install", "esbuild", "editor.mjs", *options, cwd=folder)
+    return made
+
+
 def calibkit_wheel() -> Path:
     """Build the wheel of this checkout."""
     folder = LIVE / "calibkit"
@@ -215,6 +231,10 @@ def build(site: Path = SITE, pyodide_url: str = "") -> Path:
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
+    try:
+        shutil.copy(editor(), site / "_static")
+    except Failure as failure:
+        print(f"Exercises get a plain field as their editor: {failure}")
     pages.add(site, python, size)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")

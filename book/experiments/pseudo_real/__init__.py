@@ -22,7 +22,12 @@ from book.experiments.pseudo_real.clones import (
     likeness,
     missing,
 )
-from book.experiments.pseudo_real.evaluators import EVOLVED_SEED, EVOLVED_SIZE, all_evaluators
+from book.experiments.pseudo_real.evaluators import (
+    EVOLVED_SEED,
+    EVOLVED_SIZE,
+    SEARCHED,
+    all_evaluators,
+)
 from book.experiments.synthetic import EVOLVED
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "EVOLVED_SIZE",
     "MADE",
     "NONE",
+    "SEARCHED",
     "TASKS",
     "TRUTHS",
     "PseudoGrid",

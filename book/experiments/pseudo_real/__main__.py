@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from book.experiments.pseudo_real import (
     EVOLVED,
     EVOLVED_SEED,
     EVOLVED_SIZE,
+    SEARCHED,
     TASKS,
     PseudoGrid,
     PseudoSet,
@@ -29,7 +31,7 @@ from book.experiments.pseudo_real import (
     missing,
 )
 from book.experiments.pseudo_real.page import rewrite
-from book.experiments.pseudo_real.stored import CLONES, DATA, path_of, store
+from book.experiments.pseudo_real.stored import CLONES, DATA, store, stored
 from book.experiments.synthetic import Measures, measure_all
 from tools.virtual_environment import ROOT
 
@@ -37,15 +39,16 @@ FOLDER = ROOT / "build" / "pseudo_real"
 
 
 def run_block(
-    grid: PseudoGrid, folder: Path | None, jobs: int | None, progress: bool = True
+    block: Iterable[PseudoSet], folder: Path | None, jobs: int | None, progress: bool = True
 ) -> dict[PseudoSet, dict[str, Measures]]:
-    """Measure one block; the small samples of one seed also by differential evolution."""
-    run = partial(measure_all, grid, n_jobs=jobs, folder=folder, progress=progress)
-    found = run(all_evaluators())
-    if (grid.sizes, grid.seeds) == ((EVOLVED_SIZE,), (EVOLVED_SEED,)):
-        more = run(EVOLVED)
-        found = {data_set: rows | more[data_set] for data_set, rows in found.items()}
-    return found
+    """Measure data sets; small samples of one seed and some networks by random search, too."""
+    run = partial(measure_all, n_jobs=jobs, folder=folder, progress=progress)
+    found = run(block, all_evaluators())
+    searched = [
+        d for d in found if (d.n, d.seed) == (EVOLVED_SIZE, EVOLVED_SEED) and d.task in SEARCHED
+    ]
+    more = run(searched, EVOLVED) if searched else {}
+    return {data_set: rows | more.get(data_set, {}) for data_set, rows in found.items()}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,6 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--sizes", type=int, nargs="+", choices=full.sizes, default=full.sizes, help="which sizes"
     )
+    parser.add_argument(
+        "--tasks", nargs="+", choices=full.tasks, default=full.tasks, help="which questions"
+    )
     parser.add_argument("--afresh", action="store_true", help="also blocks that are stored already")
     parser.add_argument("--tables", action="store_true", help="only rewrite the page")
     chosen = parser.parse_args(arguments)
@@ -71,13 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
                 file=sys.stderr,
             )
             return 1
+        known = {} if chosen.afresh else stored(chosen.data)
         for seed, n in product(range(chosen.seeds), chosen.sizes):
-            block = PseudoGrid(sizes=(n,), seeds=(seed,))
-            if path_of(n, seed, chosen.data).exists() and not chosen.afresh:
-                print(f"seed {seed}, n = {n}: stored")
-                continue
-            print(f"seed {seed}, n = {n}: {len(block)} data sets", flush=True)
-            store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
+            grid = PseudoGrid(chosen.tasks, sizes=(n,), seeds=(seed,))
+            block = [data_set for data_set in grid if data_set not in known]
+            print(f"seed {seed}, n = {n}: {len(block)} data sets to measure", flush=True)
+            if block:
+                store(run_block(block, chosen.folder, chosen.jobs), chosen.data)
         text = json.dumps({task: likeness(task) for task in TASKS}, indent=1) + "\n"
         (chosen.data / CLONES).write_text(text, encoding="utf-8")
     rewrite()

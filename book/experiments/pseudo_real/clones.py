@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -28,6 +28,7 @@ from calibkit.calibrators import (
     ScalingBinning,
 )
 from calibkit.calibrators.base import Calibrator
+from calibkit.multiclass import TemperatureScaling
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.types import FloatVector
@@ -52,6 +53,11 @@ class Task(NamedTuple):
     view: View | None
     title: str
 
+    @property
+    def of_network(self) -> str:
+        """The network in words: what stands before the question."""
+        return self.title.rpartition(", ")[0]
+
 
 TASKS: Final[Mapping[str, Task]] = {
     "densenet-top": Task("cifar100-densenet", "top-label", "DenseNet, CIFAR-100, confidence"),
@@ -59,10 +65,23 @@ TASKS: Final[Mapping[str, Task]] = {
     "lenet-top": Task("cifar10-lenet", "top-label", "LeNet, CIFAR-10, confidence"),
     "efficientnet-top": Task("imagenet-efficientnet", None, "EfficientNet, ImageNet, confidence"),
     "resnext-top": Task("imagenet-resnext101", None, "ResNeXt, ImageNet, confidence"),
-    "wideresnet-cat": Task("cifar10-wideresnet", 3, "wide ResNet, cat or not"),
-    "wideresnet-dog": Task("cifar10-wideresnet", 5, "wide ResNet, dog or not"),
-    "lenet-car": Task("cifar10-lenet", 1, "LeNet, car or not"),
-    "lenet-cat": Task("cifar10-lenet", 3, "LeNet, cat or not"),
+    "vgg16-top": Task("cifar10-vgg16", "top-label", "VGG16, CIFAR-10, confidence"),
+    "densenet40-10-top": Task("cifar10-densenet40", None, "DenseNet40, CIFAR-10, confidence"),
+    "densenet40-100-top": Task("cifar100-densenet40", None, "DenseNet40, CIFAR-100, confidence"),
+    "resnet110-10-top": Task("cifar10-resnet110", None, "ResNet110, CIFAR-10, confidence"),
+    "resnet110-100-top": Task("cifar100-resnet110", None, "ResNet110, CIFAR-100, confidence"),
+    "resnet50-top": Task("birds-resnet50", None, "ResNet50, birds, confidence"),
+    "resnet101-top": Task("imagenet-resnet101", None, "ResNet101, ImageNet, confidence"),
+    "resnet34-top": Task("imagenet-resnet34", None, "ResNet34, ImageNet, confidence"),
+    "mobilenet-top": Task("imagenet-mobilenet", None, "MobileNet, ImageNet, confidence"),
+    "efficientnet-b1-top": Task(
+        "imagenet-efficientnet-b1", None, "EfficientNet-B1, ImageNet, confidence"
+    ),
+    "inception-top": Task("imagenet-inception", None, "Inception, ImageNet, confidence"),
+    "wideresnet-cat": Task("cifar10-wideresnet", 3, "wide ResNet, CIFAR-10, cat or not"),
+    "wideresnet-dog": Task("cifar10-wideresnet", 5, "wide ResNet, CIFAR-10, dog or not"),
+    "lenet-car": Task("cifar10-lenet", 1, "LeNet, CIFAR-10, car or not"),
+    "lenet-cat": Task("cifar10-lenet", 3, "LeNet, CIFAR-10, cat or not"),
 }
 # One more that needs no file: for tests, and to try the command.
 MADE: Final = "made"
@@ -76,6 +95,22 @@ TRUTHS: Final[Mapping[str, Calibrator]] = {
     "KDE": KernelDensityCalibrator(),
 }
 
+class TemperatureMap(Calibrator):
+    """Temperature scaling of two classes: ``logit c(p) = logit(p) / T``."""
+
+    family: ClassVar[str] = "temperature"
+    loss_name: ClassVar[str] = "log loss"
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        scaling = TemperatureScaling("logits").fit(logit(prob), label.astype(np.int64))
+        self.temperature_, self.n_parameters_ = scaling.temperature_, 1
+        self.converged_, self.n_iter_ = scaling.converged_, scaling.n_iter_
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        fitted: FloatVector = expit(logit(prob) / self.temperature_)
+        return fitted
+
+
 # What stands between the network and the test set; "none" leaves the network as it is.
 NONE: Final = "none"
 CALIBRATORS: Final[Mapping[str, Calibrator | None]] = {
@@ -85,6 +120,7 @@ CALIBRATORS: Final[Mapping[str, Calibrator | None]] = {
     "isotonic": IsotonicCalibrator(),
     "PL3": PiecewiseLinear("logit"),
     "ScaleBin": ScalingBinning(10),
+    "temperature": TemperatureMap(),
 }
 
 

@@ -1,12 +1,14 @@
 """The stored numbers: one CSV file per seed and size, so that a longer run only adds files."""
 
 import csv
+import gzip
+import io
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from book.experiments.pseudo_real.clones import PseudoSet
+from book.experiments.pseudo_real.clones import CALIBRATORS, TASKS, TRUTHS, PseudoSet
 from book.experiments.synthetic import Measures
 from tools.virtual_environment import ROOT
 
@@ -36,26 +38,44 @@ Rows = dict[PseudoSet, dict[str, Row]]
 
 def path_of(n: int, seed: int, folder: Path = DATA) -> Path:
     """Return the file of a block."""
-    return folder / f"pseudo_real_{seed}_{n}.csv"
+    return folder / f"pseudo_real_{seed}_{n}.csv.gz"
 
 
 def store(found: Found, folder: Path = DATA) -> None:
-    """Write the blocks that these data sets make up."""
+    """Add these data sets to the blocks that they belong to, in the order of the grid."""
     folder.mkdir(parents=True, exist_ok=True)
+    known = {**stored(folder), **found}
     for n, seed in dict.fromkeys((d.n, d.seed) for d in found):
-        block = {d: rows for d, rows in found.items() if (d.n, d.seed) == (n, seed)}
+        block = {d: known[d] for d in sorted(known, key=place) if (d.n, d.seed) == (n, seed)}
         names = list(dict.fromkeys(name for rows in block.values() for name in rows))
         head = [*COORDINATES, *TRUTH, *(f"{name} {part}" for name in names for part in STORED)]
-        with path_of(n, seed, folder).open("w", encoding="utf-8", newline="") as file:
+        with packed(path_of(n, seed, folder)) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(head)
             writer.writerows(_line(data_set, rows, names) for data_set, rows in block.items())
 
 
-def _line(data_set: PseudoSet, rows: Mapping[str, Measures], names: Iterable[str]) -> list[str]:
+def packed(path: Path) -> io.TextIOWrapper:
+    """Open a text to be compressed: the same bytes at any time, under any name."""
+    file = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
+    return io.TextIOWrapper(file, encoding="utf-8", newline="")
+
+
+def place(data_set: PseudoSet) -> tuple[int, ...]:
+    """Return where a data set stands: seed, size, task, truth, calibrator."""
+    axes = (TASKS, TRUTHS, CALIBRATORS)
+    names = (data_set.task, data_set.truth, data_set.calibrator)
+    order = (
+        list(axis).index(name) if name in axis else -1
+        for axis, name in zip(axes, names, strict=True)
+    )
+    return (data_set.seed, data_set.n, *order)
+
+
+def _line(data_set: PseudoSet, rows: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     numbers = [getattr(next(iter(rows.values())), part) for part in TRUTH]
     for name in names:
-        numbers += [getattr(rows[name], part) for part in STORED]
+        numbers += [getattr(rows.get(name), part, math.nan) for part in STORED]
     text = ["" if math.isnan(x) else str(round(UNIT * x)) for x in numbers]
     return [data_set.task, data_set.truth, data_set.calibrator, *text]
 
@@ -64,7 +84,7 @@ def stored(folder: Path = DATA) -> Rows:
     """Read what `store` wrote, seeds first."""
     found: Rows = {}
     for seed, n, path in sorted(_blocks(folder)):
-        with path.open(encoding="utf-8", newline="") as file:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             for line in csv.DictReader(file):
                 data_set = PseudoSet(line["task"], line["truth"], line["calibrator"], n, seed)
                 found[data_set] = _rows(line)
@@ -72,15 +92,18 @@ def stored(folder: Path = DATA) -> Rows:
 
 
 def _blocks(folder: Path) -> Iterable[tuple[int, int, Path]]:
-    for path in folder.glob("pseudo_real_*.csv"):
-        seed, n = path.stem.removeprefix("pseudo_real_").split("_")
+    for path in folder.glob("pseudo_real_*_*.csv.gz"):
+        seed, n = path.name.removesuffix(".csv.gz").removeprefix("pseudo_real_").split("_")
         yield int(seed), int(n), path
 
 
 def _rows(line: Mapping[str, Any]) -> dict[str, Row]:
     truth = [int(line[part]) / UNIT for part in TRUTH]
     names = dict.fromkeys(head.rpartition(" ")[0] for head in line if " " in head)
-    return {name: Row(*(_number(line[f"{name} {p}"]) for p in STORED), *truth) for name in names}
+    found = {name: [_number(line[f"{name} {part}"]) for part in STORED] for name in names}
+    return {
+        name: Row(*row, *truth) for name, row in found.items() if not all(map(math.isnan, row))
+    }
 
 
 def _number(text: str) -> float:

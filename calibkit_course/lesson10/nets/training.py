@@ -28,9 +28,10 @@ def image_network(
     batch_norm: bool = False,
     rng: int | np.random.Generator | None = 0,
 ) -> Any:
-    """Return the network of the hands-on session of Galdran and Riera, untrained: 56,970 weights.
+    """Return a small network of our own, untrained: 56,970 weights.
 
-    Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between:
+    That of the hands-on session of Galdran and Riera is a ResNet18 for images of skin (DermaMNIST),
+    too large to be trained within a lesson. Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between:
     images of shape (n, 1, 28, 28) become logits of shape (n, 10). With `batch_norm` a batch
     normalisation follows each convolution (Ioffe and Szegedy, 2015). `rng` draws the weights.
     """
@@ -70,6 +71,7 @@ def train_network(
     *,
     step: Step | None = None,
     loss: str = "cross-entropy",
+    strength: float | None = None,
     weight_decay: float = 0.0,
     epochs: int = 40,
     keep_logits: bool = False,
@@ -85,7 +87,7 @@ def train_network(
         ``step(network, optimiser, images, labels)`` trains on one batch and returns its loss.
         None: the step of the loss that is named.
     loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
-        Each with its usual strength. Label smoothing: a share of 0.1 of the label is spread. Focal
+        Each with its usual strength where `strength` is None. Label smoothing: a share of 0.1 of the label is spread. Focal
         loss: the exponent is 3. Mixup: the mixing weight is from Beta(0.4, 0.4).
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
@@ -101,7 +103,7 @@ def train_network(
     (2018); Lin et al. (2017); Loshchilov and Hutter (2019).
     """
     source = as_generator(rng)
-    chosen = _step_of(loss, source)
+    chosen = _step_of(loss, source, strength)
     decay, count = as_finite(weight_decay, "weight_decay", 0), as_count(epochs, "epochs")
     rows: list[tuple[float, ...]] = []
     kept: list[FloatMatrix] = []
@@ -155,13 +157,14 @@ def _tensor(images: Any) -> Any:
     return on_processor(found[:, np.newaxis])
 
 
-def _step_of(loss: str, rng: np.random.Generator) -> Step:
+def _step_of(loss: str, rng: np.random.Generator, strength: float | None) -> Step:
     """Return the training step of a loss."""
     if as_choice(loss, "loss", LOSSES) == "cross-entropy":
         return training_step
+    amount = STRENGTH[loss] if strength is None else as_finite(strength, "strength", 0)
 
     def step(network: Any, optimiser: Any, images: Any, labels: Any) -> float:
-        value = _LOSS[loss](network, images, labels, STRENGTH[loss], rng)
+        value = _LOSS[loss](network, images, labels, amount, rng)
         optimiser.zero_grad()
         value.backward()
         optimiser.step()

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from calibkit.auditing import AuditReport, AuditSettings, audit
-from calibkit.auditing.pages import write_whole
 from calibkit.auditing.settings import LIGHTS
 from calibkit.fakes import LogitDistortion
+from calibkit.results import write_whole
 from tests.audit_cases import make
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)

@@ -19,6 +19,7 @@ from calibkit import cli, doctor
 from calibkit.auditing import COMPARISON_CODES, AuditSettings, audit
 from calibkit.auditing.settings import CODES
 from calibkit.cli import main
+from calibkit.counts import csv_files
 from calibkit.fakes import LogitDistortion
 from tests.helpers import class_data
 from tests.paths import ROOT
@@ -434,17 +435,73 @@ def test_a_flipped_bit_is_bad_input_and_no_verdict(run: Run, name: str) -> None:
         assert (len(err.splitlines()) == 1 and name in err) == (code == 2), (place, err)
 
 
+# --- a monitor ------------------------------------------------------------------------------------
+
+
+def day(name: str, shift: float, seed: int, rows: int = 800) -> str:
+    """Write predictions of one day; their logits are said `shift` too low."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows)
+    words = np.where(rng.random(rows) < truth, "yes", "no")
+    return csv(name, "y,p", words, expit(logit(truth) - shift))
+
+
+WATCH = (*USUAL, "--positive", "yes", "--state", "s.json", "--model", "may")
+
+
+def test_a_monitor_looks_at_each_day_once_and_remembers(run: Run, subtests) -> None:
+    day("monday.csv", 0, 0), day("tuesday.csv", 0.8, 1), day("wednesday.csv", 0, 2)
+    first = run("monitor", "monday.csv", *WATCH)
+    assert (first.code, first.err) == (0, "") and first.out.startswith("No alarm (may, 800 ")
+    kept = Path("s.json").read_bytes()
+    for options, words in (
+        (("monday.csv",), "its rows have counted already, as 'monday.csv'"),
+        (("tuesday.csv", "--model", "june"), "model='may', not 'june'"),
+        (("tuesday.csv", "--alpha", "0.01"), "alpha=0.05, not 0.01"),
+        (("none.csv",), "no such file"),
+        (("tuesday.csv", "--json", "s.json"), "named for two"),
+    ):
+        with subtests.test(words):
+            said = run("monitor", options[0], *WATCH, *options[1:])
+            assert (said.code, said.out) == (2, "") and words in said.err
+            assert Path("s.json").read_bytes() == kept
+    Path("none.csv").write_text("y,p\nno,.1\nno,.2\n")  # no event today; none is misspelt
+    assert run("monitor", "none.csv", *WATCH, "--quiet") == (0, "", "")
+    found = json.loads(run("monitor", "tuesday.csv", *WATCH, "--json", "-").out)
+    assert 802 < found["alarm"] < 1602 and found["n"] == 1602
+    later = run("monitor", "wednesday.csv", *WATCH)
+    assert later.code == 1 and f"Alarm at row {found['alarm']:,}" in later.out
+
+
+def test_a_monitor_reads_blocks_logits_and_classes(run: Run, monkeypatch) -> None:
+    day("d.csv", 0.3, 0, rows=3000)
+    table = np.genfromtxt("d.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    csv("z.csv", "y,p", table["y"], logit(table["p"]))
+    csv("k.csv", "y,p_no,p_yes", table["y"], 1 - table["p"], table["p"])
+    kinds = ("d.csv", *WATCH[:4]), ("z.csv", "--label", "y", "--logits", "p"), ("k.csv",)
+    more = ("--positive", "yes"), ("--positive", "yes"), ("--label", "y", "--prob", "p_*")
+    found = []
+    for (path, *columns), options in zip(kinds, more, strict=True):
+        state = ("--state", f"{path}.json", "--json", "-", "--model", "m")
+        view = ("--view", "1") if path == "k.csv" else ()
+        monkeypatch.setattr(csv_files, "_VALUES", 1000)
+        found.append(json.loads(run("monitor", path, *columns, *options, *state, *view).out))
+    for other in found[1:]:
+        assert other == pytest.approx(found[0])
+
+
 # --- help, doctor, the program itself -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("command", "codes"),
     [("audit", [code for codes in CODES.values() for code in codes]),
-     ("compare", COMPARISON_CODES)],
+     ("compare", COMPARISON_CODES),
+     ("monitor", ["no alarm", "an alarm, now or before"])],
 )  # fmt: skip
 def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[str]) -> None:
     text = " ".join(run(command, "--help").out.split()).replace("- ", "-")
-    assert "exit codes: 0 the audit was made" in text
+    assert "exit codes: 0 " in text
     assert [code for code in codes if code not in text] == []
 
 

@@ -13,13 +13,12 @@ import sklearn
 from hypothesis import given, settings, strategies as st
 from packaging.version import Version
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
 
 import calibkit as ck
@@ -39,7 +38,6 @@ from calibkit.links import expit
 from calibkit.multiclass import (
     Calibrated,
     ClassWise,
-    CrossVennAbers,
     DirichletCalibrator,
     MatrixScaling,
     OneVsRest,
@@ -123,7 +121,6 @@ META = [
     Calibrated(cv=3),
     Calibrated(calibrator=PlattCalibrator(), cv=3),
     Calibrated(calibrator=OneVsRest("probabilities", IsotonicCalibrator()), cv=3),
-    CrossVennAbers(cv=3),
 ]
 
 
@@ -476,16 +473,6 @@ def test_steep_piecewise_maps_between_logits_are_never_certain() -> None:
 
 
 # --- batches, many classes -----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_no_batch_changes_cross_venn_abers() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    model = CrossVennAbers(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
-    whole = model.predict_proba(X)
-    single = np.vstack([model.predict_proba(X[i : i + 1]) for i in range(0, len(X), 4)])
-    assert len(np.unique(whole)) > 50
-    np.testing.assert_allclose(single, whole[::4], rtol=0, atol=1e-9)
 
 
 def test_scores_that_rounding_moves_are_one_score(subtests: pytest.Subtests) -> None:

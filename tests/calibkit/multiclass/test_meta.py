@@ -18,13 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calibkit import CalibrationWarning
 from calibkit.calibrators import PlattCalibrator
-from calibkit.multiclass import (
-    Calibrated,
-    CrossVennAbers,
-    MatrixScaling,
-    OneVsRest,
-    TemperatureScaling,
-)
+from calibkit.multiclass import Calibrated, MatrixScaling, OneVsRest, TemperatureScaling
 
 X, Y = make_classification(
     600, n_features=8, n_informative=5, n_classes=3, n_clusters_per_class=1, random_state=0
@@ -180,16 +174,17 @@ class TestWeights:
         """Divide the first 600 rows and their copies into three folds, copies together."""
         return [(np.flatnonzero(rows % 3 != k), np.flatnonzero(rows % 3 == k)) for k in range(3)]
 
-    @pytest.mark.parametrize("make", [Calibrated, CrossVennAbers])
-    def test_a_row_of_weight_two_is_that_row_twice_in_one_fold(self, make):
+    def test_a_row_of_weight_two_is_that_row_twice_in_one_fold(self):
         rows = np.arange(600)
         copies = rows.repeat(self.TIMES)
-        weighted = make(GaussianNB(), cv=self.splits(rows)).fit(X, Y, sample_weight=self.TIMES)
-        repeated = make(GaussianNB(), cv=self.splits(copies)).fit(X[copies], Y[copies])
+        weighted = Calibrated(GaussianNB(), cv=self.splits(rows)).fit(
+            X, Y, sample_weight=self.TIMES
+        )
+        repeated = Calibrated(GaussianNB(), cv=self.splits(copies)).fit(X[copies], Y[copies])
         np.testing.assert_allclose(
             weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-9
         )
-        plain = make(GaussianNB(), cv=self.splits(rows)).fit(X, Y)
+        plain = Calibrated(GaussianNB(), cv=self.splits(rows)).fit(X, Y)
         assert np.abs(weighted.predict_proba(X) - plain.predict_proba(X)).max() > 1e-3
 
     def test_they_reach_the_calibrator_of_a_classifier_that_is_fitted(self):
@@ -202,11 +197,10 @@ class TestWeights:
         )
         assert model.calibrator_.temperature_ == alone.temperature_
 
-    @pytest.mark.parametrize("make", [Calibrated, CrossVennAbers])
     @pytest.mark.parametrize(
         "inner", [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())]
     )
-    def test_a_classifier_that_takes_none_is_named(self, make, inner):
+    def test_a_classifier_that_takes_none_is_named(self, inner):
         words = f'{type(inner).__name__}.fit takes no sample_weight.*cv="prefit"'
         with pytest.raises(ValueError, match=words):
-            make(inner).fit(X, Y, sample_weight=self.TIMES)
+            Calibrated(inner).fit(X, Y, sample_weight=self.TIMES)

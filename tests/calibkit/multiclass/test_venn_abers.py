@@ -6,13 +6,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import make_classification
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from calibkit.multiclass import Calibrated, CrossVennAbers, VennAbers
+from calibkit.multiclass import Calibrated, VennAbers
 from tests.helpers import binary_data, class_data, some
 
 Y, P = class_data(400, 3)
@@ -202,63 +202,11 @@ X, LABELS = make_classification(
 )
 
 
-class TestCross:
-    def test_written_out(self):
-        folds = StratifiedKFold(4, shuffle=True, random_state=1)
-        model = CrossVennAbers(GaussianNB(), cv=folds).fit(X, LABELS)
-        lower, upper = [], []
-        for train, held_out in folds.split(X, LABELS):
-            one = GaussianNB().fit(X[train], LABELS[train])
-            fit = VennAbers("probabilities").fit(one.predict_proba(X[held_out]), LABELS[held_out])
-            ends = fit.interval(one.predict_proba(X))
-            lower.append(ends[0])
-            upper.append(ends[1])
-        above = np.prod(upper, axis=0) ** 0.25
-        below = np.prod(1 - np.array(lower), axis=0) ** 0.25
-        prob = above / (below + above)
-        np.testing.assert_allclose(
-            model.predict_proba(X), prob / prob.sum(axis=1, keepdims=True), atol=1e-12
-        )
-        np.testing.assert_allclose(model.interval(X)[0], np.mean(lower, axis=0), atol=1e-12)
-        np.testing.assert_allclose(
-            model.width(X), np.mean(upper, axis=0) - np.mean(lower, axis=0), atol=1e-12
-        )
-
-    def test_against_the_package(self):
-        with quiet():
-            package = pytest.importorskip("venn_abers.venn_abers")
-        x, y = make_classification(300, random_state=3)
-        folds = StratifiedKFold(3, shuffle=True, random_state=5)
-        ours = CrossVennAbers(GaussianNB(), cv=folds).fit(x, y).predict_proba(x)
-        theirs = package.VennAbersCV(
-            GaussianNB(), inductive=False, n_splits=3, shuffle=True, random_state=5
-        )
-        with quiet():
-            theirs.fit(x, y)
-            prob = theirs.predict_proba(x)
-        np.testing.assert_allclose(ours, prob, atol=1e-9)
-
-    def test_it_helps_and_so_does_the_inductive_form(self):
-        x, new, y, truth = train_test_split(X, LABELS, test_size=300, random_state=0)
-        plain = GaussianNB().fit(x, y)
-        prefit = Calibrated(
-            GaussianNB().fit(x[:200], y[:200]), VennAbers("probabilities"), "prefit"
-        )
-        cross = CrossVennAbers(GaussianNB()).fit(x, y)
-        losses = [
-            log_loss(truth, model.predict_proba(new))
-            for model in (plain, prefit.fit(x[200:], y[200:]), cross)
-        ]
-        assert losses[1] < losses[0] and losses[2] < losses[0]
-        assert (cross.predict(new) == truth).mean() > 0.5
-
-    def test_bad_input(self):
-        x, y = load_iris(return_X_y=True)
-        with pytest.raises(ValueError, match="its training rows lack a class"):
-            CrossVennAbers(GaussianNB(), cv=KFold(3)).fit(x, y)
-        with pytest.raises(ValueError, match="cv must be"):
-            CrossVennAbers(cv="prefit").fit(x, y)
-        with pytest.raises(ValueError, match="not fitted"):
-            CrossVennAbers().interval(x)
-        with pytest.raises(ValueError, match="only one class"):
-            CrossVennAbers().fit(x[:50], y[:50])
+def test_the_inductive_form_helps() -> None:
+    x, new, y, truth = train_test_split(X, LABELS, test_size=300, random_state=0)
+    plain = GaussianNB().fit(x, y)
+    prefit = Calibrated(GaussianNB().fit(x[:200], y[:200]), VennAbers("probabilities"), "prefit")
+    losses = [
+        log_loss(truth, model.predict_proba(new)) for model in (plain, prefit.fit(x[200:], y[200:]))
+    ]
+    assert losses[1] < losses[0]

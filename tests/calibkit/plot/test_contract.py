@@ -27,6 +27,7 @@ FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
 CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
 TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
 CURVE = ck.significance.cumulative_differences(Y, P)
+LOESS = ck.significance.smooth_curve(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
 INTERVAL = ck.bootstrap_interval(ck.brier_score, Y, P, n_resamples=20, rng=0)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
@@ -44,6 +45,8 @@ FIGURES = {
     "test_based": (lambda **o: plot.test_based(TESTED, **o), TESTED),
     "cumulative_differences": (lambda **o: plot.cumulative_differences(CURVE, **o), CURVE),
     "smooth": (lambda **o: plot.smooth(SMOOTH, **o), SMOOTH),
+    "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
+    "smooth_curve, logit": (lambda **o: plot.smooth_curve(LOESS, scale="logit", **o), LOESS),
     "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
     "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),
     "decision_curve": (lambda **o: plot.decision_curve(BENEFIT, band=True, **o), BENEFIT),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from calibkit import null_level, plot, smooth_calibration_error
-from tests.drawn import one
+from calibkit.significance import smooth_curve
+from tests.drawn import find, one
 from tests.helpers import binary_data, class_data
 
 LABELS, PROB = binary_data(600, 1, exponent=2)
@@ -46,3 +47,21 @@ def test_one_view_is_drawn():
     labels, prob = class_data(100)
     with pytest.raises(ValueError, match="draw one class"):
         plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
+
+
+@pytest.mark.parametrize("scale", ["linear", "logit"])
+def test_a_smooth_curve_has_both_bands_above_the_rows_of_each_outcome(scale: str):
+    curve = smooth_curve(LABELS, PROB)
+    ax = plot.smooth_curve(curve, scale=scale)
+    across, up = one(ax, "curve").get_data()
+    shown = (curve.prob > 0.01) & (curve.prob < 0.99)
+    np.testing.assert_array_equal(across[shown], curve.prob[shown])
+    assert np.abs(up - np.clip(curve.frequency, 0, 1))[shown].max() < 2e-3
+    everywhere, point = (band.get_paths()[0].get_extents().height for band in find(ax, "band"))
+    assert everywhere >= point
+    (strip,) = ax.child_axes
+    sums = []
+    for bars in find(strip, "outcomes"):
+        heights = [np.ptp(path.vertices[:, 1]) for path in bars.get_paths()]
+        sums.append(round(sum(heights)))
+    assert sums == [LABELS.sum(), (1 - LABELS).sum()]

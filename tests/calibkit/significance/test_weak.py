@@ -51,3 +51,37 @@ def test_no_finite_line_is_said() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             measure(y, p)
+
+
+def test_they_are_what_statsmodels_gives() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    y, p = binary_data(400)
+    binomial = sm.families.Binomial()
+    alone = sm.GLM(y, np.ones(400), binomial, offset=logit(p)).fit(tol=1e-12)
+    line = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12)
+    assert float(calibration_in_the_large(y, p)) == pytest.approx(alone.params[0], abs=1e-8)
+    assert float(calibration_slope(y, p)) == pytest.approx(line.params[1], abs=1e-6)
+    # By cluster the interval is the profile's; near the estimate it is that of the sandwich.
+    cluster = np.arange(400) // 4
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": cluster, "df_correction": True}}
+    robust = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12, **how)
+    ours = calibration_slope(y, p, cluster=cluster)
+    assert ours.high - ours.low == pytest.approx(2 * 1.984 * robust.bse[1], rel=0.05)
+
+
+def test_by_cluster_the_profile_rises_as_much_as_the_design_asks() -> None:
+    y, p = binary_data(300)
+    cluster = np.sort(np.arange(300) % 40)
+    y = np.where(np.arange(300) % 2 == 0, y, np.roll(y, 1))  # neighbours agree
+    found = calibration_in_the_large(y, p, cluster=cluster)
+    fitted = expit(float(found) + logit(p))
+    sums = np.bincount(cluster, y - fitted)
+    design = max(1, 40 / 39 * (sums**2).sum() / (fitted * (1 - fitted)).sum())
+    assert design > 1.2
+    for end in (found.low, found.high):
+        rise = 2 * (loss(end, 1, y, p) - loss(float(found), 1, y, p))
+        assert rise == pytest.approx(design * stats.t.ppf(0.975, 39) ** 2, rel=1e-3)
+    alone = calibration_in_the_large(y, p)
+    assert found.high - found.low > alone.high - alone.low
+    ratio = observed_expected_ratio(y, p, cluster=cluster)
+    assert ratio.low == pytest.approx(expit(found.low + logit(p)).sum() / p.sum(), abs=1e-9)

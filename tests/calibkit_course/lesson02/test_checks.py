@@ -93,7 +93,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             "probabilities of the third vector",
         ),
         ([3, 1, 2], "3 is not a class"),
-        ([2, 0], "there are 2 values"),
+        ([2, 0], "this holds 2 values"),
         ([0.6, 0.6, 0.6], "is not a class"),
         (F(3, 5), "a list of three class numbers"),
     ],

@@ -43,6 +43,22 @@ def own_seed(true_prob: Any, rng: Any) -> Any:
     return with_gumbel(true_prob, np.random.default_rng(0))
 
 
+def few_seeds(true_prob: Any, rng: Any) -> Any:
+    return with_gumbel(true_prob, np.random.default_rng(rng.integers(5)))
+
+
+def by_numbers(true_prob: Any, numbers: Any) -> Any:
+    return (numbers[:, None] >= np.cumsum(true_prob, axis=1)[:, :-1]).sum(axis=1)
+
+
+def in_pairs(true_prob: Any, rng: Any) -> Any:
+    return by_numbers(true_prob, np.repeat(rng.random(len(true_prob) // 2), 2))
+
+
+def in_order(true_prob: Any, rng: Any) -> Any:
+    return by_numbers(true_prob, np.sort(rng.random(len(true_prob))))
+
+
 def biased(true_prob: Any, rng: Any) -> Any:
     """Take 0.03 from the last class that has it, for the first."""
     moved = np.where(true_prob[:, -1] > 0.05, 0.03, 0.0)
@@ -66,7 +82,7 @@ def spoil_input(true_prob: Any, rng: Any) -> Any:
     return (rng.random((len(true_prob), 1)) >= true_prob[:, :-1]).sum(axis=1)
 
 
-# --- 3.2 ---------------------------------------------------------------------------------------
+# --- 3.4 ---------------------------------------------------------------------------------------
 
 
 def powered(p: NDArray[np.float64], a: float) -> Any:
@@ -82,7 +98,7 @@ def by_bisection(said: Any, a: float, steps: int = 15) -> Any:
     return (low + high) / 2
 
 
-# --- 3.4 ---------------------------------------------------------------------------------------
+# --- 3.3 ---------------------------------------------------------------------------------------
 
 
 def two_atoms(mass: Any, confidence: Any, truth: Any) -> finite.FiniteClassifier:
@@ -111,6 +127,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (average_row, "Each row has its own"),
         (own_generator, "Take all chance from `rng`"),
         (own_seed, "another seed gives the same labels"),
+        (few_seeds, "some seeds give the same labels"),
+        (in_pairs, "hang together"),
+        (in_order, "hang together"),
         (biased, "it should be"),
         (lambda true_prob, rng: None, "It should return one label per row"),
         (one_by_one, "it should be"),
@@ -119,7 +138,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda true_prob: 0, "your function raised"),
         (0.3, "a function"),
     ],
-    "3.2": [
+    "3.4": [
         (powered, "distorts once more"),
         (lambda said, a: 1 - powered(said, 1 / a), "the other class"),
         (lambda said, a: said ** (1 / a), "Divide by their sum"),
@@ -134,7 +153,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda said: said, "your function raised"),
         (0.3, "a function"),
     ],
-    "3.3": [
+    "3.2": [
         (fakes.KnobClassifier(5, 0.8, budget_share=0.5), "promises more than it delivers"),
         (fakes.KnobClassifier(5, 0.81001, budget_share=1 / 6, direction="under"), "is 0.810,"),
         (fakes.KnobClassifier(5, 0.8, budget_share=0.5, direction="under"), "share of the room"),
@@ -145,10 +164,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             fakes.KnobClassifier(5, 0.8, budget_share=0.83, direction="pivot", concentration=4),
             "Use one direction",
         ),
-        (fakes.KnobClassifier, "it should be a classifier such as"),
+        (fakes.KnobClassifier, "the class `KnobClassifier` (call it to make one)"),
         (1 / 6, "it should be a classifier such as"),
     ],
-    "3.4": [
+    "3.3": [
         (two_atoms(["1/2", "1/2"], [0.9, 0.2], [0.8, 0.3]), "under-confident on average"),
         (two_atoms(["4/5", "1/5"], [0.9, 0.45], [0.95, 0.3]), "over-confident on average"),
         (two_atoms(["4/5", "1/5"], [0.6, 0.45], [1, 0]), "no predicted class is over-confident"),
@@ -178,18 +197,18 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "3.1": [with_gumbel, with_choice],
-    "3.2": [
+    "3.4": [
         lambda said, a: expit(logit(said) / a),
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
         by_bisection,
         lambda said, a: powered(said, 1 / a).round(4),
         lambda said, a: fakes.Power(a).inverse(np.column_stack([said, 1 - said]))[:, 0].tolist(),
     ],
-    "3.3": [
+    "3.2": [
         fakes.KnobClassifier.with_error(5, 0.8, 0.1, "under", concentration=9),
         fakes.ClassKnobs.with_directions(0.805, 5 * ("under",), 5 * (0.17,)),
     ],
-    "3.4": [
+    "3.3": [
         two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
         fakes.ClassKnobs.with_directions(0.9, ("over", "under"), (0.5, 0.9)),
     ],

@@ -38,7 +38,7 @@ class TestKnotsView:
     def test_one_piece_between_logits_is_right_for_the_over_confident_model(self):
         """What *look for* says, and prediction 7b."""
         views = {
-            (space, k): lesson07.knots_view(space=space, n_pieces=k)
+            (space, k): lesson07.knots_view(space=space, n=3000, n_pieces=k)
             for space in ("probability", "logit")
             for k in (1, 3)
         }
@@ -56,7 +56,8 @@ class TestKnotsView:
         for space in ("probability", "logit"):
             with subtests.test(space):
                 one, four = (
-                    lesson07.knots_view(model="stairs", space=space, n_pieces=k) for k in (1, 4)
+                    lesson07.knots_view(model="stairs", space=space, n=3000, n_pieces=k)
+                    for k in (1, 4)
                 )
                 assert one.map_error > 2 * four.map_error and one.search.n_pieces_ > 1
 
@@ -66,12 +67,12 @@ class TestKnotsView:
 
     @pytest.mark.slow
     def test_it_says_both_errors_and_the_choice(self):
-        view = lesson07.knots_view(space="logit", n_pieces=1)
+        view = lesson07.knots_view(space="logit", n=3000)
         words = view.describe()
         assert f"1 piece from 3,000 predictions: the map is off by {view.map_error:.3f}" in words
         assert f"error of {view.error:.3f}; the truth is {view.true_error:.3f}" in words
         assert "folds choose 1 piece" in words
-        assert "PL with 3 pieces" in lesson07.knots_view().describe()
+        assert "PL with 1 piece from 300 predictions" in lesson07.knots_view().describe()
 
 
 class TestKnots:

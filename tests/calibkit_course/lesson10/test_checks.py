@@ -16,7 +16,7 @@ from calibkit_course import lesson10, open_lesson
 from calibkit_course.lesson10 import fitted, problems as problems, runs
 from calibkit_course.lesson10.fitted import temperature as packaged
 
-# --- 10.6 --------------------------------------------------------------------------------------
+# --- 10.3 --------------------------------------------------------------------------------------
 
 
 def stepping(*parts: str, returns: str = "before", cost: str = "logits") -> Callable[..., Any]:
@@ -41,6 +41,21 @@ def stepping(*parts: str, returns: str = "before", cost: str = "logits") -> Call
     return step
 
 
+def on_half(network: Any, optimiser: Any, images: Any, labels: Any) -> Any:
+    return stepping(*WHOLE)(network, optimiser, images[:25], labels[:25])
+
+
+def in_autocast(network: Any, optimiser: Any, images: Any, labels: Any) -> Any:
+    import torch
+
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = torch.nn.functional.cross_entropy(network(images), labels)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss
+
+
 WHOLE = ("zero", "backward", "step")
 WRONG_STEPS: list[tuple[Any, str]] = [
     (stepping("backward", "step"), "adds to the slopes of the batch before"),
@@ -51,6 +66,7 @@ WRONG_STEPS: list[tuple[Any, str]] = [
     (stepping(*WHOLE, cost="sum"), "their mean is wanted"),
     (stepping(*WHOLE, cost="minus"), "the loss climbs"),
     (stepping(*WHOLE, "step"), "others than those of one step"),
+    (on_half, "a part of the batch"),
     (stepping(*WHOLE, returns="after"), "the mean loss of the batch before the step is"),
     (stepping(*WHOLE, returns="nothing"), "returns nothing"),
     (lambda network, images: 0.0, "raised"),
@@ -60,9 +76,10 @@ RIGHT_STEPS = [
     stepping(*WHOLE),
     stepping("backward", "step", "zero"),
     stepping(*WHOLE, returns="tensor"),
+    in_autocast,
 ]
 
-# --- 10.1 and 10.2 -----------------------------------------------------------------------------
+# --- 10.1 and 10.6 -----------------------------------------------------------------------------
 
 
 def mean_loss(logits: Any, y: Any, temperature: float) -> float:
@@ -124,6 +141,13 @@ def with_torch(logits: Any, y: Any, **options: Any) -> float:
     return float(log_t.exp().item())
 
 
+def half_precision(logits: Any, y: Any) -> float:
+    import torch
+
+    rounded = torch.tensor(logits).bfloat16().double().numpy()
+    return packaged(rounded, y)
+
+
 def single_precision(logits: Any, y: Any) -> float:
     shifted = logits - logits.max(axis=1, keepdims=True)
     return with_torch(shifted.astype(np.float32), y, max_iter=100)
@@ -143,15 +167,16 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),
     (lambda z, y: None, "returns nothing"),
     (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
-    (lambda z, y: round(packaged(z, y) + 0.02, 2), "between the points of your grid"),
+    (lambda z, y: round(packaged(z, y) + 0.02, 2), "search on between its points"),
+    (lambda z, y: mean_loss(z, y, packaged(z, y)), "Return the T"),
     (2.0, "a function"),
 ]
 
-# --- 10.3 --------------------------------------------------------------------------------------
+# --- 10.4 --------------------------------------------------------------------------------------
 
 FLOOR = float(np.log(1 + 9 / np.e))
 
-# --- 10.4 --------------------------------------------------------------------------------------
+# --- 10.5 --------------------------------------------------------------------------------------
 
 (P_FIT, Y_FIT), (P_TEST, Y_TEST) = problems.smoothed_model()
 SCALING = TemperatureScaling("probabilities").fit(P_FIT, Y_FIT)
@@ -159,7 +184,7 @@ T = SCALING.temperature_
 SCALED = log_loss(Y_TEST, SCALING.calibrate(P_TEST)).value
 UNDONE = log_loss(Y_TEST, undo_label_smoothing(P_TEST, amount=0.1)).value
 
-# --- 10.5 --------------------------------------------------------------------------------------
+# --- 10.2 --------------------------------------------------------------------------------------
 
 
 TRAIN, VALIDATION, TEST = range(3)
@@ -185,8 +210,8 @@ def unscaled(train: Any, validation: Any, test: Any) -> float:
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "10.1": WRONG_FITS,
-    "10.2": WRONG_FITS,
-    "10.3": [
+    "10.6": WRONG_FITS,
+    "10.4": [
         (("A", FLOOR), "cooling repairs them"),
         (("C", FLOOR), "Look for the file"),
         (("B", 0.0), "no such floor"),
@@ -204,7 +229,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("B",), "2 are wanted"),
         ("B", "a pair"),
     ],
-    "10.4": [
+    "10.5": [
         ((1 / T, SCALED, UNDONE), "is above 1"),
         ((packaged(P_FIT + 1, Y_FIT), SCALED, UNDONE), "as logits"),
         ((packaged(np.log(P_TEST), Y_TEST), SCALED, UNDONE), "fitted to the test half"),
@@ -216,7 +241,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((T, SCALED), "3 are wanted"),
         (T, "three numbers"),
     ],
-    "10.5": [
+    "10.2": [
         (reporting([TEST], TEST), "which then judges it"),
         (reporting([TRAIN], TEST), "by heart"),
         (reporting([TRAIN, VALIDATION], TEST), "no place in the fit"),
@@ -231,23 +256,24 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "10.1": [bounded, in_the_inverse, packaged, lambda z, y: float(f"{packaged(z, y):.3g}")],
-    "10.2": [packaged, bounded],
-    "10.3": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
-    "10.4": [(T, SCALED, UNDONE), [0.847, 1.320, 1.3104]],
-    "10.5": [reporting([VALIDATION], TEST), by_hand],
+    "10.6": [packaged, bounded],
+    "10.4": [("B", FLOOR), ["b", 1.461], ("B", -np.log(softmax([1.0] + 9 * [0.0])[0]))],
+    "10.5": [(T, SCALED, UNDONE), [0.847, 1.320, 1.3104]],
+    "10.2": [reporting([VALIDATION], TEST), by_hand],
 }
 # Without torch there is no training step, and no row of it.
-WRONG["10.6"] = WRONG_STEPS if find_spec("torch") else WRONG_STEPS[-1:]
-RIGHT["10.6"] = RIGHT_STEPS if find_spec("torch") else []
+WRONG["10.3"] = WRONG_STEPS if find_spec("torch") else WRONG_STEPS[-1:]
+RIGHT["10.3"] = RIGHT_STEPS if find_spec("torch") else []
 if find_spec("torch"):
-    RIGHT["10.2"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
+    WRONG["10.1"] = [*WRONG_FITS, (half_precision, "half precision")]
+    RIGHT["10.6"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
 
 
 # --- what the lesson says ----------------------------------------------------------------------
 
 
 def test_a_second_softmax_cannot_be_scaled_away(subtests: pytest.Subtests) -> None:
-    """Exercise 10.3: the others end at one log loss, the culprit above it and above its floor."""
+    """Exercise 10.4: the others end at one log loss, the culprit above it and above its floor."""
     losses = problems.losses_of_files()
     assert losses["A"][2] == pytest.approx(losses["C"][2], abs=1e-9)
     assert losses["B"][2] > losses["A"][2] + 0.1
@@ -263,7 +289,7 @@ def test_a_second_softmax_cannot_be_scaled_away(subtests: pytest.Subtests) -> No
 @pytest.mark.slow
 def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitted, "find_spec", lambda name: None)
-    said = repr(open_lesson("10", keep=False).check("10.6", stepping(*WHOLE)))
+    said = repr(open_lesson("10", keep=False).check("10.3", stepping(*WHOLE)))
     assert "Run `python dev.py torch`" in " ".join(said.split())
 
 

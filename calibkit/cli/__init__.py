@@ -1,21 +1,20 @@
-"""The command ``calibkit``: audit or compare predictions in files, or check the installation."""
+"""The command ``calibkit``: audit, compare or monitor predictions in files, or check itself."""
 
 import argparse
+import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from calibkit import __version__
-from calibkit.auditing import COMPARISON_CODES, AuditReport, Comparison, audit
+from calibkit.auditing import AuditReport, Comparison, audit
 from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
-from calibkit.auditing.pages import plain, write_whole
+from calibkit.auditing.pages import plain
 from calibkit.auditing.predictions import (
     Files,
     Predictions,
@@ -25,41 +24,22 @@ from calibkit.auditing.predictions import (
     side_by_side,
 )
 from calibkit.auditing.provenance import name_of, named, of_files
-from calibkit.auditing.settings import CODES, FINDINGS
+from calibkit.cli.arguments import CODES_OF, command_parser
+from calibkit.counts import monitor_files
 from calibkit.counts.blocks import listed, quoted
 from calibkit.counts.columns import columns_of
 from calibkit.counts.csv_files import Dialect
 from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
+from calibkit.results import write_whole
+from calibkit.significance import Monitor
+from calibkit.views import View
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
-_EPILOG = """\
-examples:
-  calibkit audit predictions.csv --label y --prob p
-  calibkit audit log.csv --label answer --positive yes --prob score --costs 1:20 --html report.html
-  calibkit audit animals.parquet --label class --prob 'p_*' --fail-if miscalibrated
-  calibkit compare predictions.csv --label y --prob old,new --costs 1:20 --fail-if 'worse cost'
-
-exit codes:
-  0  the audit was made, and no condition of --fail-if is met
-  1  a condition of --fail-if is met; 'borderline' (a p-value up to twice the limit) is a code of
-     its own: --fail-if miscalibrated,borderline stops at either
-  2  wrong use, or a file that cannot be used; one sentence on standard error says why
-"""
-
-
-_CODES = {
-    "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
-    "compare": list(COMPARISON_CODES),
-}
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
 _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
-_QUESTIONS = "Ask six questions about predictions and answer them in plain words."
-_PAIRS = (
-    "Compare models on the same rows, each with the first: what differs beyond chance, by how much."
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,13 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["audit", "missing.csv", "--label", "y", "--prob", "p"])
     2
     """
-    parser = _parser()
+    parser = command_parser()
     try:
         options = parser.parse_args(argv)
         if options.command == "doctor":
             found = doctor()
             _say(repr(found))
             return OK if found.healthy else BAD_INPUT
+        if options.command == "monitor":
+            return _monitor(options)
         return _judge(options, sys.argv[1:] if argv is None else argv)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
@@ -86,81 +68,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="calibkit", description="Judge predicted probabilities.", allow_abbrev=False
-    )
-    parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add = partial(commands.add_parser, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, help_, words in (
-        ("audit", "audit predictions in files", _QUESTIONS),
-        ("compare", "compare models on the same rows of files", _PAIRS),
-    ):
-        command = add(name, help=help_, description=words, epilog=_EPILOG, allow_abbrev=False)
-        _add_options(command, name)
-    add(
-        "doctor",
-        help="check the installation; exit code 0 if all is well, else 2",
-        description="Check versions, optional parts, and known numbers. Exit code 0 or 2.",
-    )
-    return parser
+@contextmanager
+def _notes_said() -> Iterator[None]:
+    """Say each warning once, in a line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        _say(f"calibkit: note: {plain(message)}", error=True)
 
 
-def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    kinds = ".csv, .csv.gz, .tsv, .parquet, .npz or .npy"
-    rows = f"rows with labels and predictions: {kinds}"
-    parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
-    add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
-    add("--label", metavar="COLUMN", help="the labels")
-    several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
-    if command == "compare":
-        several = "P(y = 1) of each model, e.g. old,new; or patterns for classes, e.g. 'a_*,b_*'"
-    add("--prob", action="append", metavar="COLUMN", help=several)
-    if command == "audit":
-        add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
-    add("--predicted", metavar="COLUMN", help="the predicted class; --prob is its confidence")
-    add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
-    add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
-    add("--group", metavar="COLUMN", help="groups to compare")
-    add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
-    if command == "audit":
-        add("--time", metavar="COLUMN", help="when; is the error the same all along?")
-    add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
-    add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
-    add = parser.add_argument_group("large files").add_argument
-    add("--large", action="store_true", help="count in a stream at once, keep a random sample")
-    limit = "rows are kept up to this size, beyond it they are counted in a stream (64)"
-    add("--memory-limit", type=int, default=64, metavar="MB", help=limit)
-    add = parser.add_argument_group("what is asked").add_argument
-    add("--view", help="top-label, class-wise, or the number of a class")
-    both = "costs of a false positive and a false negative, e.g. 1:20"
-    add("--costs", metavar="FP:FN", help=both)
-    add("--bins", type=int, default=15, help="number of equal-width bins (15)")
-    add("--seed", type=int, default=0, help="seed of the redraws (0)")
-    add = parser.add_argument_group("what comes out").add_argument
-    add("--title", help="title of the report (the name of the file)")
-    add("--html", metavar="FILE", help="write one self-contained page")
-    add("--markdown", metavar="FILE", help="write Markdown")
-    add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
-    add("--quiet", action="store_true", help="print nothing but errors")
-    codes = f"e.g. '{_CODES[command][0]}'; codes: {', '.join(_CODES[command])}"
-    condition = f"exit code 1 if the report has one of these codes, {codes}"
-    add("--fail-if", action="append", default=[], metavar="CODES", help=condition)
+def _monitor(options: argparse.Namespace) -> int:
+    """Show new rows to a monitor, whose state is read before and written after."""
+    _check_outputs(options)
+    columns, state = _columns(options), Path(options.state)
+    settings: dict[str, Any] = {
+        "model": options.model or named(list(columns["prob"])),
+        "view": _view(options),
+        "alpha": options.alpha,
+    }
+    monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
+    with _notes_said():
+        evidence = monitor_files(monitor, options.paths, **columns)
+    monitor.save(state)
+    if options.json:
+        _put(options.json, json.dumps(evidence.to_dict(), indent=1))
+    if not options.quiet and options.json != "-":
+        _say(evidence.describe())
+    return OK if evidence.alarm is None else CONDITION_MET
 
 
 def _judge(options: argparse.Namespace, argv: Sequence[str]) -> int:
-    conditions = _conditions(options.fail_if, _CODES[options.command])
+    conditions = _conditions(options.fail_if, CODES_OF[options.command])
     _check_outputs(options)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
+    with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
     command = ["calibkit", *argv, *([] if "--seed" in argv else ["--seed", str(options.seed)])]
     written = [path for path in (options.html, options.markdown, options.json) if path]
     source = of_files(options.paths, _roles(options), command, written)
     report = replace(report, source=source)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        _say(f"calibkit: note: {plain(message)}", error=True)
     _write(report, options)
     met = [code for code in conditions if code in report.codes]
     if met:
@@ -181,8 +127,8 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
 def _check_outputs(options: argparse.Namespace) -> None:
     """Look before the work whether the reports can be written."""
     places: set[Path] = set()
-    for name in ("html", "markdown", "json"):
-        target = getattr(options, name)
+    for name in ("html", "markdown", "json", "state"):
+        target = getattr(options, name, None)
         if target is None or (target == "-" and name == "json"):
             continue
         path = Path(target)
@@ -199,15 +145,12 @@ def _check_outputs(options: argparse.Namespace) -> None:
                 f"--{name}: {quoted(target)} is named for two reports; name two files."
             )
         places.add(place)
-    if options.html and find_spec("matplotlib") is None:
+    if getattr(options, "html", None) and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
 
 
 def _audit(options: argparse.Namespace) -> AuditReport:
-    if options.prob and options.logits:
-        raise ValueError("give --prob or --logits, not both.")
-    columns = options.prob or options.logits
-    files, shared = _files(options, columns, logits=bool(options.logits)), _shared(options)
+    files, shared = _files(options), _shared(options)
     rows, stream = _rows_or_stream(options, files)
     return audit_stream(stream, **shared) if rows is None else audit(**rows.arguments, **shared)
 
@@ -230,13 +173,17 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     names = f"{named(list(map(name_of, options.paths)))}: {options.label} by "
     names += named(roles["predictions"])
     return {
-        "view": int(options.view) if (options.view or "").isdecimal() else options.view,
+        "view": _view(options),
         # Read before the file is: a slip is told at once.
         "costs": None if options.costs is None else as_costs(options.costs),
         "title": options.title or names,
         "bins": options.bins,
         "rng": options.seed,
     }
+
+
+def _view(options: argparse.Namespace) -> View:
+    return int(options.view) if (options.view or "").isdecimal() else options.view
 
 
 def _roles(options: argparse.Namespace) -> dict[str, list[str]]:
@@ -275,19 +222,25 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
     )
 
 
-def _files(options: argparse.Namespace, prob: Sequence[str] | None, *, logits: bool = False) -> Any:
+def _files(options: argparse.Namespace, prob: Sequence[str] | None = None) -> Any:
     """Return the files with their columns, looked up in each."""
+    return resolve_all(options.paths, columns_of(**_columns(options, prob)))
+
+
+def _columns(options: argparse.Namespace, prob: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return what each column holds, as `columns_of` takes it."""
+    logits = getattr(options, "logits", None)
+    if options.prob and logits:
+        raise ValueError("give --prob or --logits, not both.")
+    prob = prob or options.prob or logits
     _refuse_missing(options, prob)
-    names = ("positive", "predicted", "group", "cluster", "delimiter", "decimal")
-    wanted = columns_of(
-        options.label,
-        prob or (),
-        classes=None if options.classes is None else _parts(options.classes),
-        logits=logits,
-        time=getattr(options, "time", None),
-        **{name: getattr(options, name) for name in names},
-    )
-    return resolve_all(options.paths, wanted)
+    given, names = vars(options), ("predicted", "group", "cluster", "time", "positive")
+    return {name: given[name] for name in (*names, "delimiter", "decimal") if given.get(name)} | {
+        "label": options.label,
+        "prob": prob,
+        "classes": None if options.classes is None else _parts(options.classes),
+        "logits": bool(logits),
+    }
 
 
 def _parts(text: str) -> list[str]:
@@ -299,14 +252,18 @@ def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> Non
         write_whole(options.html, report.to_html())
     if options.markdown:
         write_whole(options.markdown, report.to_markdown())
-    content = report.to_json()
-    if options.json == "-":
-        _say(content)
-    elif options.json:
-        write_whole(options.json, content + "\n")
+    if options.json:
+        _put(options.json, report.to_json())
     if not options.quiet and options.json != "-":
         # Names from outside may hold control characters.
         _say("".join(c for c in report.text() if c.isprintable() or c == "\n"))
+
+
+def _put(target: str, content: str) -> None:
+    if target == "-":
+        _say(content)
+    else:
+        write_whole(target, content + "\n")
 
 
 def _say(text: str, *, error: bool = False) -> None:

@@ -1,0 +1,136 @@
+"""Pieces of each wide figure, which a telephone shows below each other.
+
+A figure is cut where nothing is drawn, as a page is cut into columns and paragraphs: between two
+panels, between panels and legend, between entries of a legend. Only the places are stored, four
+numbers for a piece; `narrow_figures.js` shows the same picture through them. All states of an
+explorer are cut where no state draws.
+"""
+
+import io
+import json
+import re
+from base64 import b64decode
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from sphinx.application import Sphinx
+
+PHONE = 340  # pixels: what is not wider needs no pieces
+ROOM = 430  # pixels of a figure that a telephone shows with letters of 11
+GUTTER, LINE = 7, 3  # pixels: between columns, and between lines
+LEAST = 40  # narrower is the name of an axis, which stays with its panel
+GROUND = 250  # of 255: lighter is nothing
+PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
+STATES = re.compile(r'<script type="application/json">(.*?)</script>', re.S)  # of an explorer
+SOURCE = re.compile(r'"src":"(data:[^"]+)"')
+
+Ink = NDArray[np.bool_]
+Box = tuple[int, int, int, int]  # left, top, right, bottom
+
+
+def gaps(empty: NDArray[np.bool_], least: int) -> list[tuple[int, int]]:
+    """Return the runs of empty lines that are long enough, inside the first and last drawn one."""
+    edges = np.flatnonzero(np.diff(np.r_[False, empty, False].astype(np.int8)))
+    return [(a, b) for a, b in edges.reshape(-1, 2).tolist() if b - a >= least]
+
+
+def trimmed(ink: Ink, box: Box) -> Box:
+    """Return what is drawn inside a box, without the empty margins."""
+    left, top, right, bottom = box
+    part = ink[top:bottom, left:right]
+    across, down = np.flatnonzero(part.any(axis=0)), np.flatnonzero(part.any(axis=1))
+    if not across.size:
+        return box
+    ends = left + across[0], top + down[0], left + across[-1] + 1, top + down[-1] + 1
+    return int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3])
+
+
+def gutter(ink: Ink, box: Box) -> tuple[int, int] | None:
+    """Return the widest empty column that leaves something on both sides."""
+    left, top, right, bottom = box
+    found = gaps(~ink[top:bottom, left:right].any(axis=0), GUTTER)
+    inside = [(a, b) for a, b in found if a >= LEAST and right - left - b >= LEAST]
+    widest = max(inside, key=lambda gap: gap[1] - gap[0], default=None)
+    return None if widest is None else (left + widest[0], left + widest[1])
+
+
+def pieces(ink: Ink, box: Box) -> list[Box]:
+    """Return boxes that are narrow enough, from left to right and from top to bottom.
+
+    What cannot be cut without cutting something drawn stays as wide as it is.
+    """
+    box = left, top, right, bottom = trimmed(ink, box)
+    if right - left <= ROOM:
+        return [box]
+    column = gutter(ink, box)
+    if column:
+        halves = [(left, top, column[0], bottom), (column[1], top, right, bottom)]
+        return [piece for half in halves for piece in pieces(ink, half)]
+    best: tuple[int, int, list[Box]] = (0, 0, [])
+    for start, stop in gaps(~ink[top:bottom, left:right].any(axis=1), LINE):
+        above = trimmed(ink, (left, top, right, top + start))
+        below = trimmed(ink, (left, top + stop, right, bottom))
+        eased = [part[2] - part[0] <= ROOM or gutter(ink, part) for part in (above, below)]
+        best = max(best, (sum(map(bool, eased)), stop - start, [above, below]))
+    found = [piece for part in best[2] for piece in pieces(ink, part)] if best[0] else [box]
+    return found if max(map(width, found)) < right - left - LEAST / 2 else [box]
+
+
+def width(box: Box) -> int:
+    """Return how wide a box is."""
+    return box[2] - box[0]
+
+
+def drawn(picture: bytes) -> Ink:
+    """Return where a picture is not its white ground."""
+    with Image.open(io.BytesIO(picture)) as image:
+        return np.asarray(image.convert("L")) < GROUND
+
+
+def bytes_of(source: str, folder: Path) -> bytes:
+    """Return the PNG that an address names: a file of the site, or the address itself."""
+    if source.startswith("data:image/png;base64,"):
+        return b64decode(source.partition(",")[2])
+    path = folder / source
+    return path.read_bytes() if path.suffix == ".png" and path.is_file() else b""
+
+
+def cut(html: str, folder: Path) -> str:
+    """Write into each picture of a page where its pieces are; narrow pictures have none."""
+    done, at = [], 0
+    for match in PICTURE.finditer(html):
+        done.append(html[at : match.end()])
+        at = match.end()
+        first = bytes_of(unescape(match["src"]), folder)
+        if not first or "ck-hero" in match[0]:
+            continue
+        ink = drawn(first)
+        if ink.shape[1] <= PHONE:
+            continue
+        if "ck-figure" in match[0]:
+            states = STATES.search(html, at)
+            for source in SOURCE.findall(states[1]) if states else []:
+                ink |= drawn(bytes_of(source, folder))
+        found = pieces(ink, (0, 0, ink.shape[1], ink.shape[0]))
+        done.append(f' data-pieces="{json.dumps(found, separators=(",", ":"))}"')
+    return "".join([*done, html[at:]])
+
+
+def cut_all(app: Sphinx, problem: Exception | None) -> None:
+    """Do it for each page, now that its pictures are there; not twice."""
+    folder = Path(app.outdir)
+    pages = [*folder.glob("notebooks/*.html"), *folder.glob("book/*.html")]
+    for page in pages if problem is None and app.builder.format == "html" else []:
+        html = page.read_text(encoding="utf-8")
+        if "data-pieces=" not in html:
+            page.write_text(cut(html, page.parent), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect the hook and the script."""
+    app.connect("build-finished", cut_all)
+    app.add_js_file("narrow_figures.js")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

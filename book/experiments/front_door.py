@@ -1,0 +1,97 @@
+"""The first exercise of the course, and the pictures that ask it.
+
+Two diagrams are equally bad. One model is wrong, the other is perfect and only short of data. The
+landing page shows both and draws the perfect one again and again: its forecasts stay, outcomes are
+drawn from them, as `calibkit.null_level` does. `python -m book.experiments.front_door`, run inside
+`.venv`, writes README's figure, in which the words that describe it are stored.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from calibkit import consistency_band, expected_calibration_error, plot, reliability_table
+from calibkit.fakes import FakeSample, LogitDistortion
+from tools.virtual_environment import ROOT
+
+PATH = ROOT / "book" / "_static" / "readme_figure.png"
+QUESTION = "Which of these two models is miscalibrated?"
+SEED, BINS, DRAWS = 5, 10, 200
+PERFECT = LogitDistortion(slope=1.0).sample(150, SEED)
+WRONG = LogitDistortion(slope=0.55).sample(3000, SEED)
+CASES = {
+    "Perfect: chance does this to 150 forecasts": PERFECT,
+    "Wrong: it leaves what chance allows (grey)": WRONG,
+}
+SIZE = (8.0, 4.2)  # inches; cards of links are 1200 pixels wide and 630 high
+CHANCE = "#C9D2DA"
+
+
+def error(y_true: Any, y_prob: Any) -> float:
+    """Return the calibration error of both diagrams."""
+    return expected_calibration_error(y_true, y_prob, bins=BINS).value
+
+
+def diagram(sample: FakeSample) -> dict[str, Any]:
+    """Return one diagram: across, up, and what chance allows, in thousandths; and its error."""
+    data = (sample.y_true, sample.y_prob)
+    band = consistency_band(*data, bins=BINS, simultaneous=True, rng=SEED)
+    points = {"across": band.table.mean_prob, "up": band.table.frequency}
+    ends = {"lower": band.lower, "upper": band.upper}
+    found = {name: thousandths(values) for name, values in (points | ends).items()}
+    return found | {"error": round(error(*data), 6), "n": sample.y_true.size}
+
+
+def thousandths(values: Any) -> list[int]:
+    """Return shares as whole numbers, to be short on a page."""
+    return [int(value) for value in np.rint(1000 * values)]
+
+
+def exercise() -> dict[str, Any]:
+    """Return both diagrams, and as many draws of the perfect model as the page can show."""
+    rng, draws = np.random.default_rng(SEED), []
+    for _ in range(DRAWS):
+        y_true = rng.random(PERFECT.y_prob.size) < PERFECT.y_prob
+        table = reliability_table(y_true, PERFECT.y_prob, bins=BINS)
+        draws.append([round(error(y_true, PERFECT.y_prob), 5), *thousandths(table.frequency)])
+    return {"perfect": diagram(PERFECT), "wrong": diagram(WRONG), "draws": draws}
+
+
+def draw(*, answered: bool = True) -> tuple[Figure, str]:
+    """Return the figure and what it shows, in words: README's, or the question alone."""
+    words = []
+    with plot.style():
+        figure, axes = plt.subplots(1, 2, figsize=SIZE, layout="compressed")
+        figure.get_layout_engine().set(rect=(0.01, 0.05, 0.98, 0.91))  # room for words below
+        figure.suptitle(QUESTION, fontsize=16)
+        for ax, (name, sample) in zip(axes, CASES.items(), strict=True):
+            data = (sample.y_true, sample.y_prob)
+            band = consistency_band(*data, bins=BINS, simultaneous=True, rng=SEED)
+            shown: dict[str, Any] = {"show": ["means"]}
+            if answered:
+                shown = {"show": ["band", "means"], "band": band, "title": name}
+            plot.reliability(band.table, ax=ax, legend=False, **shown)
+            for bars in ax.collections:  # what chance allows stays in the background
+                bars.set_color(CHANCE)
+            ax.plot(band.table.mean_prob, band.table.frequency, color=plot.look.INK)
+            words.append(
+                f"{name}: expected calibration error {error(*data):.3f}; "
+                f"{int(band.outside.sum())} of {BINS} bins lie outside the band."
+            )
+    return figure, " ".join(words)
+
+
+def main(path: Path = PATH) -> None:
+    """Draw the figure and write it with its description."""
+    figure, words = draw()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110, metadata={"Description": words, "Software": None})
+    plt.close(figure)
+    print(f"{path.relative_to(ROOT)}, {path.stat().st_size // 1000} kB\n{words}")
+
+
+if __name__ == "__main__":
+    main()

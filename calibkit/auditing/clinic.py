@@ -1,0 +1,80 @@
+"""Tables in the words of the clinic: mean and weak calibration, and net benefit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from calibkit.auditing.comparison import Listing
+from calibkit.auditing.consequences import prices_with_threshold
+from calibkit.auditing.remedy import interval_in_words
+from calibkit.decisions import decision_curve, decision_threshold
+from calibkit.significance import (
+    calibration_in_the_large,
+    calibration_slope,
+    observed_expected_ratio,
+)
+from calibkit.significance.clusters import Clusters
+from calibkit.types import FloatVector, IntVector
+from calibkit.views import BinaryProblem
+
+_QUANTITIES = {
+    "O/E": observed_expected_ratio,
+    "calibration in the large": calibration_in_the_large,
+    "slope": calibration_slope,
+}
+_COLUMNS = (
+    "net_benefit",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "avoided",
+)
+
+
+def weak_calibration(
+    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float
+) -> Listing:
+    """Return O/E, calibration in the large and slope of each model, with intervals."""
+    rows, said = [], []
+    for model, one in problems.items():
+        parts = []
+        for name, measure in _QUANTITIES.items():
+            try:
+                found = measure(one.label, one.prob, level=level, cluster=clusters)
+            except ValueError as error:  # no line fits best: said, not hidden
+                rows.append((model, name, np.nan, np.nan, np.nan))
+                parts.append(f"no {name}, for {str(error).removesuffix('.')}")
+                continue
+            rows.append((model, name, found.value, found.low, found.high))
+            parts.append(f"{name} {found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
+        said.append(f"{model}: {', '.join(parts)}")
+    heads = ("model", "quantity", "value", "low", "high")
+    text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(said)}."
+    return Listing.of(text, heads, rows)
+
+
+def net_benefits(
+    label: IntVector,
+    probs: Mapping[str, FloatVector],
+    costs: FloatVector | None,
+    clusters: Clusters | None,
+    level: float,
+) -> Listing | None:
+    """Return net benefits of P(y = 1) where the prices put the threshold; without prices None."""
+    if costs is None or prices_with_threshold(costs) is None or label.min() == label.max():
+        return None
+    t, (first, *_) = decision_threshold(costs), probs
+    rows, said = [], []
+    how: dict[str, Any] = {"thresholds": [t], "level": level, "cluster": clusters}
+    for name, prob in probs.items():
+        found = decision_curve(label, prob, against=probs[first], **how)
+        value, low, high, *more = (float(getattr(found, column)[0]) for column in _COLUMNS)
+        rows.append((name, value, low, high, *more))
+        said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
+    text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
+    text += f"{'; '.join(said)}; treat all {float(found.treat_all[0]):.4f}, treat none 0."
+    heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
+    return Listing.of(text, (*heads, "treatments avoided"), rows)

@@ -1,0 +1,100 @@
+"""The explorer *best by what*: a target, an evaluator, a network, and who is picked. Lesson 11."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from calibkit.plot import look
+from calibkit.plot.look import AnyFigure
+from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.lesson11.best import ALL, TARGETS, Picks, best_by_view, networks, table
+
+_WIDTH = 0.36
+
+
+def _shares(view: Picks, ax: Axes) -> None:
+    """Draw how often each calibrator is best, and how often it is picked."""
+    place = np.arange(len(view.calibrators))
+    kinds = (("is best", view.best, "under"), (f"{view.evaluator} picks it", view.picked, "over"))
+    with look.drawing(ax, (4, 3), words=("share of draws", ""), grid="x") as ax:
+        for (label, share, sign), up in zip(kinds, (_WIDTH, 0), strict=True):
+            box = (np.zeros_like(share), share), (place + up - _WIDTH, place + up)
+            look.boxes(ax, *box, **look.AREAS[sign], label=label, gid=f"{sign}-share")
+        ax.set_yticks(place, view.calibrators)
+        ax.set(xlim=(0, 1), ylim=(len(place) - 0.5, -0.6))
+    look.remember(ax, [view.describe()])
+
+
+def _rightly(view: Picks, ax: Axes) -> None:
+    """Draw the share of right picks of all evaluators; whiskers are two standard errors."""
+    with look.drawing(ax, (4, 3), words=("share of right picks", ""), grid="x") as ax:
+        for place, name in enumerate(view.evaluators):
+            mine = name == view.evaluator
+            reach = 2 * np.nan_to_num(view.error[place])
+            code = {"color": look.OVER if mine else look.INK, "marker": "D" if mine else "o"}
+            ax.errorbar(view.right[place], place, xerr=reach, gid="evaluator", **code)
+        chance = 1 / len(view.calibrators)
+        ax.axvline(chance, color=look.GREY, linestyle=":", label="blind guess", gid="chance")
+        ax.set_yticks(range(len(view.evaluators)), view.evaluators)
+        ax.set(xlim=(0, 1), ylim=(len(view.evaluators) - 0.5, -0.6))
+    look.remember(ax, [view.describe()])
+
+
+def _draw(view: Picks, figure: AnyFigure, compact: bool) -> None:
+    axes = figure.subplots(1, 2)
+    _shares(view, axes[0])
+    _rightly(view, axes[1])
+
+
+def best_by(**defaults: Any) -> Explorer[Picks]:
+    """Return the explorer: what "best" means, who is asked, and which network is cloned."""
+    stored = table()
+    controls = (
+        Choice(
+            name="target",
+            label="Best means",
+            values=tuple(TARGETS),
+            default="left",
+            book=tuple(TARGETS),
+            texts=TARGETS,
+        ),
+        Choice(
+            name="evaluator",
+            label="Asked",
+            values=tuple(stored["evaluators"]),
+            default="log loss",
+            book=tuple(stored["evaluators"]),
+        ),
+        Choice(
+            name="network",
+            label="Network",
+            values=(ALL, *networks()),
+            default=ALL,
+            texts={name: name for name in networks()} | {ALL: "all networks"},
+        ),
+        Slider(
+            name="n",
+            label="Test set",
+            values=tuple(stored["sizes"]),
+            default=stored["sizes"][-1],
+            book=(stored["sizes"][0], stored["sizes"][-1]),
+            unit="rows",
+        ),
+    )
+    presets: tuple[Preset, ...] = (
+        ("error left, log loss is asked", {}),
+        ("error left, isotonic is asked", {"evaluator": "isotonic"}),
+        ("expected log loss, log loss is asked", {"target": "log_loss"}),
+        ("expected log loss, isotonic is asked", {"target": "log_loss", "evaluator": "isotonic"}),
+    )
+    return Explorer(
+        name="best-by",
+        title="Best by what?",
+        controls=controls,
+        view=best_by_view,
+        draw=_draw,
+        presets=presets,
+        size=(8.6, 3.9),
+        cell=(6.8, 3.1),
+    ).starting_at(**defaults)

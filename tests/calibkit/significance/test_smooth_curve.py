@@ -1,0 +1,157 @@
+"""The smooth curve beside R's printed numbers, naive fits and other libraries; bands that hold."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+import calibkit as ck
+from calibkit.significance import SmoothCurve, smooth_curve
+from calibkit.significance._curves import KNOTS, Loess
+from tests.helpers import assert_same, binary_data
+
+# Speed and stopping distance of 50 cars (Ezekiel 1930), and what R prints for
+# predict(loess(dist ~ speed, cars), data.frame(speed = 5:25)).
+SPEED = np.repeat(
+    [4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25.0],
+    [2, 2, 1, 1, 3, 2, 4, 4, 4, 3, 2, 3, 4, 3, 5, 1, 1, 4, 1],
+)
+# fmt: off
+DISTANCE = np.array([
+    2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80,
+    20, 26, 54, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70,
+    92, 93, 120, 85,
+])
+BY_R = [
+    7.797353, 10.002308, 12.499786, 15.281082, 18.446568, 21.865315, 25.517015, 29.350386,
+    33.230660, 37.167935, 41.205226, 45.055736, 48.355889, 49.824812, 51.986702, 56.461318,
+    61.959729, 68.569313, 76.316068, 85.212121, 95.324047,
+]
+# fmt: on
+
+
+def test_the_loess_is_that_of_r() -> None:
+    loess = Loess(SPEED, 0.75, 2)
+    found = loess.basis(np.arange(5.0, 26)) @ loess.fit(DISTANCE)
+    assert found == pytest.approx(BY_R, abs=6e-7)
+
+
+def test_between_its_knots_it_is_near_a_local_fit_at_every_point() -> None:
+    y, p = binary_data(300)
+    for degree, span in ((2, 0.75), (1, 2 / 3)):
+        fits = []
+        for at in p:
+            away = np.abs(p - at)
+            reach = np.sort(away)[int(span * 300) - 1]
+            root = np.sqrt(np.maximum(1 - (away / reach) ** 3, 0) ** 3)
+            fits.append(np.polyfit(p - at, y, degree, w=root)[-1])
+        curve = smooth_curve(y, p, span=span, degree=degree)
+        assert np.abs(np.interp(p, curve.prob, curve.frequency) - fits).max() < 0.01
+        assert float(curve) == pytest.approx(np.abs(fits - p).mean(), abs=1e-3)
+
+
+def test_degree_1_is_near_lowess_of_statsmodels() -> None:
+    lowess = pytest.importorskip("statsmodels.api").nonparametric.lowess
+    y, p = binary_data(300)
+    theirs = lowess(y, p, frac=2 / 3, it=0, return_sorted=False)
+    assert float(smooth_curve(y, p, span=2 / 3, degree=1)) == pytest.approx(
+        np.abs(theirs - p).mean(), abs=1e-3
+    )
+
+
+def test_the_spline_is_a_logistic_regression_on_natural_cubics() -> None:
+    """In another basis of the same space, by another program."""
+    y, p = binary_data(500)
+    x = logit(p)
+    knots = np.quantile(x, KNOTS[5])
+    natural = CubicSpline(knots, np.eye(5), bc_type="natural")
+    inside = np.clip(x, knots[0], knots[-1])
+    # Natural cubics go on straight beyond their outermost knots.
+    features = natural(inside) + natural(inside, 1) * (x - inside)[:, np.newaxis]
+    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000, fit_intercept=False)
+    wanted = model.fit(features, y).predict_proba(features)[:, 1]
+    curve = smooth_curve(y, p, method="spline")
+    assert float(curve) == pytest.approx(np.abs(wanted - p).mean(), abs=1e-4)
+    assert curve.index_value[3] == pytest.approx(np.abs(wanted - p).max(), abs=1e-3)
+
+
+def test_distances_by_hand() -> None:
+    """Where nothing happens the curve is 0, and each distance is the prediction itself."""
+    p = np.arange(1, 11) / 20
+    curve = smooth_curve(np.zeros(10, int), p)
+    wanted = [0.275, 0.275, 0.455, 0.5, 100 * (p**2).mean()]
+    assert curve.index_value == pytest.approx(wanted, abs=1e-12)
+    assert curve.frequency == pytest.approx(0, abs=1e-12)
+    assert "ICI 0.2750" in curve.describe()
+    assert float(curve) == pytest.approx(0.275)
+
+
+def test_null_levels_are_those_of_the_rooms_machinery() -> None:
+    y, p = binary_data(300, exponent=1)
+    for method in ("loess", "spline"):
+        here = smooth_curve(y, p, method=method, null_draws=300, rng=0)
+        there = ck.null_level(smooth_curve, y, p, method=method, n_draws=300, rng=1)
+        assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
+        assert (here.null_mean > 0).all() and (here.null_high > here.null_mean).all()
+        assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
+        over = smooth_curve(y, expit(2 * logit(p)), method=method, null_draws=99, rng=0)
+        assert over.p_value[0] == 0.01
+
+
+def test_order_and_clusters() -> None:
+    y, p = binary_data(200)
+    mixed = np.random.default_rng(0).permutation(200)
+    for how in ({"method": "loess"}, {"method": "spline"}):
+        one = smooth_curve(y, p, null_draws=5, rng=0, **how)
+        assert_same(one, smooth_curve(y[mixed], p[mixed], null_draws=5, rng=0, **how))
+        # Each row twice says no more than once, as long as their clusters are named.
+        twice = np.repeat(np.arange(200), 2)
+        both = smooth_curve(y[twice], p[twice], cluster=twice, **how)
+        blind = smooth_curve(y[twice], p[twice], **how)
+        middle = (one.prob > 0.2) & (one.prob < 0.8)
+        width = [float((c.high - c.low)[middle].mean()) for c in (one, both, blind)]
+        assert width[1] == pytest.approx(width[0], rel=0.05)
+        assert width[2] < 0.8 * width[0]
+        assert (one.all_high - one.all_low >= one.high - one.low).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["loess", "spline"])
+def test_bands_hold_the_true_curve_as_often_as_they_say(method: str) -> None:
+    rng, points, everywhere = np.random.default_rng(3), [], []
+    for _ in range(200):
+        p = rng.uniform(0.02, 0.98, 500)
+        truth = expit(0.2 + 0.8 * logit(p))
+        found = smooth_curve(rng.random(500) < truth, p, method=method, level=0.9)
+        true = expit(0.2 + 0.8 * logit(found.prob))
+        points.append(((found.low <= true) & (true <= found.high)).mean())
+        everywhere.append(((found.all_low <= true) & (true <= found.all_high)).all())
+    assert 0.85 < np.mean(points) < 0.94  # standard error about 0.015
+    assert 0.84 < np.mean(everywhere) < 0.97
+
+
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "rows": ([0.2] * 5, {}, "at least 10 rows, got 5"),
+    "equal": ([0.2] * 20, {}, "all predictions are equal"),
+    "ties": ([0.2] * 19 + [0.3], {}, "make span larger"),
+    "zero": ([0.0, *np.linspace(0.1, 0.9, 19)], {"method": "spline"}, "holds 0 or 1"),
+    "knots": ([0.2] * 15 + [0.3] * 5, {"method": "spline"}, "ask for fewer"),
+    "degree": (np.linspace(0.1, 0.9, 20), {"degree": 3}, "degree must be 1 or 2"),
+    "method": (np.linspace(0.1, 0.9, 20), {"method": "lowess"}, 'method must be "loess"'),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case: str) -> None:
+    prob, options, words = REFUSED[case]
+    with pytest.raises(ValueError, match=words):
+        smooth_curve(np.arange(len(prob)) % 2, prob, **options)
+
+
+def test_one_outcome_has_no_spline() -> None:
+    with pytest.raises(ValueError, match="only one outcome"):
+        smooth_curve(np.zeros(20, int), np.linspace(0.1, 0.9, 20), method="spline")
+    assert isinstance(smooth_curve(np.zeros(20, int), np.linspace(0.1, 0.9, 20)), SmoothCurve)

@@ -1,0 +1,253 @@
+"""Exercises in the page: all solved by the page's own Python, three of them in a browser."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calibkit_course import open_lesson
+from calibkit_course.learn import messages
+from calibkit_course.learn.page import Workbook, names_in
+from tests.conftest import served
+from tests.tools.test_live import BUILT, IN_NODE, needs_site
+from tests.tools.test_live_pages import Live, pyodide_folder
+from tools import notebook_files as files
+from tools.live import site as live
+
+LESSONS = {path.name[:2]: files.cells_for_page(files.read_source(path.with_suffix(".md")))
+           for path in IN_NODE}  # fmt: skip
+
+
+def exercises(cells: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield each exercise with its right answer."""
+    for cell in cells:
+        if cid := cell.get("exercise"):
+            yield cid, f"{cell['source']}\n{cell['solution']}"
+
+
+def workbook(lesson: str) -> Workbook:
+    return Workbook(open_lesson(lesson, keep=False), LESSONS[lesson])
+
+
+# --- what the page's Python is asked, asked here -------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_each_exercise_is_solved_with_the_cells_that_it_needs(lesson: str, subtests) -> None:
+    for cid, answer in exercises(LESSONS[lesson]):
+        with subtests.test(cid):
+            page = workbook(lesson)  # nothing of another exercise helps
+            for number in page.needed(cid, answer):
+                page.run(number)
+            said = page.check(cid, answer)
+            assert said["error"] == "" and said["state"] in ("Correct", "Compare")
+            if said["state"] == "Compare":
+                every = list(range(1, len(said["points"]) + 1))
+                assert page.check(cid, answer, every)["state"] == "Self-assessed"
+            assert page.needed(cid, answer) == []  # it runs again at once
+    assert {cid for cid, _ in exercises(LESSONS[lesson])} == set(open_lesson(lesson).checks)
+
+
+WRONG = {
+    ("00", "0.1", "share = 5 / 36"): "Almost",
+    ("00", "0.1", "share = ..."): "Not attempted",
+    ("00", "0.1", "other = 1"): "Not defined",
+    ("02", "2.1", "my_brier = 0.42"): "Wrong kind",
+    ("02", "2.1", "def my_brier(y, p):\n    return np.mean((p - np.eye(3)[y]) ** 2)"): "Almost",
+}
+
+
+def test_wrong_answers_get_their_message_in_the_words_of_a_page(subtests) -> None:
+    for (lesson, cid, answer), state in WRONG.items():
+        with subtests.test(answer):
+            page = workbook(lesson)
+            for number in page.needed(cid, answer):
+                page.run(number)
+            said = page.check(cid, answer)
+            assert (said["state"], said["error"]) == (state, "")
+            assert state in said["html"] and "cell above" not in said["html"]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("share = (1", "Line 1: SyntaxError: '(' was never closed"),
+        ("share = 1\nshare / 0", "Line 2: ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(3)", "Line 2: SystemExit: 3"),
+        ("def f():\n    return nowhere\n\nf()", "Line 2: NameError: name 'nowhere' is not defined"),
+    ],
+)
+def test_code_that_fails_is_told_with_its_line_and_spoils_nothing(code: str, error: str) -> None:
+    page = workbook("00")
+    assert page.check("0.1", f"{code}")["error"] == error
+    assert page.check("0.1", "share = 6 / 36")["state"] == "Correct"
+
+
+def test_an_answer_shows_what_it_prints_returns_and_draws() -> None:
+    pytest.importorskip("matplotlib")
+    code = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nshare = 6 / 36\nprint('x')\n'<b>'"
+    said = workbook("00").check("0.1", code)
+    assert said["printed"] == "x\n" and said["shown"][0] == "<pre>&#x27;&lt;b&gt;&#x27;</pre>"
+    assert said["shown"][1].startswith(f'<img alt="{messages.PAGE_FIGURE}" src="data:image/png')
+    assert workbook("00").check("0.1", "share = 1")["shown"] == []  # the figure is closed
+
+
+@pytest.mark.parametrize(
+    ("code", "needs", "touches"),
+    [
+        ("x = y\ny = 1", {"y"}, {"x", "y"}),
+        ("for k in ks:\n    t[k] = k", {"ks", "t"}, {"k", "t"}),
+        ("n += 1", {"n"}, {"n"}),
+        ("if a:\n    b = 1\nc = b", {"a", "b"}, {"b", "c"}),
+        ("def f(x):\n    return x + g", {"g"}, {"f"}),
+        ("import a.b, c as d", set(), {"a", "d"}),
+        ("(", set(), set()),
+    ],
+)
+def test_names_that_code_needs_and_may_change(
+    code: str, needs: set[str], touches: set[str]
+) -> None:
+    found = names_in(code)
+    assert (found.needs, found.touches) == (needs, touches)
+
+
+# --- the same in Pyodide, and in a browser -------------------------------------------------------
+
+
+@needs_site
+@pytest.mark.slow
+def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtests) -> None:
+    questions: list[tuple[str, list[Any]]] = []
+    for lesson, cells in LESSONS.items():
+        page, given = workbook(lesson), json.dumps(cells)
+        for cid, answer in exercises(cells):
+            for number in page.needed(cid, answer):
+                questions.append(("exercise", [lesson, given, "run", number]))
+                page.done.add(number)
+            questions.append(("exercise", [lesson, given, "check", cid, answer]))
+    command = [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()]
+    asked = json.dumps(questions)
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    for (_, words), answer in zip(
+        questions, map(json.loads, done.stdout.splitlines()), strict=True
+    ):
+        with subtests.test(" ".join(map(str, [words[0], *words[2:4]]))):
+            if words[2] == "run":
+                assert answer is None
+            else:
+                assert (answer["state"] in ("Correct", "Compare")) and not answer["error"], answer
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the site below a sub-path, as static hosts do."""
+    folder = Path(BUILT).resolve()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
+
+
+class Exercise:
+    """An exercise of a page."""
+
+    def __init__(self, here: Live, cid: str) -> None:
+        self.page, self.root = here.page, here.page.locator(f'[data-exercise="{cid}"]')
+
+    def press(self, name: str) -> None:
+        self.root.get_by_role("button", name=name).click()
+
+    def write(self, code: str) -> None:
+        self.root.get_by_role("textbox").focus()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(code)
+
+    def said(self) -> str:
+        """Wait for a verdict, and return it."""
+        self.page.wait_for_function("root => !root.ariaBusy && !root.hasAttribute('aria-busy')",
+                                    arg=self.root.element_handle())  # fmt: skip
+        return str(self.root.locator(".ck-answer").inner_text())
+
+
+@needs_site
+@pytest.mark.browser
+def test_exercises_are_solved_by_keyboard_kept_and_begun_again(browser: Any, address: str) -> None:
+    name = "notebooks/04_read_a_reliability_diagram.html"
+    here = Live(browser, address, name, viewport={"width": 390, "height": 800})
+    answers = dict(exercises(LESSONS["04"]))
+    first = Exercise(here, "4.1")
+    first.root.get_by_role("textbox").focus()
+    here.page.keyboard.press("Escape")
+    here.page.keyboard.press("Tab")
+    assert first.root.evaluate("root => document.activeElement.textContent") == "Run and check"
+    here.page.keyboard.press("Enter")
+    assert "Not attempted" in first.said()
+    for cid in ("4.1", "4.4"):
+        one = Exercise(here, cid)
+        one.write(answers[cid])
+        here.page.keyboard.press("Control+Enter")
+        assert "Correct" in one.said()
+    text = Exercise(here, "4.3")
+    text.write(answers["4.3"])
+    text.press("Run and check")
+    assert "Compare" in text.said()
+    text.root.get_by_role("checkbox").first.check()
+    text.press("These are in my text")
+    assert "Self-assessed" in text.said()
+    endless = Exercise(here, "4.2")
+    endless.write("while True: pass")
+    endless.press("Run and check")
+    endless.root.get_by_text("Running your code").wait_for()
+    endless.press("Stop")
+    assert endless.root.get_by_role("status").last.inner_text() == "Stopped."
+    assert here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    here.page.reload()
+    assert (
+        here.page.locator(".ck-reached").all_inner_texts().count("✓ Correct in this browser.") == 2
+    )
+    assert first.root.get_by_role("textbox").inner_text().strip().endswith(answers["4.1"][-20:])
+    first.press("Start again")
+    first.write(answers["4.1"])
+    first.press("Run and check")  # Python starts anew
+    assert "Correct" in first.said()
+    assert here.foreign == [] and here.errors == []
+    here.context.close()
+
+
+@needs_site
+@pytest.mark.browser
+def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
+    browser, address
+) -> None:
+    name = "notebooks/04_read_a_reliability_diagram.html"
+    here = Live(browser, address, name)
+    one = Exercise(here, "4.1")
+    hints = one.root.locator(".ck-helps > details")
+    assert hints.count() >= 2 and not one.root.locator(".ck-helps :visible").count()
+    one.press("Hint")
+    assert hints.nth(0).is_visible() and not hints.nth(1).is_visible()
+    one.press("Solution")
+    assert one.root.locator(".tag_solution .cell_input").is_visible()
+    here.context.route("**/pyodide.js", lambda route: route.abort())
+    one.press("Run and check")
+    one.root.get_by_text("did not arrive").wait_for()
+    here.context.close()
+    for options, script in (({"java_script_enabled": False}, "none"), ({}, "**/live_python.js")):
+        context = browser.new_context(**options)
+        context.route(script, lambda route: route.abort())
+        page = context.new_page()
+        page.goto(f"{address}/{name}")
+        root = page.locator('[data-exercise="4.1"]')
+        assert root.locator(".tag_exercise pre").is_visible()
+        assert page.get_by_text("Hint 1").first.is_visible()
+        assert not root.locator(".tag_solution pre").is_visible()
+        assert page.locator(".tag_check").count() == 0
+        context.close()
+    context = browser.new_context()
+    context.route("**/live_editor.js", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{address}/{name}")
+    assert page.locator('[data-exercise="4.1"] textarea').input_value().startswith("bin_statistics")
+    context.close()
