@@ -30,7 +30,7 @@ SAY = {
     "down": "for {call} this is rounded down, so the half-width is missed by a little. Round up.",
     "short z": "for {call} this takes z = 1.64 or 1.65. Take 1.645, or more digits.",
     "needed": "for {call} it takes {wanted:,} rows, not {found:,.10g}.",
-    # 14.2
+    # 14.3
     "pair": "a pair `(labels, probabilities)`",
     "rows": "{found:,} rows of 1,200 are left. The forty rows can be filled in; none of them "
     "needs to be thrown away.",
@@ -47,7 +47,7 @@ SAY = {
     "labels": "the probabilities are right. Audit them: what does question 1 say about the labels?",
     "wrong way": "the labels were moved, but the wrong way. Each stands one row too low.",
     "other labels": "the probabilities are right, but {count} labels are not.",
-    # 14.3
+    # 14.4
     "sign": "the sign is turned. A gain is the log loss before minus that after.",
     "seen": "this is the gain on the 200 rows that the repair was fitted to.",
     "leak": "this repair has seen all rows. Audit the first 200 only.",
@@ -110,14 +110,14 @@ def _planning_slips(prob: FloatVector, half: float) -> dict[str, float]:
     }
 
 
-# --- 14.2 --------------------------------------------------------------------------------------
+# --- 14.3 --------------------------------------------------------------------------------------
 
 
 _ROWS = 1200
 
 
 def judge_rows(answer: Any) -> str | None:
-    """Judge exercise 14.2: the repaired labels and probabilities."""
+    """Judge exercise 14.3: the repaired labels and probabilities."""
     labels, prob = answers.as_list(answer, SAY["pair"], 2)
     table, labels = _table(prob), _row_of_labels(labels)
     found = answers.as_numbers(labels, length=len(table))
@@ -192,14 +192,14 @@ def _changed(table: FloatVector, changed: Any) -> str:
     return SAY["values"].format(count=int(changed.sum()))
 
 
-# --- 14.3 --------------------------------------------------------------------------------------
+# --- 14.4 --------------------------------------------------------------------------------------
 
 _FIT = 200
 
 
 @lru_cache(maxsize=1)
 def _gains() -> dict[str, float]:
-    """Return the gain of 14.3, and what slips would give."""
+    """Return the gain of 14.4, and what slips would give."""
     rows = sample_file(SPOKEN)
     y, p = rows.y_true, rows.y_prob
     first, whole = audit(y[:_FIT], p[:_FIT]), audit(y, p)
@@ -228,7 +228,7 @@ def _gains() -> dict[str, float]:
 
 
 def judge_gain(answer: Any) -> str | None:
-    """Judge exercise 14.3: the gain in log loss on new rows."""
+    """Judge exercise 14.4: the gain in log loss on new rows."""
     found, known = answers.as_number(answer), _gains()
     if same(found, known["wanted"], 5e-4):
         return None
@@ -253,7 +253,7 @@ CHECKS = {
         ),
         praise="half the width takes four times the rows. Ask before the data are collected.",
     ),
-    "14.2": Check(
+    "14.3": Check(
         task="Repair a broken file",
         variable="my_rows",
         judge=judge_rows,
@@ -265,7 +265,7 @@ CHECKS = {
         praise="each number that you filled in follows from the others. Dividing by the sum would "
         "have called 22 owls impossible.",
     ),
-    "14.4": Check(
+    "14.2": Check(
         task="Write three honest sentences",
         variable="my_report",
         rubric=REPORT,
@@ -278,7 +278,7 @@ CHECKS = {
             "with its interval.",
         ),
     ),
-    "14.3": Check(
+    "14.4": Check(
         task="Try the repair on rows it has not seen",
         variable="my_gain",
         judge=judge_gain,
@@ -330,11 +330,12 @@ PREDICTIONS = {
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
-        "Which repair does the audit recommend?",
-        options=("temperature", "Platt", "isotonic", "no repair"),
+        "Which repair does the audit of this file recommend?",
+        options=("temperature", "Platt", "beta", "isotonic", "no repair"),
         outcome="Platt",
         why="Temperature cannot move a stated 0.5, and there the model is right one time in six. "
-        "Platt scaling shifts as well. Isotonic regression gains no more, and is less simple.",
+        "Platt scaling shifts as well. The beta map and isotonic regression gain no more on this "
+        "draw, and are less simple.",
         tells=(
             r"cannot move (a stated )?0\.5|one time in six|Platt[^.]{0,60}(recommend|shifts)",
             r"repair by Platt",

@@ -12,6 +12,7 @@ from calibkit_course.lesson14.view import (
     COSTS,
     EVERY,
     FILES,
+    SIZES,
     UNKNOWN,
     VIEWS,
     AuditBoard,
@@ -44,11 +45,12 @@ def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
 
 
 _CONTROLS = (
-    Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES),
-    Choice(name="view", label="View", values=VIEWS, default=EVERY),
     Slider(
-        name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, book=(5, 15), unit="bins"
+        name="rows", label="First rows", values=SIZES, default=SIZES[-1], book=SIZES, unit="rows"
     ),
+    Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES[:4]),
+    Choice(name="view", label="View", values=VIEWS, default=EVERY),
+    Slider(name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, unit="bins"),
     Choice(
         name="costs",
         label="False alarm : miss",
@@ -58,10 +60,10 @@ _CONTROLS = (
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("Small clinic", {}),
-    ("Mixed-up file", {"file": "mixed-up file"}),
-    ("Screening, a miss costs 20 false alarms", {"file": "screening", "costs": "1 : 20"}),
-    ("Language model", {"file": "language model"}),
+    ("Screening, first 30", {"rows": 30, "file": "screening", "costs": "1 : 20"}),
+    ("Screening, first 250", {"rows": 250, "file": "screening", "costs": "1 : 20"}),
+    ("Screening, all 2,500", {"rows": 2500, "file": "screening", "costs": "1 : 20"}),
+    ("Mixed-up file, all 1,500", {"file": "mixed-up file"}),
 )
 
 
@@ -89,6 +91,7 @@ def audit_board(**defaults: Any) -> BoardExplorer:
         controls=_CONTROLS,
         view=audit_board_view,
         draw=_draw,
+        play="rows",
         presets=_PRESETS,
         size=(9.2, 4.8),
         cell=(4.6, 3.1),

@@ -1,22 +1,22 @@
-"""What a report of the screening may contain: exercise 14.4."""
+"""What a report of the bets may contain: exercise 14.2."""
 
 from calibkit_course.learn.exercises import Rubric
 
 MODEL = (
-    "On 2,500 predictions the expected calibration error is 0.105 (90 % interval 0.089 to 0.116), "
-    "where a calibrated model would show 0.019. The score is over-confident: if a miss costs as "
-    "much as 20 false alarms, trust costs 1.13 per person and no model 0.71. Temperature scaling "
-    "gains 0.081 nats in log loss on held-out rows (90 % interval 0.064 to 0.097)."
+    "On 8,886 predictions the expected calibration error is 0.035 (90 % interval 0.025 to "
+    "0.041), where a calibrated model would show 0.010. The forecasts are too high: if a bet "
+    "in vain costs 9 and a winner missed 1, trust costs 0.670 per game and no model 0.661. "
+    "Temperature scaling gains 0.0046 nats in log loss on held-out rows (90 % interval 0.0030 "
+    "to 0.0065)."
 )
 REPORT = Rubric(
     points=(
-        "It says how many predictions were looked at: 2,500.",
-        "It names the expected calibration error with its interval (0.105, from 0.089 to 0.116), "
-        "and what a calibrated model would show (0.019).",
-        "It says which way the score is wrong: it is over-confident, its high numbers are too high "
-        "and its low ones too low.",
-        "It puts what trust costs beside what no model costs, with the prices: a miss costs as "
-        "much as 20 false alarms.",
+        "It says how many predictions were looked at: 8,886.",
+        "It names the expected calibration error with its interval (0.035, from 0.025 to 0.041), "
+        "and what a calibrated model would show (0.010).",
+        "It says which way the forecasts are wrong: favourites are stated too high.",
+        "It puts what trust costs beside what no model costs, with the prices: a bet in vain costs "
+        "9, a winner missed 1.",
         "It names the repair, and its gain in log loss on held-out rows with an interval.",
         'It claims no more than that: no "perfect", no "proves", no certainty.',
     ),

@@ -77,7 +77,7 @@ def sample_file(name: str) -> SampleFile:
 
 
 def mended_file() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return labels and probabilities of "broken file" as they should be: exercise 14.2."""
+    """Return labels and probabilities of "broken file" as they should be: exercise 14.3."""
     rows = _animals()
     return np.array(rows.y_true), np.array(rows.y_prob)
 

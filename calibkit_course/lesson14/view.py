@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit.auditing import Answer, AuditReport, audit
 from calibkit.results import Result
-from calibkit.validation import as_choice
+from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (
@@ -21,6 +21,7 @@ FILES = (
     "three animals",
     "thirty patients",
 )
+SIZES = (30, 60, 120, 250, 500, 1000, 2500)  # the last one holds every file
 EVERY = "every view"
 VIEWS = (EVERY, "top-label", "class-wise")
 UNKNOWN = "unknown"
@@ -71,13 +72,19 @@ def board_of(report: AuditReport) -> AuditBoard:
 
 
 def audit_board_view(
-    *, file: str = "small clinic", view: str = EVERY, bins: int = 15, costs: str = UNKNOWN
+    *,
+    rows: int = SIZES[-1],
+    file: str = "small clinic",
+    view: str = EVERY,
+    bins: int = 15,
+    costs: str = UNKNOWN,
 ) -> AuditBoard:
-    """Audit a bundled file."""
+    """Audit the first rows of a bundled file, or all where it has no more."""
+    as_count(rows, "rows", minimum=SIZES[0])
     as_choice(file, "file", FILES)
     as_choice(view, "view", VIEWS)
     as_choice(costs, "costs", COSTS)
-    report = _report(file, view, bins, costs)
+    report = _report(rows, file, view, bins, costs)
     board = board_of(report)
     if costs == UNKNOWN or len(report.class_names) == 2:
         return board
@@ -86,12 +93,12 @@ def audit_board_view(
 
 
 @lru_cache(maxsize=128)
-def _report(file: str, view: str, bins: int, costs: str) -> AuditReport:
+def _report(n: int, file: str, view: str, bins: int, costs: str) -> AuditReport:
     rows = sample_file(file)
     binary = rows.y_prob.ndim == 1
     return audit(
-        rows.y_true,
-        rows.y_prob,
+        rows.y_true[:n],
+        rows.y_prob[:n],
         view=None if view == EVERY else view,
         costs=COSTS[costs] if binary else None,
         class_names=rows.class_names,

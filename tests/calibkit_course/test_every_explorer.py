@@ -40,7 +40,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],
     "hospital": [{"harm": 0}, {"beds": 11}, {"rounds": 0}],
-    "audit_board": [{"bins": 0}, {"file": "broken file"}],
+    "audit_board": [{"rows": 0}, {"bins": 0}, {"file": "broken file"}],
     "look_every_day": [{"days": 0}, {"days": 1.5}, {"shift": np.nan}],
 }
 SAID_AS = {"made_for": "prevalence"}  # the word of the measure that refuses

@@ -14,7 +14,7 @@ from tools.notebook_files import sources
 from tools.spoilers import telling, told, visible
 
 # Told too early today. Who mends one takes it out: here a mended one fails. None may be added.
-KNOWN = {"10": "10a 10b 10c 10e", "14": "14a 14b 14c 14d"}
+KNOWN: dict[str, str] = {"10": "10a 10b 10c 10e"}
 
 
 @pytest.mark.slow
