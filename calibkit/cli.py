@@ -33,6 +33,7 @@ from calibkit.counts.files import column_names, resolve_all
 from calibkit.decisions.costs import as_costs
 from calibkit.doctor import doctor
 
+_BESIDE = ("predicted", "group", "cluster", "time")  # columns that say more of the rows
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
 _EPILOG = """\
@@ -243,7 +244,7 @@ def _roles(options: argparse.Namespace) -> dict[str, list[str]]:
     """Return the columns that were named, by what they hold."""
     given = vars(options)
     found = {"label": [options.label], "predictions": options.prob or given.get("logits") or []}
-    return found | {k: [given[k]] for k in ("predicted", "group") if given.get(k)}
+    return found | {k: [given[k]] for k in _BESIDE if given.get(k)}
 
 
 def _rows_or_stream(

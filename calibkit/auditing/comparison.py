@@ -92,6 +92,7 @@ class Change(NamedTuple):
     low: float
     high: float
     verdict: str  # "better", "worse", "equal" or "not separated"
+    joint: bool = True  # whether that holds where all measures and models are judged together
 
 
 def change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
@@ -198,6 +199,8 @@ class Comparison(Report):
     first, value, difference, low, high : ndarray of shape (R,)
         The measure of the first model and of this one, the difference with its interval: NaN where
         an infinite log loss leaves none.
+    joint : ndarray of bool, shape (R,)
+        Whether the verdict holds where all measures and models are judged together, as `codes` do.
     calibration, groups : Listing, and Listing or None
         Each model's calibration error beside its null level; differences in each group.
     bins, curves, costs
@@ -215,6 +218,7 @@ class Comparison(Report):
     low: FloatVector
     high: FloatVector
     verdict: NDArray[np.str_]
+    joint: NDArray[np.bool_]
     calibration: Listing
     groups: Listing | None
     bins: Mapping[str, BinTable]
@@ -223,8 +227,8 @@ class Comparison(Report):
 
     @property
     def codes(self) -> frozenset[str]:
-        """Findings such as "worse log loss", for conditions in a pipeline."""
-        pairs = zip(self.verdict.tolist(), self.measure.tolist(), strict=True)
+        """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
+        pairs = zip(self.verdict[self.joint], self.measure[self.joint], strict=True)
         found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
         return frozenset(found or {"not separated"})
 
@@ -241,12 +245,13 @@ class Comparison(Report):
     def text(self) -> str:
         """Return headline and differences for a terminal."""
         lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
-        lines += [self.headline, ""]
+        lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
         for row in zip(*self._columns().values(), strict=True):
-            name, measure, first, value, change, low, high, verdict = row
+            name, measure, first, value, change, low, high, verdict, joint = row
             numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
             ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
-            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}")
+            alone = "" if joint else " (taken alone)"
+            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}{alone}")
         lines += ["", self.calibration.describe()]
         lines += [] if self.groups is None else [self.groups.describe()]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.auditing.evidence import given_view
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.power import reach
+from calibkit.auditing.rows import Rows, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, score_test
@@ -32,12 +33,15 @@ class GroupTable(Result):
     group, count, mean_prob, frequency, error : ndarray of shape (G,)
         Names, numbers of predictions, mean predictions, shares of events, and the standard
         deviations of these shares if the predictions were right.
+    smallest : ndarray of shape (G,)
+        Average error that would be found in this group with probability 90 %, at a level that pays
+        for all groups.
     p_value, p_differs : ndarray of shape (G,)
         Of Cox's test of level and slope in each group, and of the hypothesis that the group is
         off by as much as all others; both by redraws of the labels (from an expected variance of
         2000 on by their limit laws) and corrected by Holm.
-    view, alpha : str and float
-        Which event, and the level of both families of tests.
+    view, alpha, detectable : str, float and float
+        Which event, the level of both families of tests, and the error that a group should show.
     """
 
     group: NDArray[np.str_]
@@ -45,10 +49,12 @@ class GroupTable(Result):
     mean_prob: FloatVector
     frequency: FloatVector
     error: FloatVector
+    smallest: FloatVector
     p_value: FloatVector
     p_differs: FloatVector
     view: str
     alpha: float
+    detectable: float
 
     @property
     def gap(self) -> FloatVector:
@@ -67,16 +73,20 @@ class GroupTable(Result):
 
     def describe(self) -> str:
         """Say which groups are miscalibrated, and which differ from the rest."""
-        wrong, other = self.miscalibrated, self.different
+        wrong, other, few = self.miscalibrated, self.different, self.smallest > self.detectable
+        number, error = spell(len(self.group), "group"), f"an average error of {self.detectable:g}"
         found = f"miscalibrated: {', '.join(wrong)}" if wrong else "none shows miscalibration"
         apart = "no group differs from the rest"
         if other:
             apart = f"off by another amount than the rest: {', '.join(other)}"
-        number = spell(len(self.group), "group")
+        elif few.all() and not wrong:
+            found, apart = "too few rows in each", f"none could show {error}; join groups"
+        elif few.any():
+            apart += f"; too few rows to show {error}: {spell(int(few.sum()), 'group')}"
         return f"{number} ({self.view}, Cox's test with Holm's correction): {found}; {apart}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        numbers = ("mean_prob", "frequency", "gap", "p_value", "p_differs")
+        numbers = ("mean_prob", "frequency", "gap", "smallest", "p_value", "p_differs")
         return {name: getattr(self, name) for name in ("group", "count", *numbers)}
 
 
@@ -101,8 +111,14 @@ def groups_of(
     residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
     outside = np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
-    # Rows that said 0 or 1 and were wrong are a finding of their own.
-    tested = [inside[rows.possible[inside]] for inside in members]
+    # Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
+    # probability of independent labels themselves: where that is above the level, none is sought.
+    own = np.where(label == 1, prob, 1 - prob)
+    left = rows.possible & (own > 0)
+    if rows.clusters is None:
+        surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0), size)
+        left &= (surprise >= -np.log(settings.alpha))[rows.group]
+    tested = [inside[left[inside]] for inside in members]
     found = [
         _p_values(prob[inside], label[inside], rest, draws, rng)
         if rows.clusters is None
@@ -110,16 +126,24 @@ def groups_of(
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
+    error = np.sqrt(variance)
+    if rows.clusters is not None:
+        both = rows.group * rows.clusters.count + rows.clusters.code
+        pair, code = np.unique(both, return_inverse=True)
+        square = np.bincount(code, label - prob) ** 2
+        error = np.maximum(error, np.sqrt(np.bincount(pair // rows.clusters.count, square, size)))
     return GroupTable(
         group=np.array(rows.groups, dtype=np.str_),
         count=count,
         mean_prob=promised / count,
         frequency=events / count,
         error=np.sqrt(variance) / count,
+        smallest=reach(settings.alpha / size) * error / count,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
         alpha=settings.alpha,
+        detectable=settings.detectable,
     )
 
 

@@ -53,7 +53,7 @@ def audit_stream(
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = Sample(sample, rng)
     table, gone, by_cluster = _count(blocks, view, keeper)
-    rows = _apart(keeper.rows())
+    rows = keeper.rows()
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
@@ -65,12 +65,6 @@ def audit_stream(
         return report
     promise = promise_of(len(found[0]), settings)
     return replace(report, promise=promise, small_print=f"{seen.error} {promise}")
-
-
-def _apart(rows: Predictions) -> Predictions:
-    """Leave clusters out of a sample that has one row of each: its rows are independent."""
-    alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n
-    return replace(rows, cluster=None) if alone else rows
 
 
 class Sample:
@@ -98,8 +92,10 @@ class Sample:
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
-        """Return the sample in the order of the file."""
-        return join(self.kept)
+        """Return the sample in the order of the file; no clusters if each has one row of it."""
+        rows = join(self.kept)
+        alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n < self.seen
+        return replace(rows, cluster=None) if alone else rows
 
 
 def _count(
@@ -292,9 +288,7 @@ def compare_stream(
         if block.cluster is not None:
             by_cluster.add(block.cluster, _differences(scores))
         keeper.add(block)
-    found = compare_rows(
-        _apart(keeper.rows()), names, costs=sums.costs, level=level, rng=rng, **options
-    )
+    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     if sums.n == found.n:
         return found
     return _with_all_scores(found, sums, level, by_cluster)
@@ -316,14 +310,16 @@ def _with_all_scores(
     for model, key in rows:
         if key not in SCORES:
             continue
-        other = found.models.index(model)
-        row = sums.change(key, other, level, ddof=0)
-        if by_cluster.number and np.isfinite(row.low):
-            column = other * len(sums.sums) + list(sums.sums).index(key)
-            both, size = by_cluster.found()
-            low, high = np.concatenate(interval_of_sums(both[:, [column]].T, size, level)).tolist()
-            row = change(key, row.first, row.value, (low, high))
-        rows[model, key] = row
+        other, judged = found.models.index(model), []
+        for content in (level, 1 - (1 - level) / len(rows)):
+            row = sums.change(key, other, content, ddof=0)
+            if by_cluster.number and np.isfinite(row.low):
+                column = other * len(sums.sums) + list(sums.sums).index(key)
+                both, size = by_cluster.found()
+                ends = np.concatenate(interval_of_sums(both[:, [column]].T, size, content))
+                row = change(key, row.first, row.value, (float(ends[0]), float(ends[1])))
+            judged.append(row)
+        rows[model, key] = judged[0]._replace(joint=judged[0].verdict == judged[1].verdict)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"Calibration, groups and figures: a random sample of {found.n:,} rows."

@@ -25,20 +25,25 @@ class Power:
     needed_precise: int  # rows needed to know the average error to 0.01 on either side
 
 
+def reach(alpha: float) -> float:
+    """Return the error in standard deviations that a test of this level finds in 90 of 100."""
+    return float(special.ndtri(1 - alpha / 2) + special.ndtri(POWER))
+
+
 def power_of(view: ViewTest, settings: AuditSettings) -> Power:
     """Return what so many predictions of this variance can show in a view."""
-    reach = float(special.ndtri(1 - settings.alpha / 2) + special.ndtri(POWER))
+    most = reach(settings.alpha)
     half = float(special.ndtri((1 + settings.level) / 2))
     # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
     # cluster agree: the average of so many varies like that of `design` times fewer.
     variance = max(view.variance, 1e-4)
     sd = float(np.sqrt(view.variance * view.design / view.n))
-    least = (reach / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
+    least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
     needed = max(least) * view.design
     return Power(
         enough=view.n >= needed,
         surprises=view.n * view.variance,
-        smallest=reach * sd,
+        smallest=most * sd,
         half_width=half * sd,
         needed=int(np.ceil(needed)),
         needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance * view.design)),

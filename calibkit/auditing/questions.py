@@ -202,7 +202,8 @@ def _found(
     rng, design = np.random.default_rng(seeds[8]), evidence.test.views[0].design
     timed = times_of(rows, views[0], design, settings, rng)
     table_of_times, said = timed or (None, None)
-    more = [one for one in (dependence_of(rows, rng), said) if one is not None]
+    steady = said is None or said.light == "good"
+    more = [one for one in (dependence_of(rows, rng, in_order=steady), said) if one is not None]
     return aligned, evidence, repairs, consequences, by_group, table_of_times, more
 
 

@@ -252,6 +252,13 @@ def resampled_intervals(
     """
     if clusters is not None:
         return mean_interval(values, clusters, level)
+    means = resampled_means(values, n_resamples, rng)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
+
+
+def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatMatrix:
+    """Return the means of (m, n) values in each resample of their columns, (R, m)."""
     n = values.shape[1]
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):
@@ -260,8 +267,7 @@ def resampled_intervals(
         drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
         times = np.stack([np.bincount(one, minlength=n) for one in drawn])
         means[rows] = times @ values.T / n
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
+    return means
 
 
 def joint_test(
