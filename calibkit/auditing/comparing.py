@@ -9,16 +9,16 @@ from scipy import special
 
 from calibkit.auditing import comparison
 from calibkit.auditing.clusters import by_cluster
-from calibkit.auditing.comparison import Change, Comparison, Listing, Sums
+from calibkit.auditing.comparison import Comparison, Listing, Sums, rows_of_models, view_of_models
 from calibkit.auditing.dependence import dependence_of
-from calibkit.auditing.models import rows_of_models, view_of_models
 from calibkit.auditing.redraws import null_of_error, resampled_means
 from calibkit.auditing.rows import Rows
+from calibkit.auditing.words import Found, worded
 from calibkit.bins import Binning, as_bins
-from calibkit.decisions import MurphyCurve, murphy_curve
+from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.guesses import unknown_option
-from calibkit.reliability import BinTable, reliability_table
+from calibkit.reliability import reliability_table
 from calibkit.results import spell
 from calibkit.significance import NullLevel
 from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
@@ -28,7 +28,6 @@ from calibkit.views import View, refuse_weights
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
-Found = Mapping[tuple[str, str], Change]  # by model and measure
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
 _DRAWS = 200  # redraws behind a null level
 _NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
@@ -137,8 +136,8 @@ def compare(
     >>> found.headline.partition(":")[0]
     'new is better than old'
     """
-    refuse_weights(unknown)
     if unknown:
+        refuse_weights(unknown)
         raise unknown_option(unknown)
     level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
     names = {"groups": groups, "cluster": cluster, "class_names": class_names}
@@ -146,24 +145,18 @@ def compare(
     table = None if costs is None else as_costs(costs, rows.n_classes)
     view, count = view_of_models(rows, view), min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    agree = dependence_of(rows, np.random.default_rng(of_order))
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
-    sums = Sums(table)
-    sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
-    found = _differences(sums, each, nulls, level, (count, of_rows), rows.clusters)
-    tables, curves = _diagrams(rows, probs, view, bins)
+    found = _differences(rows, each, nulls, table, level, (count, of_rows))
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
-        view="every class, summed" if view == "class-wise" else next(iter(tables.values())).view,
         calibration=_calibration(each, nulls),
         groups=_by_group(rows, each, level, table),
-        bins=tables,
-        curves=curves,
         costs=table,
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
-        advice="" if agree is None else agree.sentence,
+        advice=_doubt(rows, of_order),
+        **_diagrams(rows, probs, view, bins),
         **worded(tuple(probs), found, level),
     )
 
@@ -180,32 +173,42 @@ def _measured(
     return each, nulls
 
 
-def _diagrams(
-    rows: Rows, probs: Models, view: View, bins: Binning
-) -> tuple[dict[str, BinTable], dict[str, MurphyCurve]]:
+def _doubt(rows: Rows, seed: int) -> str:
+    """Return what is to be said where rows look dependent, or an empty text."""
+    found = dependence_of(rows, np.random.default_rng(seed))
+    return "" if found is None else found.sentence
+
+
+def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
-    shown, one = "top-label" if view == "class-wise" else view, view not in _SEVERAL
-    return (
-        {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()},
-        {n: murphy_curve(rows.label, p, view=view) for n, p in probs.items() if one},
-    )
+    summed = view == "class-wise"
+    shown: View = "top-label" if summed else view
+    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
+    several = {} if view in _SEVERAL else probs
+    return {
+        "view": "every class, summed" if summed else next(iter(tables.values())).view,
+        "bins": tables,
+        "curves": {name: murphy_curve(rows.label, p, view=view) for name, p in several.items()},
+    }
 
 
 def _differences(
-    sums: Sums,
+    rows: Rows,
     each: Measured,
     nulls: Sequence[NullLevel],
+    costs: FloatVector | None,
     level: float,
     draws: tuple[int, int],
-    clusters: Clusters | None,
 ) -> Found:
+    sums = Sums(costs)
+    sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
     names = list(each)
     first, found = each[names[0]], {}
     keys = [(name, key) for name in names[1:] for key in first]
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
         apart = np.array([each[name][key] - first[key] for name, key in keys])
     drawn = np.where(np.isfinite(apart).all(axis=1, keepdims=True), apart, 0.0)
-    alone, joint = _intervals(drawn, level, draws, clusters)
+    alone, joint = _intervals(drawn, level, draws, rows.clusters)
     for one, row, *both in zip(keys, apart, alone.tolist(), joint.tolist(), strict=True):
         place, (_, key) = names.index(one[0]), one
         wider = (nulls[place].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
@@ -238,58 +241,9 @@ def _intervals(
     alone = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     if clusters is not None:
         alone = np.array(mean_interval(apart, clusters, level))
-        # As Student's law does with the normal one.
-        reach *= special.stdtrit(clusters.count - 1, (1 + level) / 2) / special.ndtri(
-            (1 + level) / 2
-        )
+        end = (1 + level) / 2  # wider, as Student's law is than the normal one
+        reach *= special.stdtrit(clusters.count - 1, end) / special.ndtri(end)
     return alone.T, np.stack([mean - reach, mean + reach], axis=1)
-
-
-def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
-    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
-    rows = [(*key, *change) for key, change in found.items()]
-    heads = ("model", "measure", *Change._fields)
-    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
-    told = any(one.verdict in ("better", "worse") for one in found.values())
-    headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
-    light = "caution" if told else "unknown"
-    return columns | {"models": names, "level": level, "headline": headline, "light": light}
-
-
-def _sentence(first: str, other: str, found: Found, level: float) -> str:
-    """Say what a manager wants to know of one model beside the first."""
-    own = {measure: change for (model, measure), change in found.items() if model == other}
-    telling = (
-        key
-        for key in comparison.SCORES
-        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
-    )
-    main = next(telling, "Brier score")
-    row, unit, range_ = own[main], comparison.MEASURES[main], f"{100 * level:g} % interval"
-    if row.verdict == "equal":
-        text = f"{other} and {first} are equal {unit}."
-    elif np.isnan(row.low):
-        text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{comparison.FEWEST} events, other rows, and rows that differ are needed"
-        text += ", of a cost some better and some worse." if main == "cost" else "."
-    elif row.verdict == "not separated":
-        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
-        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
-    else:
-        low, high = sorted((abs(row.low), abs(row.high)))
-        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
-        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
-    if main != "cost" and "cost" in own:
-        text += " Their decisions cost the same."
-    losses = zip((first, other), own["log loss"][:2], strict=True)
-    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
-        text += f" {infinite} called impossible what happened: infinite log loss."
-    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
-    if calibrated == "not separated":
-        text += " The data cannot separate their calibration."
-    elif calibrated != "equal":
-        text += f" {other} is {calibrated} calibrated."
-    return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")
 
 
 def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing.evidence import given_view
-from calibkit.auditing.power import reach
+from calibkit.auditing.evidence import given_view, reach
 from calibkit.auditing.rows import Rows, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
@@ -96,8 +95,7 @@ def groups_of(
     """Test every group on its own in the first view."""
     if rows.group is None:
         return None
-    given = given_view(rows, view)
-    problem = binary_problem(rows.label, rows.prob, view=given)
+    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size = len(rows.groups)
     promised, events, variance = (
@@ -111,13 +109,7 @@ def groups_of(
     residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
     outside = np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
     draws = int(np.ceil(_DRAWS * size / settings.alpha))
-    # Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
-    # probability of independent labels themselves: where that is above the level, none is sought.
-    own = np.where(label == 1, prob, 1 - prob)
-    left = rows.possible & (own > 0)
-    if rows.clusters is None:
-        surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0), size)
-        left &= (surprise >= -np.log(settings.alpha))[rows.group]
+    left = _telling(rows, label, prob, settings.alpha)
     tested = [inside[left[inside]] for inside in members]
     found = [
         _p_values(prob[inside], label[inside], rest, draws, rng)
@@ -126,25 +118,39 @@ def groups_of(
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    error = np.sqrt(variance)
+    sd = np.sqrt(variance)
     if rows.clusters is not None:
         both = rows.group * rows.clusters.count + rows.clusters.code
         pair, code = np.unique(both, return_inverse=True)
         square = np.bincount(code, label - prob) ** 2
-        error = np.maximum(error, np.sqrt(np.bincount(pair // rows.clusters.count, square, size)))
+        sd = np.maximum(sd, np.sqrt(np.bincount(pair // rows.clusters.count, square, size)))
     return GroupTable(
-        group=np.array(rows.groups, dtype=np.str_),
+        group=np.array(rows.groups),
         count=count,
         mean_prob=promised / count,
         frequency=events / count,
         error=np.sqrt(variance) / count,
-        smallest=reach(settings.alpha / size) * error / count,
+        smallest=reach(settings.alpha / size) * sd / count,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
         alpha=settings.alpha,
         detectable=settings.detectable,
     )
+
+
+def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:
+    """Return the rows of groups in which something could be found.
+
+    Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
+    probability of independent labels themselves: where that is above the level, none is sought.
+    """
+    own = np.where(label == 1, prob, 1 - prob)
+    left = np.asarray(rows.possible & (own > 0))
+    if rows.clusters is not None or rows.group is None:
+        return left
+    surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0))
+    return np.asarray(left & (surprise >= -np.log(alpha))[rows.group])
 
 
 def _p_values(

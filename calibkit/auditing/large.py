@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import remedy, words
-from calibkit.auditing.clusters import by_sums, promise_of, scores_of
-from calibkit.auditing.comparing import compare, worded
+from calibkit.auditing import words
+from calibkit.auditing.clusters import by_sums, scores_of
+from calibkit.auditing.comparing import compare
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
-from calibkit.auditing.dependence import doubted
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
-from calibkit.auditing.questions import audit
+from calibkit.auditing.questions import audit, told
 from calibkit.auditing.redraws import TOP, ViewTest
-from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.report import AuditReport
 from calibkit.auditing.rows import given_to, probabilities
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
@@ -60,11 +59,7 @@ def audit_stream(
         return report
     found = by_cluster.found() if by_cluster.number else None
     seen = _seen(table, settings, names, gone, found)
-    report = _with_all_rows(report, table, seen, settings)
-    if found is None:
-        return report
-    promise = promise_of(len(found[0]), settings)
-    return replace(report, promise=promise, small_print=f"{seen.error} {promise}")
+    return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
 
 
 class Sample:
@@ -164,6 +159,9 @@ def _seen(
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
+    said = error.describe()
+    if by_cluster is not None:
+        said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
     return Seen(
         settings=settings,
         test="Cox's test and range of cumulative differences"
@@ -177,9 +175,8 @@ def _seen(
         p_value=tests[place].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        error=error.describe()
-        if by_cluster is None
-        else f"Expected calibration error {error.value:.4f} ({bins.view}), chance included.",
+        error=said,
+        short=said,
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
     )
 
@@ -211,7 +208,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
 
 
 def _with_all_rows(
-    report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
+    report: AuditReport, table: CountTable, seen: Seen, clusters: int | None
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
     data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
@@ -221,24 +218,17 @@ def _with_all_rows(
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
     for answer in (data, words.calibration(seen), words.direction(seen)):
         answers[answer.topic] = answer
-    verdicts = {topic: answer.verdict for topic, answer in answers.items()}
-    gone = seen.impossible
-    kept = [one for one in report.findings if one.topic != "impossible"]
-    headline, light = doubted(*words.headline(verdicts, seen.focus_words, gone), kept)
+    kept, n = [one for one in report.findings if one.topic != "impossible"], seen.impossible.n
     notes = (
-        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
-        f"by limit laws, multiplied by the number of tests; level {100 * settings.alpha:g} %.",
+        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
+        f"by limit laws, multiplied by the number of tests; level {100 * seen.settings.alpha:g} %.",
         f"Answers 1, 5 and 6, the groups and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
-        n=gone.n,
-        headline=headline,
-        light=light,
-        advice=remedy.advice(verdicts, seen, report.repairs, kept),
-        findings=(*findings_of(gone, float("nan")), *kept),
-        answers=tuple(answers.values()),
+        n=n,
         notes=(*notes, *report.notes),
+        **told(list(answers.values()), seen, report.repairs, kept, clusters),
     )
 
 
@@ -324,4 +314,6 @@ def _with_all_scores(
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"Calibration, groups and figures: a random sample of {found.n:,} rows."
     )
-    return replace(found, n=sums.n, notes=(note, *found.notes), **worded(found.models, rows, level))
+    return replace(
+        found, n=sums.n, notes=(note, *found.notes), **words.worded(found.models, rows, level)
+    )

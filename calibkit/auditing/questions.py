@@ -11,13 +11,13 @@ from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
-from calibkit.auditing.evidence import Evidence, evidence_of, given_view
+from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table
 from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
-from calibkit.auditing.repairs import NoRepair, Repairs, repairs_of
+from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
@@ -213,25 +213,18 @@ def _report(
     """Put the findings into words."""
     aligned, evidence, repairs, consequences, by_group, times, more = found
     names = tuple(_words(rows, one) for one in views)
-    seen = evidence.seen(names, _words(rows, evidence.focus.view), settings)
+    focus = _words(rows, evidence.focus.view)
+    seen = evidence.seen(names, focus, settings, repairs.table.before_left)
     answers = (
         words.alignment(aligned, rows),
         *(asked(seen) for asked in (words.data, words.calibration, words.direction)),
         words.costs(consequences, seen),
         remedy.repair(repairs, aligned.verdict != "not aligned", seen),
     )
-    verdicts = {answer.topic: answer.verdict for answer in answers}
-    verdict = doubted(*words.headline(verdicts, seen.focus_words, seen.impossible), more)
-    promise, first = promise_of(rows.cluster_count, settings), verdicts["repair"] == "align first"
+    first = aligned.verdict == "not aligned"
     return AuditReport(
         title=title,
-        headline=verdict[0],
-        light=verdict[1],
-        answers=answers,
-        advice=remedy.advice(verdicts, seen, repairs.table, more),
-        promise=promise,
-        small_print=f"{evidence.in_short} {promise}",
-        findings=(*findings_of(seen.impossible, repairs.table.before_left), *more),
+        **told(answers, seen, repairs.table, more, rows.cluster_count),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -247,6 +240,31 @@ def _report(
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
+
+
+def told(
+    answers: Sequence[Answer],
+    seen: Seen,
+    repairs: RepairTable,
+    found: Sequence[Answer],
+    clusters: int | None,
+) -> dict[str, Any]:
+    """Return what a report says of its answers, and of what was `found` beside them."""
+    verdicts, promise = (
+        {one.topic: one.verdict for one in answers},
+        promise_of(clusters, seen.settings),
+    )
+    said = words.headline(verdicts, seen.focus_words, seen.impossible)
+    headline, light = doubted(*said, found)
+    return {
+        "headline": headline,
+        "light": light,
+        "answers": tuple(answers),
+        "advice": remedy.advice(verdicts, seen, repairs, found),
+        "promise": promise,
+        "small_print": f"{seen.short} {promise}",
+        "findings": (*findings_of(seen.impossible, seen.log_loss), *found),
+    }
 
 
 def _views(rows: Rows, view: View | None) -> tuple[int, ...]:

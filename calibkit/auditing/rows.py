@@ -12,7 +12,7 @@ from calibkit.containers import (
     Answers,
     answers_of,
     events,
-    is_missing,
+    one_per_row,
     refuse_other_columns,
     refuse_other_order,
     unwrapped,
@@ -282,16 +282,7 @@ def _how_many(y_prob: Any) -> str:
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     if groups is None:
         return None, ()
-    array = unwrapped(groups, "groups")
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"groups has shape {array.shape}; it needs one label for each of {n} rows."
-        )
-    for row, value in enumerate(array.tolist()):
-        if is_missing(value):
-            raise ValueError(
-                f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
-            )
+    array, _ = one_per_row(groups, "groups", n, "name the group (e.g. 'unknown')")
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
     if len(names) == n > 1:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from calibkit.containers import is_missing, unwrapped
+from calibkit.containers import one_per_row
 from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
 
 FEW = 30  # clusters, below which a report says that they are few
@@ -84,17 +84,8 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     """
     if isinstance(cluster, Clusters):
         return cluster
-    array = unwrapped(cluster, "cluster")
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"cluster has shape {array.shape}; it needs one name for each of {n} rows."
-        )
-    given = cluster if isinstance(cluster, list | tuple) else array.tolist()
+    array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
     for row, name in enumerate(given):
-        if is_missing(name) or (isinstance(name, str) and not name.strip()):
-            raise ValueError(
-                f"cluster[{row}] is missing; give such a row a name of its own, or drop it."
-            )
         if _kind(name) != _kind(given[0]):
             raise ValueError(
                 f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "

@@ -605,7 +605,7 @@ BAD = [
     (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
     (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
     (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
-    (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one label for each of 2 rows"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one value for each of 2 rows"),
     (([0, 1], [0.2, 0.3]), {"groups": ["a", "b"]}, "each of 2 rows differently"),
     ((["yes", "NA"], [0.2, 0.3]), {"positive": "Yes"}, "'Yes' never occurs in y_true"),
     (([0, 1], [0.2, 0.3]), {"view": "sideways"}, "does not exist"),
@@ -833,7 +833,7 @@ def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
         "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is no number"),
         "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is no number"),
         "one": ([2020] * 4, "'2020' in all rows"),
-        "short": ([1, 2], r"shape \(2,\); it needs one time for each of 4 rows"),
+        "short": ([1, 2], r"shape \(2,\); it needs one value for each of 4 rows"),
     }
     for case, (time, message) in bad.items():
         with subtests.test(case=case), pytest.raises(ValueError, match=message):

@@ -28,7 +28,7 @@ BAD = {
     ),
     "one": (["a"] * 4, "one name, 'a', in all rows"),
     "all": (["a", "b", "c", "d"], "each of 4 rows differently: leave it out"),
-    "short": (["a", "b"], r"shape \(2,\); it needs one name for each of 4 rows"),
+    "short": (["a", "b"], r"shape \(2,\); it needs one value for each of 4 rows"),
 }
 
 
