@@ -11,16 +11,17 @@ from calibkit.auditing import comparison
 from calibkit.auditing.clusters import by_cluster
 from calibkit.auditing.comparison import Comparison, Listing, Sums, rows_of_models, view_of_models
 from calibkit.auditing.dependence import dependence_of
-from calibkit.auditing.redraws import null_of_error, resampled_means
+from calibkit.auditing.redraws import resampled_means
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.words import Found, worded
 from calibkit.bins import Binning, as_bins
 from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
+from calibkit.errors import expected_calibration_error
 from calibkit.guesses import unknown_option
 from calibkit.reliability import reliability_table
 from calibkit.results import spell
-from calibkit.significance import NullLevel
+from calibkit.significance import NullLevel, null_level
 from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
 from calibkit.types import FloatVector
 from calibkit.validation import as_count, as_generator, as_level
@@ -110,11 +111,11 @@ def compare(
     had probability 0, the log loss is infinite, the finite model is better, and there is no
     interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
     "equal"; fewer than ten events, other rows, or rows that differ have no interval. Each is
-    taken alone: of two models that are equal in law, one measure at least is separated in about 6
-    to 16 of 100 files of 100 rows, and in 12 to 15 of 1,000 rows. The ``codes`` pay for all models
-    and measures together (maximum statistic of the same resamples; in a stream Bonferroni): at 95 %
-    they separate equal models in 1.3 of 100 files (100 rows) and 0.5 (1,000). In groups intervals
-    are Student's, at a level that pays for all groups. Taught in lesson 13.
+    taken alone: of two models that are equal in law, one measure at least is separated in 12 to 16
+    of 100 files. The ``codes`` pay for all models and measures together (maximum statistic of the
+    same resamples; in a stream Bonferroni): at 95 % they separate two equal models in 2, 1 and 4 of
+    100 files of 100, 1,000 and 4,000 rows (``dev.py clusters --alone``). In groups intervals are
+    Student's, at a level that pays for all groups. Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
@@ -169,7 +170,8 @@ def _measured(
     for name, prob in probs.items():
         each[name] = comparison.measures_of_rows(rows.label, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
-        nulls.append(null_of_error(rows.label, prob, cluster=rows.clusters, **how))
+        measured = expected_calibration_error, rows.label, prob
+        nulls.append(null_level(*measured, cluster=rows.clusters, **how))
     return each, nulls
 
 

@@ -8,14 +8,11 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.errors import expected_calibration_error
-from calibkit.significance import null_level
 from calibkit.significance.clusters import Clusters, Dependence, mean_interval, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
@@ -32,8 +29,6 @@ _FEWEST_DRAWS = 199
 # Near a limit: the most redraws, random numbers, and sums that are kept.
 _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
 _BLOCK = 4_000_000  # numbers drawn at a time
-# The expected calibration error beside what a calibrated model would show.
-null_of_error = partial(null_level, expected_calibration_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -684,19 +684,6 @@ def test_costs_over_all_thresholds_come_with_an_interval() -> None:
     assert "save nothing beyond chance" in fair["costs"].sentence
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("over-confident", "high ones too high"),
-        ("under-confident", "high ones too low"),
-        ("over-forecast", "predictions are too high"),
-    ],
-)
-def test_the_direction_is_explained(kind: str, words: str) -> None:
-    answer = of(make(kind, 2, 2000, 4), settings=QUICK)["direction"]
-    assert answer.verdict == kind and words in answer.sentence
-
-
 @pytest.mark.slow
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
