@@ -118,13 +118,14 @@ class Evidence:
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
         low, outside = max(error.low, 0.0), int(band.outside.sum())
+        measured = f"Expected calibration error {error.value:.4f}"
+        chance = f"a calibrated model would show {null.mean:.4f}"
         used = spell(int(band.table.occupied.sum()), "bin")
         spread = f"{outside} of {used} leave the {100 * band.level:g} % band."
         if region is None:
             spread = f"No single bin leaves the band of {used}: the error is spread out."
         return Seen(
             settings=settings,
-            test=TEST,
             first=test.views[0],
             words=names[0],
             focus=self.focus,
@@ -136,14 +137,10 @@ class Evidence:
             region=region,
             spread=spread,
             log_loss=log_loss,
-            short=f"Expected calibration error {error.value:.4f}; a calibrated model would show "
-            f"{null.mean:.4f}.",
-            error=(
-                f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
-                f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
-                f"calibrated model would show {null.mean:.4f}; 95 % of such models stay below "
-                f"{null.high:.4f}."
-            ),
+            short=f"{measured}; {chance}.",
+            error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
+            f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
+            f"such models stay below {null.high:.4f}.",
             numbers={
                 "error": error.value,
                 "error_low": low,
@@ -184,7 +181,7 @@ class Seen:
     """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
 
     settings: AuditSettings
-    test: str  # its name
+    test: str = TEST  # its name
     first: ViewTest
     words: str  # the first view
     focus: ViewTest  # the view that is described

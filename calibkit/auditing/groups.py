@@ -14,7 +14,7 @@ from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, score_test
 from calibkit.significance.cox import CoxRule, cox_scores
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import binary_problem
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -103,16 +103,12 @@ def groups_of(
         for weights in (prob, label, prob * (1 - prob))
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
+    outside = _outside(events - promised, variance, count)
+    left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
     members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
-    # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
-    others = np.where(count == rows.n, np.nan, rows.n - count)
-    residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
-    outside = np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
-    draws = int(np.ceil(_DRAWS * size / settings.alpha))
-    left = _telling(rows, label, prob, settings.alpha)
     tested = [inside[left[inside]] for inside in members]
     found = [
-        _p_values(prob[inside], label[inside], rest, draws, rng)
+        _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
         else _by_cluster(prob, label - prob, inside, rows.clusters)
         for inside, rest in zip(tested, outside, strict=True)
@@ -120,10 +116,7 @@ def groups_of(
     p_value, p_differs = np.array(found).T
     sd = np.sqrt(variance)
     if rows.clusters is not None:
-        both = rows.group * rows.clusters.count + rows.clusters.code
-        pair, code = np.unique(both, return_inverse=True)
-        square = np.bincount(code, label - prob) ** 2
-        sd = np.maximum(sd, np.sqrt(np.bincount(pair // rows.clusters.count, square, size)))
+        sd = _by_sandwich(sd, rows.group, label - prob, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -137,6 +130,22 @@ def groups_of(
         alpha=settings.alpha,
         detectable=settings.detectable,
     )
+
+
+def _outside(residual: FloatVector, variance: FloatVector, count: IntVector) -> FloatMatrix:
+    """Return mean residual of all rows outside each group, and its sd; NaN without any."""
+    others = np.where(count == count.sum(), np.nan, count.sum() - count)
+    spread = np.maximum(variance.sum() - variance, 0.0)
+    return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
+
+
+def _by_sandwich(
+    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters
+) -> FloatVector:
+    """Return the standard deviations of the groups' sums, or those by cluster if larger."""
+    pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
+    square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
+    return np.maximum(sd, np.sqrt(square))
 
 
 def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:

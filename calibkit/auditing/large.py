@@ -150,23 +150,21 @@ def _seen(
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     if by_cluster is not None:
         sums, size = by_cluster
-        pairs = np.split(sums, len(tables), axis=1)
-        both = zip(tests, tables, pairs, strict=True)
-        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in both]
+        views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
+        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
-    said = error.describe()
+    test, said = "Cox's test and range of cumulative differences", error.describe()
     if by_cluster is not None:
+        test = f"Cox's test by cluster, {len(by_cluster[0]):,} clusters"
         said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
     return Seen(
         settings=settings,
-        test="Cox's test and range of cumulative differences"
-        if by_cluster is None
-        else f"Cox's test by cluster, {len(by_cluster[0]):,} clusters",
+        test=test,
         first=tests[0],
         words=_words(tables[0], names),
         focus=tests[place],
