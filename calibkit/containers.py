@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 # Whole numbers as NumPy and pandas write them, whose ".0" comes and goes.
 _PLAIN = re.compile(r" *-?(0|[1-9][0-9]{0,14})(\.0*)? *")
+_BLANK = ("", "NaT", "nan", "None")
 _MANY = 10  # rows of classes that only one column has, before this is worth a note
 
 
@@ -48,6 +49,21 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
+
+
+def one_per_row(values: Any, name: str, n: int, remedy: str) -> tuple[NDArray[Any], list[Any]]:
+    """Return an array of shape (n,) and its values as Python has them, none of them missing."""
+    array = unwrapped(values, name)
+    if array.ndim != 1 or len(array) != n:
+        raise ValueError(
+            f"{name} has shape {array.shape}; it needs one value for each of {n} rows."
+        )
+    # NumPy would turn the 1 of [1, "a"] into a word.
+    given = list(values) if isinstance(values, list | tuple) else array.tolist()
+    for row, value in enumerate(given):
+        if is_missing(value) or (isinstance(value, str) and value.strip() in _BLANK):
+            raise ValueError(f"{name}[{row}] is missing; {remedy}, or drop the row.")
+    return array, given
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:

@@ -120,8 +120,8 @@ class Number(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return value, sentence and table as JSON takes them; what is not finite becomes None."""
-        table = {name: plain(column.tolist()) for name, column in self._columns().items()}
-        return {"value": plain(float(self)), "in words": self.describe(), "table": table}
+        table = {name: finite(column.tolist()) for name, column in self._columns().items()}
+        return {"value": finite(float(self)), "in words": self.describe(), "table": table}
 
     __add__, __radd__ = _forward(operator.add), _backward(operator.add)
     __sub__, __rsub__ = _forward(operator.sub), _backward(operator.sub)
@@ -132,10 +132,10 @@ class Number(Result):
     __gt__, __ge__ = _forward(operator.gt), _forward(operator.ge)
 
 
-def plain(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return what JSON can hold: a number that is not finite becomes None, also in a list."""
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 

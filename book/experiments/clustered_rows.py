@@ -3,8 +3,11 @@
 ``python -m book.experiments.clustered_rows`` measures nine designs of calibrated rows that belong
 together (hours; ``--sets 50`` is a quick look): how often they are called miscalibrated with
 the clusters named and without, how often the 90 % intervals of a repair's gain and of a difference
-of two models hold the truth, and how often logits said 0.7 too high are found. ``--seasons`` tries
-repairs of three files of forecasts on whole seasons left out, beside rows left out.
+of two models hold the truth, and how often logits said 0.7 too high are found. ``--alone``
+measures independent rows: false alarms of the audit, of its warning that rows agree and of the test
+over time, how often that test finds a drift, and how often two equally good models are separated.
+``--seasons`` tries repairs of three files of forecasts on whole seasons left out, beside rows left
+out.
 
 The rates in the Notes of `calibkit.audit` were made by this file with ``--sets 60``.
 """
@@ -23,6 +26,7 @@ from calibkit.calibrators import PlattCalibrator
 from calibkit.types import FloatVector, IntVector
 
 SHIFT = 0.7  # of the logits, where power is asked for
+DRIFT = 0.6  # of the logits, up in the first half of independent rows and down in the second
 SETTINGS = {"repairs": ["Platt"], "n_draws": 499, "n_resamples": 50, "level": 0.9}
 
 
@@ -148,6 +152,36 @@ def rates(design: str, n_sets: int) -> dict[str, float]:
     return shares | {"difference": float(((low <= truth) & (truth <= high)).mean())}
 
 
+def alone(design: str, n_sets: int) -> dict[str, float]:
+    """Return what audit and compare say of so many independent rows, by shares of data sets."""
+    n, found = int(design), []
+    for number in range(n_sets):
+        rng = np.random.default_rng([27, n, number])
+        true, noise = rng.normal(size=n), rng.normal(0, 0.5, (2, n))
+        drift, uniform = np.where(np.arange(n) < n // 2, DRIFT, -DRIFT), rng.random(n)
+        options: dict[str, Any] = {"time": np.arange(n), "rng": number, "n_resamples": 50}
+        right, changed = (
+            ck.audit(uniform < special.expit(z), special.expit(true), repairs=[], **options).codes
+            for z in (true, true + drift)
+        )
+        models = dict(zip("ab", special.expit(true + noise), strict=True))
+        happened = uniform < special.expit(true)
+        pair = ck.compare(happened, models, costs=(1, 9), n_resamples=400, rng=number)
+        separated = np.isin(pair.verdict, ["better", "worse"])
+        found.append(
+            {
+                "alarm": "miscalibrated" in right,
+                "warning": "rows agree" in right,
+                "time": "error changes" in right,
+                "drift found": "error changes" in changed,
+                "log loss separated": separated[pair.measure == "log loss"].any(),
+                "any separated": separated.any(),
+                "codes": pair.codes != {"not separated"},
+            }
+        )
+    return {key: float(np.mean([one[key] for one in found])) for key in found[0]}
+
+
 def seasons(name: str, folds: int = 5) -> dict[str, float]:
     """Return what Platt's map gains in nats on folds of rows, and on folds of whole seasons."""
     from calibkit_course.data import load
@@ -167,13 +201,19 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", type=int, default=300, help="data sets per design")
-    parser.add_argument("--seasons", action="store_true", help="forecasts, whole seasons left out")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--alone", action="store_true", help="independent rows")
+    kinds.add_argument("--seasons", action="store_true", help="forecasts, whole seasons left out")
     options = parser.parse_args(arguments)
-    for design in ("mlb", "nba", "nfl") if options.seasons else DESIGNS:
-        row = seasons(design) if options.seasons else rates(design, options.sets)
-        scale, digits = (1, 4) if options.seasons else (100, 1)
-        said = "  ".join(f"{key} {scale * value:.{digits}f}" for key, value in row.items())
-        print(f"{design:34}{said}", flush=True)
+    scale, digits, names = 100, 1, tuple(DESIGNS)
+    measure: Callable[[str], dict[str, float]] = partial(rates, n_sets=options.sets)
+    if options.alone:
+        names, measure = ("100", "1000", "4000"), partial(alone, n_sets=options.sets)
+    if options.seasons:
+        scale, digits, names, measure = 1, 4, ("mlb", "nba", "nfl"), seasons
+    for design in names:
+        said = (f"{key} {scale * value:.{digits}f}" for key, value in measure(design).items())
+        print(f"{design:34}{'  '.join(said)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,12 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 From the ground up, each module uses those above it:
 
 - ``settings``: thresholds; questions, codes, and the lights with their colours.
-- ``rows`` (checked input; ``models``: of several), ``impossible`` (events that were given 0),
+- ``rows`` (checked input), ``impossible`` (events that were given 0),
   ``redraws`` (chance: joint test, null level, resamples).
 - The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
   ``consequences`` (5).
 - ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
-- ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: answers in sentences.
+- ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: all in sentences.
 - ``clusters``, ``dependence``, ``times``: rows that belong together, or agree; errors that change.
 - ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
 """

@@ -10,13 +10,16 @@ from scipy import special
 
 from calibkit.auditing import html
 from calibkit.auditing.pages import Report
-from calibkit.auditing.rows import given_to, losses
+from calibkit.auditing.rows import Rows, given_to, losses, rows_of
+from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.bins import Binning
+from calibkit.containers import column_names, refuse_other_columns, refuse_other_order
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import MurphyCurve, best_actions
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit.types import FloatMatrix, FloatVector, IntVector
+from calibkit.validation import as_predictions
 from calibkit.views import BinaryProblem, View, binary_problems
 
 # Each measure with its unit in words.
@@ -92,6 +95,7 @@ class Change(NamedTuple):
     low: float
     high: float
     verdict: str  # "better", "worse", "equal" or "not separated"
+    joint: bool = True  # whether that holds where all measures and models are judged together
 
 
 def change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
@@ -198,6 +202,8 @@ class Comparison(Report):
     first, value, difference, low, high : ndarray of shape (R,)
         The measure of the first model and of this one, the difference with its interval: NaN where
         an infinite log loss leaves none.
+    joint : ndarray of bool, shape (R,)
+        Whether the verdict holds where all measures and models are judged together, as `codes` do.
     calibration, weak, benefit, groups : Listing, benefit and groups also None
         Each model's calibration error beside its null level; O/E, calibration in the large and
         slope; net benefit at the given prices; differences in each group.
@@ -216,6 +222,7 @@ class Comparison(Report):
     low: FloatVector
     high: FloatVector
     verdict: NDArray[np.str_]
+    joint: NDArray[np.bool_]
     calibration: Listing
     weak: Listing
     benefit: Listing | None
@@ -226,8 +233,8 @@ class Comparison(Report):
 
     @property
     def codes(self) -> frozenset[str]:
-        """Findings such as "worse log loss", for conditions in a pipeline."""
-        pairs = zip(self.verdict.tolist(), self.measure.tolist(), strict=True)
+        """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
+        pairs = zip(self.verdict[self.joint], self.measure[self.joint], strict=True)
         found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
         return frozenset(found or {"not separated"})
 
@@ -246,12 +253,13 @@ class Comparison(Report):
     def text(self) -> str:
         """Return headline and differences for a terminal."""
         lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
-        lines += [self.headline, ""]
+        lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
         for row in zip(*self._columns().values(), strict=True):
-            name, measure, first, value, change, low, high, verdict = row
+            name, measure, first, value, change, low, high, verdict, joint = row
             numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
             ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
-            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}")
+            alone = "" if joint else " (taken alone)"
+            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}{alone}")
         lines += ["", self.calibration.describe()]
         lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
@@ -283,3 +291,50 @@ class Comparison(Report):
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         names = ("model", "measure", *Change._fields)
         return {name: getattr(self, name) for name in names}
+
+
+def view_of_models(rows: Rows, view: View) -> View:
+    """Return the events that all models are compared in."""
+    if rows.top:
+        if view not in (None, "top-label"):
+            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+        return "confidence"
+    if view is None and not rows.binary:
+        return "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    return view
+
+
+def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
+    """Check all models against one set of labels, and put their rows into one order."""
+    if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
+        raise ValueError(
+            "y_prob must be a mapping from names to the probabilities of two or more models, e.g. "
+            '{"a": p, "b": q}; one model alone is judged by audit.'
+        )
+    named = {str(name): prob for name, prob in y_prob.items()}
+    if len(named) < len(y_prob):
+        raise ValueError("two models have the same name.")
+    models = {f"model {name!r}": prob for name, prob in named.items()}
+    by_row = {name: options[name] for name in ("groups", "cluster", "predicted")}
+    refuse_other_order(y_true=y_true, **by_row, **models)
+    first = next(filter(None, map(column_names, models.values())), None)
+    for said, prob in models.items():
+        for wanted in (first, options["class_names"]):
+            refuse_other_columns(prob, said, wanted)
+    rows, probs = None, {}
+    for name, prob in named.items():
+        try:
+            if rows is None:
+                rows = rows_of(y_true, prob, **options)
+                y_true = rows.label[np.argsort(rows.position)]
+            checked = as_predictions(y_true, prob)[1].astype(np.float64)
+        except ValueError as error:
+            raise ValueError(f"model {name!r}: {error}") from None
+        if checked.shape != rows.prob.shape:
+            raise ValueError(
+                f"model {name!r} has shape {checked.shape}, the first one {rows.prob.shape}; all "
+                "must have a row per label and the same classes."
+            )
+        probs[name] = checked[rows.position]
+    assert rows is not None
+    return rows, probs

@@ -34,8 +34,11 @@ _SAID = (
 )
 
 
-def dependence_of(rows: Rows, rng: np.random.Generator) -> Answer | None:
-    """Return what is to be said where rows agree more than independent ones would."""
+def dependence_of(rows: Rows, rng: np.random.Generator, *, in_order: bool = True) -> Answer | None:
+    """Return what is to be said where rows agree more than independent ones would.
+
+    `in_order`: also with their neighbours, which an error that changes over time explains.
+    """
     if rows.clusters is not None or rows.n < _FEWEST:
         return None
     back = np.argsort(rows.position)[:_MOST]
@@ -58,7 +61,7 @@ def dependence_of(rows: Rows, rng: np.random.Generator) -> Answer | None:
             f"rows would (z = {ties[0]:.1f}).",
             ties[0],
         )
-    if _sorted(rows.label[back]) or _sorted(event):
+    if not in_order or _sorted(rows.label[back]) or _sorted(event):
         return None
     residual = _without(_without(event - curve, leader, 1), tie, _LARGE_TIE)
     z = _neighbours(residual, curve)
@@ -75,7 +78,7 @@ def doubted(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, st
         headline += " But rows look dependent, and then this may be chance."
     if "error changes" not in codes:
         return headline, light
-    return f"{headline} The error changes over time.", "bad"
+    return f"The error changes over time. On average: {headline[0].lower()}{headline[1:]}", "bad"
 
 
 def _answer(text: str, z: float, more: str = "") -> Answer:

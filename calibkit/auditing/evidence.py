@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit.auditing.impossible import Impossible, count_impossible
-from calibkit.auditing.power import Power, power_of
 from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import AuditSettings
@@ -28,9 +28,49 @@ from calibkit.views import BinaryProblem, View, binary_problem
 
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
+POWER = 0.9
+FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
+_PRECISION = 0.01
 # Rows for which the diagram has a fitted map; how many of them must have each label, and how many
 # different predictions there must be.
 _FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What these rows can show."""
+
+    enough: bool  # whether `smallest` is small enough
+    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
+    smallest: float  # average error that would be found with probability 90 %
+    half_width: float  # half the interval of the average error
+    needed: int  # rows needed to find the error that the settings name
+    needed_precise: int  # rows needed to know the average error to 0.01 on either side
+
+
+def reach(alpha: float) -> float:
+    """Return the error in standard deviations that a test of this level finds in 90 of 100."""
+    return float(special.ndtri(1 - alpha / 2) + special.ndtri(POWER))
+
+
+def power_of(view: ViewTest, settings: AuditSettings) -> Power:
+    """Return what so many predictions of this variance can show in a view."""
+    most = reach(settings.alpha)
+    half = float(special.ndtri((1 + settings.level) / 2))
+    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
+    # cluster agree: the average of so many varies like that of `design` times fewer.
+    variance = max(view.variance, 1e-4)
+    sd = float(np.sqrt(view.variance * view.design / view.n))
+    least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
+    needed = max(least) * view.design
+    return Power(
+        enough=view.n >= needed,
+        surprises=view.n * view.variance,
+        smallest=most * sd,
+        half_width=half * sd,
+        needed=int(np.ceil(needed)),
+        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance * view.design)),
+    )
 
 
 class Region(NamedTuple):
@@ -55,12 +95,6 @@ class Evidence:
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
 
-    @property
-    def in_short(self) -> str:
-        """The calibration error beside its null level."""
-        error, null = self.error.value, self.null.mean
-        return f"Expected calibration error {error:.4f}; a calibrated model would show {null:.4f}."
-
     def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
 
@@ -77,18 +111,21 @@ class Evidence:
             return None
         return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
 
-    def seen(self, names: Sequence[str], focus: str, settings: AuditSettings) -> "Seen":
+    def seen(
+        self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
+    ) -> "Seen":
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
         low, outside = max(error.low, 0.0), int(band.outside.sum())
+        measured = f"Expected calibration error {error.value:.4f}"
+        chance = f"a calibrated model would show {null.mean:.4f}"
         used = spell(int(band.table.occupied.sum()), "bin")
         spread = f"{outside} of {used} leave the {100 * band.level:g} % band."
         if region is None:
             spread = f"No single bin leaves the band of {used}: the error is spread out."
         return Seen(
             settings=settings,
-            test=TEST,
             first=test.views[0],
             words=names[0],
             focus=self.focus,
@@ -99,12 +136,11 @@ class Evidence:
             apart=self._apart(test.p_value <= settings.alpha),
             region=region,
             spread=spread,
-            error=(
-                f"Expected calibration error {error.value:.4f} ({names[0]}); without its share of "
-                f"chance {low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A "
-                f"calibrated model would show {null.mean:.4f}; 95 % of such models stay below "
-                f"{null.high:.4f}."
-            ),
+            log_loss=log_loss,
+            short=f"{measured}; {chance}.",
+            error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
+            f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
+            f"such models stay below {null.high:.4f}.",
             numbers={
                 "error": error.value,
                 "error_low": low,
@@ -145,7 +181,7 @@ class Seen:
     """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
 
     settings: AuditSettings
-    test: str  # its name
+    test: str = TEST  # its name
     first: ViewTest
     words: str  # the first view
     focus: ViewTest  # the view that is described
@@ -155,7 +191,9 @@ class Seen:
     impossible: Impossible
     region: Region | None  # where the largest excess is
     error: str  # a sentence on the calibration error
+    short: str  # the same in short, for the head of a page
     numbers: dict[str, float]  # the numbers in it
+    log_loss: float = float("nan")  # of the rows whose outcome was possible, where it is known
     apart: str = ""  # a sentence where test and calibration error disagree
     spread: str = ""  # a sentence on the rest of the range
     more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction

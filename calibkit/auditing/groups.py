@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing.evidence import given_view
-from calibkit.auditing.rows import Rows
+from calibkit.auditing.evidence import given_view, reach
+from calibkit.auditing.rows import Rows, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, score_test
 from calibkit.significance.cox import CoxRule, cox_scores
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import binary_problem
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -32,12 +32,15 @@ class GroupTable(Result):
     group, count, mean_prob, frequency, error : ndarray of shape (G,)
         Names, numbers of predictions, mean predictions, shares of events, and the standard
         deviations of these shares if the predictions were right.
+    smallest : ndarray of shape (G,)
+        Average error that would be found in this group with probability 90 %, at a level that pays
+        for all groups.
     p_value, p_differs : ndarray of shape (G,)
         Of Cox's test of level and slope in each group, and of the hypothesis that the group is
         off by as much as all others; both by redraws of the labels (from an expected variance of
         2000 on by their limit laws) and corrected by Holm.
-    view, alpha : str and float
-        Which event, and the level of both families of tests.
+    view, alpha, detectable : str, float and float
+        Which event, the level of both families of tests, and the error that a group should show.
     """
 
     group: NDArray[np.str_]
@@ -45,10 +48,12 @@ class GroupTable(Result):
     mean_prob: FloatVector
     frequency: FloatVector
     error: FloatVector
+    smallest: FloatVector
     p_value: FloatVector
     p_differs: FloatVector
     view: str
     alpha: float
+    detectable: float
 
     @property
     def gap(self) -> FloatVector:
@@ -67,16 +72,20 @@ class GroupTable(Result):
 
     def describe(self) -> str:
         """Say which groups are miscalibrated, and which differ from the rest."""
-        wrong, other = self.miscalibrated, self.different
+        wrong, other, few = self.miscalibrated, self.different, self.smallest > self.detectable
+        number, error = spell(len(self.group), "group"), f"an average error of {self.detectable:g}"
         found = f"miscalibrated: {', '.join(wrong)}" if wrong else "none shows miscalibration"
         apart = "no group differs from the rest"
         if other:
             apart = f"off by another amount than the rest: {', '.join(other)}"
-        number = spell(len(self.group), "group")
+        elif few.all() and not wrong:
+            found, apart = "too few rows in each", f"none could show {error}; join groups"
+        elif few.any():
+            apart += f"; too few rows to show {error}: {spell(int(few.sum()), 'group')}"
         return f"{number} ({self.view}, Cox's test with Holm's correction): {found}; {apart}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        numbers = ("mean_prob", "frequency", "gap", "p_value", "p_differs")
+        numbers = ("mean_prob", "frequency", "gap", "smallest", "p_value", "p_differs")
         return {name: getattr(self, name) for name in ("group", "count", *numbers)}
 
 
@@ -86,8 +95,7 @@ def groups_of(
     """Test every group on its own in the first view."""
     if rows.group is None:
         return None
-    given = given_view(rows, view)
-    problem = binary_problem(rows.label, rows.prob, view=given)
+    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size = len(rows.groups)
     promised, events, variance = (
@@ -95,32 +103,63 @@ def groups_of(
         for weights in (prob, label, prob * (1 - prob))
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
+    outside = _outside(events - promised, variance, count)
+    left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
     members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
-    # Mean residual of all rows outside each group, and its standard deviation; NaN without any.
-    others = np.where(count == rows.n, np.nan, rows.n - count)
-    residual, spread = events - promised, np.maximum(variance.sum() - variance, 0.0)
-    outside = np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
-    draws = int(np.ceil(_DRAWS * size / settings.alpha))
-    # Rows that said 0 or 1 and were wrong are a finding of their own.
-    tested = [inside[rows.possible[inside]] for inside in members]
+    tested = [inside[left[inside]] for inside in members]
     found = [
-        _p_values(prob[inside], label[inside], rest, draws, rng)
+        _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
         else _by_cluster(prob, label - prob, inside, rows.clusters)
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
+    sd = np.sqrt(variance)
+    if rows.clusters is not None:
+        sd = _by_sandwich(sd, rows.group, label - prob, rows.clusters)
     return GroupTable(
-        group=np.array(rows.groups, dtype=np.str_),
+        group=np.array(rows.groups),
         count=count,
         mean_prob=promised / count,
         frequency=events / count,
         error=np.sqrt(variance) / count,
+        smallest=reach(settings.alpha / size) * sd / count,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
         alpha=settings.alpha,
+        detectable=settings.detectable,
     )
+
+
+def _outside(residual: FloatVector, variance: FloatVector, count: IntVector) -> FloatMatrix:
+    """Return mean residual of all rows outside each group, and its sd; NaN without any."""
+    others = np.where(count == count.sum(), np.nan, count.sum() - count)
+    spread = np.maximum(variance.sum() - variance, 0.0)
+    return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
+
+
+def _by_sandwich(
+    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters
+) -> FloatVector:
+    """Return the standard deviations of the groups' sums, or those by cluster if larger."""
+    pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
+    square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
+    return np.maximum(sd, np.sqrt(square))
+
+
+def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:
+    """Return the rows of groups in which something could be found.
+
+    Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
+    probability of independent labels themselves: where that is above the level, none is sought.
+    """
+    own = np.where(label == 1, prob, 1 - prob)
+    left = np.asarray(rows.possible & (own > 0))
+    if rows.clusters is not None or rows.group is None:
+        return left
+    surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0))
+    return np.asarray(left & (surprise >= -np.log(alpha))[rows.group])
 
 
 def _p_values(

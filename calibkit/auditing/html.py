@@ -9,6 +9,7 @@ import io
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
 from calibkit.auditing.consequences import Consequences, prices_with_threshold
@@ -22,8 +23,6 @@ from calibkit.reliability import BinTable
 from calibkit.results import Result
 from calibkit.types import FloatVector
 
-# Nothing but what the page carries itself may be shown, and nothing may run.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"
 _CAPTIONS = {
     "reliability": "Observed frequency and prediction, bin by bin.",
     "gaps": "How far each bin is off, beside what chance allows.",
@@ -43,22 +42,23 @@ _MOST_MODELS = 5
 
 def page(report: Report) -> str:
     """Return one self-contained page: title, verdict, answers, figures, tables, methods."""
-    title = _text(report.title)
     parts = (_answers(report), _figures(report), _tables(report), _methods(report))
-    advice = f"<p><b>In short.</b> {_text(report.advice)}</p>\n" if report.advice else ""
-    small = f"<small>{_text(report.small_print)}</small>" if report.small_print else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{_style()}</style>\n</head>\n<body>\n<main>\n"
-        f"<header><h1>{title}</h1>\n<p class='soft'>{_text(report.size)}</p></header>\n"
-        f"<div class='verdict {report.light}' role='status'>"
-        f"<span class='light' aria-hidden='true'>{report.symbol}</span>"
-        f"<p>{_text(report.headline)}{small}</p></div>\n{advice}"
-        + "\n".join(part for part in parts if part)
-        + "\n</main>\n</body>\n</html>\n"
+    advice, small = _text(report.advice), _text(report.small_print)
+    return Template(_file("page.html")).substitute(
+        title=_text(report.title),
+        style=_style(),
+        size=_text(report.size),
+        light=report.light,
+        symbol=report.symbol,
+        headline=_text(report.headline),
+        small=f"<small>{small}</small>" if small else "",
+        advice=f"<p><b>In short.</b> {advice}</p>" if advice else "",
+        parts="\n".join(part for part in parts if part),
     )
+
+
+def _file(name: str) -> str:
+    return files("calibkit.auditing").joinpath(name).read_text(encoding="utf-8")
 
 
 def panel(report: Report) -> str:
@@ -84,7 +84,7 @@ def _style() -> str:
     night = "\n".join(
         f".{k}{{color:{c.ink_at_night};background:{c.ground_at_night}}}" for k, c in LIGHTS.items()
     )
-    sheet = files("calibkit.auditing").joinpath("page.css").read_text(encoding="utf-8")
+    sheet = _file("page.css")
     return f"{day}\n@media screen and (prefers-color-scheme:dark){{\n{night}}}\n{sheet}"
 
 

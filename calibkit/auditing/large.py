@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.auditing import remedy, words
-from calibkit.auditing.clusters import by_sums, promise_of, scores_of
-from calibkit.auditing.comparing import compare, worded
+from calibkit.auditing import words
+from calibkit.auditing.clusters import by_sums, scores_of
+from calibkit.auditing.comparing import compare
 from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
-from calibkit.auditing.dependence import doubted
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
-from calibkit.auditing.questions import audit
+from calibkit.auditing.questions import audit, told
 from calibkit.auditing.redraws import TOP, ViewTest
-from calibkit.auditing.report import AuditReport, findings_of
+from calibkit.auditing.report import AuditReport
 from calibkit.auditing.rows import given_to, probabilities
 from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
@@ -53,24 +52,14 @@ def audit_stream(
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = Sample(sample, rng)
     table, gone, by_cluster = _count(blocks, view, keeper)
-    rows = _apart(keeper.rows())
+    rows = keeper.rows()
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
     found = by_cluster.found() if by_cluster.number else None
     seen = _seen(table, settings, names, gone, found)
-    report = _with_all_rows(report, table, seen, settings)
-    if found is None:
-        return report
-    promise = promise_of(len(found[0]), settings)
-    return replace(report, promise=promise, small_print=f"{seen.error} {promise}")
-
-
-def _apart(rows: Predictions) -> Predictions:
-    """Leave clusters out of a sample that has one row of each: its rows are independent."""
-    alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n
-    return replace(rows, cluster=None) if alone else rows
+    return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
 
 
 class Sample:
@@ -98,8 +87,10 @@ class Sample:
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
-        """Return the sample in the order of the file."""
-        return join(self.kept)
+        """Return the sample in the order of the file; no clusters if each has one row of it."""
+        rows = join(self.kept)
+        alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n < self.seen
+        return replace(rows, cluster=None) if alone else rows
 
 
 def _count(
@@ -159,20 +150,21 @@ def _seen(
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     if by_cluster is not None:
         sums, size = by_cluster
-        pairs = np.split(sums, len(tables), axis=1)
-        both = zip(tests, tables, pairs, strict=True)
-        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in both]
+        views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
+        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.alpha else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
+    test, said = "Cox's test and range of cumulative differences", error.describe()
+    if by_cluster is not None:
+        test = f"Cox's test by cluster, {len(by_cluster[0]):,} clusters"
+        said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
     return Seen(
         settings=settings,
-        test="Cox's test and range of cumulative differences"
-        if by_cluster is None
-        else f"Cox's test by cluster, {len(by_cluster[0]):,} clusters",
+        test=test,
         first=tests[0],
         words=_words(tables[0], names),
         focus=tests[place],
@@ -181,9 +173,8 @@ def _seen(
         p_value=tests[place].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        error=error.describe()
-        if by_cluster is None
-        else f"Expected calibration error {error.value:.4f} ({bins.view}), chance included.",
+        error=said,
+        short=said,
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
     )
 
@@ -215,7 +206,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
 
 
 def _with_all_rows(
-    report: AuditReport, table: CountTable, seen: Seen, settings: AuditSettings
+    report: AuditReport, table: CountTable, seen: Seen, clusters: int | None
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
     data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
@@ -225,24 +216,17 @@ def _with_all_rows(
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
     for answer in (data, words.calibration(seen), words.direction(seen)):
         answers[answer.topic] = answer
-    verdicts = {topic: answer.verdict for topic, answer in answers.items()}
-    gone = seen.impossible
-    kept = [one for one in report.findings if one.topic != "impossible"]
-    headline, light = doubted(*words.headline(verdicts, seen.focus_words, gone), kept)
+    kept, n = [one for one in report.findings if one.topic != "impossible"], seen.impossible.n
     notes = (
-        f"All {gone.n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
-        f"by limit laws, multiplied by the number of tests; level {100 * settings.alpha:g} %.",
+        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
+        f"by limit laws, multiplied by the number of tests; level {100 * seen.settings.alpha:g} %.",
         f"Answers 1, 5 and 6, other tables and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
-        n=gone.n,
-        headline=headline,
-        light=light,
-        advice=remedy.advice(verdicts, seen, report.repairs, kept),
-        findings=(*findings_of(gone, float("nan")), *kept),
-        answers=tuple(answers.values()),
+        n=n,
         notes=(*notes, *report.notes),
+        **told(list(answers.values()), seen, report.repairs, kept, clusters),
     )
 
 
@@ -292,9 +276,7 @@ def compare_stream(
         if block.cluster is not None:
             by_cluster.add(block.cluster, _differences(scores))
         keeper.add(block)
-    found = compare_rows(
-        _apart(keeper.rows()), names, costs=sums.costs, level=level, rng=rng, **options
-    )
+    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     if sums.n == found.n:
         return found
     return _with_all_scores(found, sums, level, by_cluster)
@@ -316,16 +298,20 @@ def _with_all_scores(
     for model, key in rows:
         if key not in SCORES:
             continue
-        other = found.models.index(model)
-        row = sums.change(key, other, level, ddof=0)
-        if by_cluster.number and np.isfinite(row.low):
-            column = other * len(sums.sums) + list(sums.sums).index(key)
-            both, size = by_cluster.found()
-            low, high = np.concatenate(interval_of_sums(both[:, [column]].T, size, level)).tolist()
-            row = change(key, row.first, row.value, (low, high))
-        rows[model, key] = row
+        other, judged = found.models.index(model), []
+        for content in (level, 1 - (1 - level) / len(rows)):
+            row = sums.change(key, other, content, ddof=0)
+            if by_cluster.number and np.isfinite(row.low):
+                column = other * len(sums.sums) + list(sums.sums).index(key)
+                both, size = by_cluster.found()
+                ends = np.concatenate(interval_of_sums(both[:, [column]].T, size, content))
+                row = change(key, row.first, row.value, (float(ends[0]), float(ends[1])))
+            judged.append(row)
+        rows[model, key] = judged[0]._replace(joint=judged[0].verdict == judged[1].verdict)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"All other tables and the figures: a random sample of {found.n:,} rows."
     )
-    return replace(found, n=sums.n, notes=(note, *found.notes), **worded(found.models, rows, level))
+    return replace(
+        found, n=sums.n, notes=(note, *found.notes), **words.worded(found.models, rows, level)
+    )

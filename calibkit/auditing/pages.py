@@ -19,7 +19,7 @@ import sklearn
 from calibkit._version import __version__
 from calibkit.auditing.provenance import today
 from calibkit.auditing.settings import LIGHTS, QUESTIONS
-from calibkit.results import Result, spell, write_whole
+from calibkit.results import Result, finite, spell, write_whole
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
@@ -63,7 +63,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for JSON; NaN and infinity become None."""
         texts = ("topic", "question", "verdict", "light", "sentence")
-        numbers = {name: _finite(value) for name, value in self.numbers.items()}
+        numbers = {name: finite(value) for name, value in self.numbers.items()}
         return {name: getattr(self, name) for name in texts} | {"numbers": numbers}
 
 
@@ -216,10 +216,6 @@ class Report(Result):
         return write_whole(path, kinds[suffix]())
 
 
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the names of the columns of a table, and its rows."""
     columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
@@ -228,7 +224,7 @@ def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
 
 def _records(table: Result) -> list[dict[str, Any]]:
     names, rows = as_rows(table)
-    return [dict(zip(names, map(_finite, row), strict=True)) for row in rows]
+    return [dict(zip(names, map(finite, row), strict=True)) for row in rows]
 
 
 def plain(text: str) -> str:

@@ -8,14 +8,11 @@ predictions and any number of views.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.errors import expected_calibration_error
-from calibkit.significance import null_level
 from calibkit.significance.clusters import Clusters, Dependence, mean_interval, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
@@ -32,8 +29,6 @@ _FEWEST_DRAWS = 199
 # Near a limit: the most redraws, random numbers, and sums that are kept.
 _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
 _BLOCK = 4_000_000  # numbers drawn at a time
-# The expected calibration error beside what a calibrated model would show.
-null_of_error = partial(null_level, expected_calibration_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -252,6 +247,13 @@ def resampled_intervals(
     """
     if clusters is not None:
         return mean_interval(values, clusters, level)
+    means = resampled_means(values, n_resamples, rng)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
+
+
+def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatMatrix:
+    """Return the means of (m, n) values in each resample of their columns, (R, m)."""
     n = values.shape[1]
     means = np.empty((n_resamples, len(values)))
     for start in range(0, n_resamples, max(1, _BLOCK // n)):
@@ -260,8 +262,7 @@ def resampled_intervals(
         drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
         times = np.stack([np.bincount(one, minlength=n) for one in drawn])
         means[rows] = times @ values.T / n
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
+    return means
 
 
 def joint_test(

@@ -136,8 +136,11 @@ def advice(
         return "Decide nothing on these numbers before labels and columns have been put right."
     if seen.impossible.count and not seen.impossible.minor:
         return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
-    if any(one.verdict == "rows agree" for one in found):
+    codes = {one.verdict for one in found}
+    if "rows agree" in codes:
         return "Name the column that says which rows belong together; until then, decide nothing."
+    if "error changes" in codes:
+        return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":
         return "At these costs, decide without the model: acting on it costs more."
     if seen.found:

@@ -12,7 +12,7 @@ from calibkit.containers import (
     Answers,
     answers_of,
     events,
-    is_missing,
+    one_per_row,
     refuse_other_columns,
     refuse_other_order,
     unwrapped,
@@ -22,7 +22,6 @@ from calibkit.results import printable, spell
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatVector, IntVector
 from calibkit.validation import (
-    TIE,
     as_labels,
     as_predictions,
     as_probability_array,
@@ -33,8 +32,6 @@ from calibkit.validation import (
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-# So few rows can look like rounded probabilities by chance; what two digits may change.
-_BY_CHANCE, _ROUNDED, _MOST_OFF = 5, 0.0051, 0.1
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -244,25 +241,10 @@ def _read(
         rest = 1 - prob if prob.ndim == 1 else None
         return label, prob, rest, None, prob[:1].size
     given = as_scores(logits, "logits").astype(np.float64)
-    _refuse_rounded(given)
     label, columns = as_labels(y_true, given).astype(np.intp), given[:1].size
     scores = given[:, 1] - given[:, 0] if columns == 2 else given
     rest = probabilities(-scores) if scores.ndim == 1 else None
     return label, probabilities(scores), rest, scores, columns
-
-
-def _refuse_rounded(scores: FloatVector) -> None:
-    """Refuse probabilities rounded to two or three digits that are declared to be logits."""
-    if scores.ndim == 1 or len(scores) < _BY_CHANCE or scores.min() < 0 or scores.max() > 1:
-        return
-    off, k = float(np.abs(scores.sum(axis=1) - 1).max()), scores.shape[1]
-    one_digit = bool((np.abs(scores - np.round(scores, 1)) < TIE).all())
-    if off <= (10 * _ROUNDED * k if one_digit else min(_ROUNDED * k, _MOST_OFF)):
-        raise ValueError(
-            f"logits lie in [0, 1] and all rows sum to 1 within {off:.2g}: they look like rounded "
-            "probabilities. Pass them as y_prob, with rows that sum to 1; if they are logits all "
-            "the same, pass their softmax as y_prob."
-        )
 
 
 def probabilities(logits: FloatVector) -> FloatVector:
@@ -300,18 +282,14 @@ def _how_many(y_prob: Any) -> str:
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     if groups is None:
         return None, ()
-    array = unwrapped(groups, "groups")
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"groups has shape {array.shape}; it needs one label for each of {n} rows."
-        )
-    for row, value in enumerate(array.tolist()):
-        if is_missing(value):
-            raise ValueError(
-                f"groups[{row}] is missing; name the group (e.g. 'unknown'), or drop the row."
-            )
+    array, _ = one_per_row(groups, "groups", n, "name the group (e.g. 'unknown')")
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
+    if len(names) == n > 1:
+        raise ValueError(
+            f"groups names each of {n:,} rows differently: one row alone can show nothing. Join "
+            "them, e.g. numbers to ranges and days to months."
+        )
     return codes.astype(np.intp), tuple(names.tolist())
 
 

@@ -7,22 +7,21 @@ so much that limit laws hold; rows of one time stay together. An error that all 
 matter of question 3, and no alarm here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.auditing.evidence import given_view
+from calibkit.auditing.evidence import POWER, given_view
 from calibkit.auditing.pages import Answer
-from calibkit.auditing.power import POWER
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.calibrators import PlattCalibrator
-from calibkit.containers import is_missing, refuse_other_order, unwrapped
+from calibkit.containers import one_per_row, refuse_other_order
 from calibkit.links import logit
 from calibkit.results import Result
 from calibkit.significance.clusters import Dependence
@@ -82,28 +81,19 @@ class TimeTable(Result):
 
 def parsed(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
     """Return times as numbers, and as they were given: numbers, dates, or texts of either."""
-    array = unwrapped(time, "time")
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(f"time has shape {array.shape}; it needs one time for each of {n} rows.")
+    array, given = one_per_row(time, "time", n, "say when it was")
     if array.dtype.kind == "M":
-        array = np.char.replace(array.astype("datetime64[us]").astype(str), "T00:00:00.000000", "")
-    texts = [str(value).strip() for value in array.tolist()]
-    read: Callable[[str], float] = float
-    if not _is_number(texts[0]):
-        read = _seconds
-    known: dict[str, float] = {}
-    for row, (value, text) in enumerate(zip(array.tolist(), texts, strict=True)):
-        if is_missing(value) or text in ("", "NaT", "nan", "None"):
-            raise ValueError(f"time[{row}] is missing; drop the row, or say when it was.")
-        try:
-            known[text] = known[text] if text in known else read(text)
-        except ValueError:
-            known[text] = float("nan")
+        texts = np.datetime_as_string(array.astype("datetime64[us]")).tolist()
+        given = [text.removesuffix("T00:00:00.000000") for text in texts]
+    texts = [str(value).strip() for value in given]
+    dates = np.isnan(_number(texts[0]))
+    known = {text: (_seconds if dates else _number)(text) for text in dict.fromkeys(texts)}
+    for row, text in enumerate(texts):
         if not np.isfinite(known[text]):
-            kind = "number" if read is float else "date"
             raise ValueError(
-                f"time[{row}] = {text!r} is no {kind}, as time[0] = {texts[0]!r} is. Write dates "
-                "as 2024-12-31 or 2024-12-31T23:59 (ISO 8601), or pass numbers."
+                f"time[{row}] = {text!r} is no {'date' if dates else 'number'}, as time[0] = "
+                f"{texts[0]!r} is. Write dates as 2024-12-31 or 2024-12-31T23:59 (ISO 8601), or "
+                "pass numbers."
             )
     if len(set(known.values())) == 1:
         raise ValueError(f"time is {texts[0]!r} in all rows: there is nothing to compare.")
@@ -119,19 +109,20 @@ def with_time(rows: Rows, y_true: Any, time: Any) -> Rows:
     return replace(rows, time=(number[rows.position], text[rows.position]))
 
 
-def _is_number(text: str) -> bool:
+def _number(text: str) -> float:
     try:
-        return bool(np.isfinite(float(text)))
+        return float(text)
     except ValueError:
-        return False
+        return float("nan")
 
 
 def _seconds(text: str) -> float:
-    """Return seconds since 1970; a date without a zone counts as one of Greenwich."""
-    found = datetime.fromisoformat(text)
-    since = datetime(1970, 1, 1, tzinfo=found.tzinfo)
-    shift = found.utcoffset()
-    return (found - since).total_seconds() - (shift.total_seconds() if shift else 0.0)
+    """Return seconds since 1970, or NaN; a date without a zone counts as one of Greenwich."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return float("nan")
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def times_of(

@@ -1,21 +1,24 @@
-"""The six answers in words."""
+"""The six answers of an audit, and the findings of a comparison, in words."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from calibkit.auditing import comparison
 from calibkit.auditing.alignment import CLEAR, Alignment
+from calibkit.auditing.comparison import Change
 from calibkit.auditing.consequences import Consequences, Paid
-from calibkit.auditing.evidence import Seen, directions
+from calibkit.auditing.evidence import FEWEST_SURPRISES, Seen, directions
 from calibkit.auditing.impossible import Impossible
 from calibkit.auditing.pages import Answer, four_digits
-from calibkit.auditing.power import FEWEST_SURPRISES
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.remedy import interval_in_words
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.settings import NEAR
 from calibkit.results import spell
 
+Found = Mapping[tuple[str, str], Change]  # by model and measure
 CAUSES = {
     "shuffled": "The labels look shuffled, or belong to other rows or another file.",
     "inverted": "The probabilities look inverted: 1 - p fits the labels.",
@@ -274,3 +277,50 @@ def headline(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tuple
     if not gone.count or gone.minor:
         return text, light
     return f"{gone}. The other {gone.left:,}: {text[0].lower()}{text[1:]}", "bad"
+
+
+def worded(names: tuple[str, ...], found: Found, level: float) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
+    rows = [(*key, *change) for key, change in found.items()]
+    heads = ("model", "measure", *Change._fields)
+    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline, "light": light}
+
+
+def _sentence(first: str, other: str, found: Found, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in comparison.SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], comparison.MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{comparison.FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")

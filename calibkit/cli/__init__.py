@@ -36,6 +36,7 @@ from calibkit.results import printable, write_whole
 from calibkit.significance import Monitor
 from calibkit.views import View
 
+_BESIDE = ("predicted", "group", "cluster", "time")  # columns that say more of the rows
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
@@ -190,7 +191,7 @@ def _roles(options: argparse.Namespace) -> dict[str, list[str]]:
     """Return the columns that were named, by what they hold."""
     given = vars(options)
     found = {"label": [options.label], "predictions": options.prob or given.get("logits") or []}
-    return found | {k: [given[k]] for k in ("predicted", "group") if given.get(k)}
+    return found | {k: [given[k]] for k in _BESIDE if given.get(k)}
 
 
 def _rows_or_stream(

@@ -6,12 +6,12 @@ import numpy as np
 
 from calibkit.links import EPS, logit
 from calibkit.types import FloatArray
-from calibkit.validation import as_array, as_choice, as_probabilities
+from calibkit.validation import TIE, as_array, as_choice, as_probabilities
 
 KINDS = ("logits", "probabilities")
 # So few rows can look like probabilities by chance.
 _BY_CHANCE = 5
-_SUM_TOLERANCE = 1e-4
+_ROUNDED, _MOST_OFF = 0.0051, 0.1  # what two digits may change in a class, and in a sum
 _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
@@ -63,9 +63,13 @@ def _report_not_finite(array: FloatArray) -> None:
 
 
 def _refuse_probabilities(array: FloatArray) -> None:
-    if array.ndim == 2 and np.abs(array.sum(axis=1, dtype=np.float64) - 1).max() > _SUM_TOLERANCE:
-        return
-    what = "all rows sum to 1" if array.ndim == 2 else "all values lie in [0, 1]"
+    what = "all values lie in [0, 1]"
+    if array.ndim == 2:
+        off = float(np.abs(array.sum(axis=1, dtype=np.float64) - 1).max())
+        one_digit, k = bool((np.abs(array - np.round(array, 1)) < TIE).all()), array.shape[1]
+        if off > (10 * _ROUNDED * k if one_digit else min(_ROUNDED * k, _MOST_OFF)):
+            return
+        what = f"all rows sum to 1 within {off:.2g}"
     row = np.array2string(np.atleast_1d(array[0]), threshold=6, edgeitems=2, precision=4)
     raise ValueError(
         f"scores are declared as logits, but {what} as probabilities do (row 0: "

@@ -17,13 +17,14 @@ Measured rates stand in the Notes of `calibkit.audit`. Taught in lesson 14.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from calibkit.containers import is_missing, unwrapped
+from calibkit.containers import one_per_row
 from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
 
 FEW = 30  # clusters, below which a report says that they are few
@@ -83,31 +84,35 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     """
     if isinstance(cluster, Clusters):
         return cluster
-    array = unwrapped(cluster, "cluster")
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"cluster has shape {array.shape}; it needs one name for each of {n} rows."
-        )
-    given = cluster if isinstance(cluster, list | tuple) else array.tolist()
+    array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
     for row, name in enumerate(given):
-        if is_missing(name) or name == "" or name != name:
-            raise ValueError(
-                f"cluster[{row}] is missing; give such a row a name of its own, or drop it."
-            )
-        if isinstance(name, str) != isinstance(given[0], str):
+        if _kind(name) != _kind(given[0]):
             raise ValueError(
                 f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "
                 "write all names as texts, or all as numbers."
             )
     names, code = np.unique(array, return_inverse=True)
-    if len(names) == 1:
-        refuse_one(given[0])
-    if len(names) == n:
+    _refuse_alone(len(names), n, given[0])
+    return Clusters(code.astype(np.intp), len(names))
+
+
+def _kind(name: Any) -> str:
+    """Return what can be compared with what: texts, numbers, dates of one type."""
+    return "number" if isinstance(name, Real) else type(name).__name__
+
+
+def _refuse_alone(count: int, n: int, name: Any) -> None:
+    """Refuse clusters that say nothing: one for all of n rows, or one for each."""
+    if count == 1:
+        raise ValueError(
+            f"cluster has one name, {name!r}, in all rows: nothing is independent of anything "
+            "else, and chance cannot be judged. Name a column with more clusters."
+        )
+    if count == n:
         raise ValueError(
             f"cluster names each of {n:,} rows differently: leave it out if rows are independent, "
             "or name the column that says which rows belong together."
         )
-    return Clusters(code.astype(np.intp), len(names))
 
 
 class ClusterSums:
@@ -132,19 +137,10 @@ class ClusterSums:
         self.sums[place] += block.sums(values)
 
     def found(self) -> tuple[FloatMatrix, IntVector]:
-        """Return the sums (C, q) and the rows of each cluster; one cluster alone is refused."""
+        """Return the sums (C, q) and the rows of each cluster, which must hold some together."""
         count = len(self.number)
-        if count == 1:
-            refuse_one(next(iter(self.number)))
+        _refuse_alone(count, int(self.size.sum()), next(iter(self.number)))
         return self.sums[:count], self.size[:count]
-
-
-def refuse_one(name: Any) -> None:
-    """Refuse rows that are all of one cluster."""
-    raise ValueError(
-        f"cluster has one name, {name!r}, in all rows: nothing is independent of anything "
-        "else, and chance cannot be judged. Name a column with more clusters."
-    )
 
 
 def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:

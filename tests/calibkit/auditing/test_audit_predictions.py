@@ -239,9 +239,11 @@ def test_a_stream_by_cluster_says_what_memory_says() -> None:
         assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
     # A sample that has one row of every cluster is one of independent rows.
     assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
-    one = predictions(label, off, cluster=np.full(1500, "a"))
-    with pytest.raises(ValueError, match="one name, 'a', in all rows"):
-        audit_stream(in_blocks(one, 400), sample=500)
+    each = np.arange(1500).astype(str)
+    for same, message in ((np.full(1500, "a"), "one name, 'a', in all"), (each, "each of 1,500")):
+        for sample in (500, 1500):
+            with pytest.raises(ValueError, match=message):
+                audit_stream(in_blocks(predictions(label, off, cluster=same), 400), sample=sample)
 
 
 # --- true class, predicted class, confidence -----------------------------------------------------
@@ -350,5 +352,5 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
         audit(label, label="first", prob="p_ant")
     with pytest.raises(ValueError, match="'emu' is none of class_names"):
         audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
-    with pytest.raises(ValueError, match="rounded probabilities"):
+    with pytest.raises(ValueError, match="sum to 1 within 0.1 as probabilities do"):
         audit(label % 4, logits=np.round(softmax(np.log(prob[:, :4]), axis=1), 1))

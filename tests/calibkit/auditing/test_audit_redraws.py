@@ -9,8 +9,8 @@ from scipy import stats
 from book.experiments import clustered_rows
 from calibkit import cox_test
 from calibkit.auditing.alignment import _random_order
+from calibkit.auditing.evidence import power_of
 from calibkit.auditing.groups import holm
-from calibkit.auditing.power import power_of
 from calibkit.auditing.redraws import (
     TOP,
     Drawer,

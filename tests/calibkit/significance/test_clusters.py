@@ -20,11 +20,15 @@ ECE = ck.expected_calibration_error
 BAD = {
     "missing": (["a", None, "a", "b"], r"cluster\[1\] is missing"),
     "nan": ([1.0, 1.0, np.nan, 2.0], r"cluster\[2\] is missing"),
-    "empty": (["a", "a", "b", ""], r"cluster\[3\] is missing"),
+    "empty": (["a", "a", "b", " "], r"cluster\[3\] is missing"),
     "mixed": (["a", "a", 3, 3], r"cluster\[2\] = 3 is of another kind than cluster\[0\] = 'a'"),
+    "a date": (
+        [np.datetime64("2024-01-01").item(), 1, 1, 2],
+        r"cluster\[1\] = 1 is of another kind",
+    ),
     "one": (["a"] * 4, "one name, 'a', in all rows"),
     "all": (["a", "b", "c", "d"], "each of 4 rows differently: leave it out"),
-    "short": (["a", "b"], r"shape \(2,\); it needs one name for each of 4 rows"),
+    "short": (["a", "b"], r"shape \(2,\); it needs one value for each of 4 rows"),
 }
 
 
