@@ -1,5 +1,6 @@
 """Pages of the built book in a real browser: how tests open them, and what they ask of them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,14 @@ class Visit:
     def close(self) -> None:
         """Forget the page with all that it has stored."""
         self.page.context.close()
+
+
+def hidden_words(source: Path) -> list[str]:
+    """Return how each fold of a lesson begins, where the same words stand nowhere else in it."""
+    text = source.read_text(encoding="utf-8")
+    folds = re.findall(r"<details>.*?</summary>(.*?)</details>", text, re.DOTALL)
+    starts = [found[0] for fold in folds if (found := re.match(r"[\w ,.’-]{15,}", fold.strip()))]
+    return [start for start in starts if text.count(start) == 1]
 
 
 def html_pages(root: Path) -> list[str]:

