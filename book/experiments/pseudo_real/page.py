@@ -25,7 +25,13 @@ from book.experiments.pseudo_real.result import (
 )
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
-from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, stored_worths, write_best
+from book.experiments.pseudo_real.targets import (
+    SCORES,
+    TARGETS,
+    draws_of,
+    stored_worths,
+    write_best,
+)
 from calibkit.results import spell
 from calibkit_course.lesson11 import best
 from tools.virtual_environment import ROOT
@@ -146,9 +152,7 @@ def repairs_table(study: Study) -> str:
     tables["expected log loss above the best"] = replace(loss, values=above)
     columns = [Column(title, table, 1000, 2) for title, table in tables.items()]
     names = sorted(columns[0].table.names, key=columns[0].table.mean)
-    return markdown(
-        ["calibrator", *tables], [[n, *(c.cell(n) for c in columns)] for n in names]
-    )
+    return markdown(["calibrator", *tables], [[n, *(c.cell(n) for c in columns)] for n in names])
 
 
 def best_table(study: Study) -> str:
