@@ -12,6 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 import calibkit as ck
 from book.experiments import compared, pseudo_real
 from book.experiments.pseudo_real import result as results
+from book.experiments.pseudo_real.study import Study
 from calibkit.calibrators import (
     HistogramBinning,
     IsotonicCalibrator,
@@ -297,35 +298,41 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
 def test_the_table_of_what_to_use_has_the_figures_of_the_study(subtests: pytest.Subtests) -> None:
     text = (ROOT / "notebooks/11_choose_a_calibrator.md").read_text("utf-8")
     rows = pseudo_real.stored.stored()
+    study = Study(rows, pseudo_real.targets.stored_worths())
     assert f"{len(rows)} data sets" in text
 
-    def off(name: str, n: int, raw: bool, measure: Any = results.map_distance) -> str:
-        table = results.distances(rows, measure, raw=raw).where(compared.at(n))
-        return f"{1000 * table.mean(name):.0f} ± {1000 * table.standard_error(name):.0f}"
+    def off(name: str, n: int, table: compared.Table) -> str:
+        part = table.where(compared.at(n))
+        return f"{1000 * part.mean(name):.0f} ± {1000 * part.standard_error(name):.0f}"
 
     pl3, pl, bins = "PL3^CE rule", "PL^CE rule", "EW15"
-    raw = [off(name, n, True) for name in (pl3, bins) for n in (1000, 10_000)]
+    raw = [off(name, n, study.raw_maps) for name in (pl3, bins) for n in (1000, 10_000)]
     assert (
         "off by {} with 1,000 rows, {} with 10,000; 15 equal-width bins: {} and {}".format(*raw)
         in text
     )
-    near = [off(name, n, False) for name in (pl, bins) for n in (1000, 10_000)]
+    near = [off(name, n, study.maps) for name in (pl, bins) for n in (1000, 10_000)]
     assert "| {} with 1,000 rows, {} with 10,000; bins: {} and {} |".format(*near) in text
-    error = [off(name, 1000, False, results.error_distance) for name in (pl, bins)]
+    error = [off(name, 1000, study.errors) for name in (pl, bins)]
     assert "nearly calibrated: {} off, bins {}".format(*error) in text
-    many = [off(name, 10_000, False, results.error_distance) for name in (pl3, "ES15", bins)]
+    many = [off(name, 10_000, study.errors) for name in (pl3, "ES15", bins)]
     assert [value.split()[0] for value in many] == ["3", "3", "3"]
+    twice = pseudo_real.SEARCHED  # what was drawn with two seeds
     for measure in (results.map_distance, results.error_distance):
-        few = results.distances(rows, measure).where(compared.at(1000))
+        every = results.distances(rows, measure)
+        few = every.where(lambda draw: draw.n == 1000 and draw.task in twice)
         for name in (pl3, pl, "ES15", bins):  # "other draws change less"
             with subtests.test(name, measure=measure.__name__):
                 least, most = few.span(name, "seed")
                 assert (most - least) / 2 < few.standard_error(name)
-    picks = results.rankings(rows, results.picks_the_best, higher=True)
-    best = {n: picks.where(compared.at(n)) for n in (1000, 10_000)}
-    shares = {n: round(5 * table.mean(table.best())) for n, table in best.items()}
-    assert shares == {1000: 2, 10_000: 3}
-    assert "in 2 of 5 draws with 1,000 rows, in 3 of 5 at best with 10,000" in text
+    asked = {target: study.best_by(target, ("log loss", pl3)) for target in ("log_loss", "left")}
+    right = [
+        f"{asked[target].where(compared.at(n)).mean(name):.2f}"
+        for n in (10_000, 1000)
+        for target, name in (("log_loss", "log loss"), ("left", pl3))
+    ]
+    wanted = "with 10,000 rows right in {} and in {} of the draws, with 1,000 in {} and {}"
+    assert wanted.format(*right) in text
 
 
 # --- the outcome is not one seed's luck ---------------------------------------------------------
