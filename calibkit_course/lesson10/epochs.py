@@ -44,7 +44,12 @@ def over_epochs(
     with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
-            own = {"color": look.GREY, "linestyle": ":", "linewidth": 1.8, "gid": "own"}
+            own: dict[str, Any] = {
+                "color": look.GREY,
+                "linestyle": ":",
+                "linewidth": 1.8,
+                "gid": "own",
+            }
             ax.plot(epoch, history.train_loss, label="on the training images", **own)
         else:
             ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")

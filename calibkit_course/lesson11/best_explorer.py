@@ -32,7 +32,10 @@ def _rightly(view: Picks, ax: Axes) -> None:
         for place, name in enumerate(view.evaluators):
             mine = name == view.evaluator
             reach = 2 * np.nan_to_num(view.error[place])
-            code = {"color": look.OVER if mine else look.INK, "marker": "D" if mine else "o"}
+            code: dict[str, Any] = {
+                "color": look.OVER if mine else look.INK,
+                "marker": "D" if mine else "o",
+            }
             ax.errorbar(view.right[place], place, xerr=reach, gid="evaluator", **code)
         chance = 1 / len(view.calibrators)
         ax.axvline(chance, color=look.GREY, linestyle=":", label="blind guess", gid="chance")
@@ -58,7 +61,7 @@ _PRESETS: tuple[Preset, ...] = (
 def _controls() -> tuple[Choice | Slider, ...]:
     """Return the controls; what they offer stands in the stored table."""
     asked, sizes = tuple(table()["evaluators"]), tuple(table()["sizes"])
-    target = {"values": tuple(TARGETS), "default": "left", "book": tuple(TARGETS)}
+    target: dict[str, Any] = {"values": tuple(TARGETS), "default": "left", "book": tuple(TARGETS)}
     names = {name: name for name in networks()} | {ALL: "all networks"}
     return (
         Choice(name="target", label="Best means", texts=TARGETS, **target),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from book.experiments.compared import Table, at, everything
+from book.experiments.compared import Keep, Table, at, everything
 from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
 from book.experiments.pseudo_real.claims import claims
@@ -129,12 +129,17 @@ def ranks_table(study: Study) -> str:
     return _written(columns)
 
 
+def of_network(name: str) -> Keep:
+    """Keep the draws of a network's clones."""
+    return lambda draw: TASKS[draw.task].of_network == name
+
+
 def networks_table(study: Study) -> str:
     """Return the distance of the map network by network: the first question's table, by rows."""
     maps = study.maps.where(everything).only(BY_NETWORK)
     rows = []
     for network in dict.fromkeys(TASKS[draw.task].of_network for draw in maps.draws):
-        part = maps.where(lambda draw, one=network: TASKS[draw.task].of_network == one)
+        part = maps.where(of_network(network))
         means = {name: f"{1000 * part.mean(name):.2f}" for name in maps.names}
         means[part.best()] = f"**{means[part.best()]}**"
         rows.append([network, *means.values()])

@@ -95,8 +95,8 @@ def stored_worths(folder: Path = DATA) -> Worths:
     found: dict[PseudoSet, Worth] = {}
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            names = (line[name] for name in COORDINATES[:3])
-            data_set = PseudoSet(*names, int(line["n"]), int(line["seed"]))
+            task, truth, calibrator = (line[name] for name in COORDINATES[:3])
+            data_set = PseudoSet(task, truth, calibrator, int(line["n"]), int(line["seed"]))
             found[data_set] = Worth(*(float(line[name]) for name in Worth._fields))
     return found
 
