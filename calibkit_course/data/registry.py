@@ -63,7 +63,7 @@ _imagenet = partial(
 _CIFAR10 = "examples/classification/records/cifar10/"
 _CIFAR100 = "examples/classification/records/cifar100/"
 
-_ENTRIES = (
+_ENTRIES: tuple[Entry, ...] = (
     _forecasts(
         name="mlb",
         file="mlb_games.csv",

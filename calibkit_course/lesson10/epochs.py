@@ -33,7 +33,8 @@ def over_epochs(
     """Draw one quantity of a training against the epochs, measured on validation data.
 
     The log loss comes as trained and after temperature scaling, each with its lowest point, and
-    beside them that of the training images, while the weights moved. The others are "accuracy", "calibration error" and "temperature".
+    beside them that of the training images, while the weights moved. The others are "accuracy",
+    "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
@@ -43,7 +44,12 @@ def over_epochs(
     with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
-            own = {"color": look.GREY, "linestyle": ":", "linewidth": 1.8, "gid": "own"}
+            own: dict[str, Any] = {
+                "color": look.GREY,
+                "linestyle": ":",
+                "linewidth": 1.8,
+                "gid": "own",
+            }
             ax.plot(epoch, history.train_loss, label="on the training images", **own)
         else:
             ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")

@@ -32,7 +32,10 @@ def _rightly(view: Picks, ax: Axes) -> None:
         for place, name in enumerate(view.evaluators):
             mine = name == view.evaluator
             reach = 2 * np.nan_to_num(view.error[place])
-            code = {"color": look.OVER if mine else look.INK, "marker": "D" if mine else "o"}
+            code: dict[str, Any] = {
+                "color": look.OVER if mine else look.INK,
+                "marker": "D" if mine else "o",
+            }
             ax.errorbar(view.right[place], place, xerr=reach, gid="evaluator", **code)
         chance = 1 / len(view.calibrators)
         ax.axvline(chance, color=look.GREY, linestyle=":", label="blind guess", gid="chance")
@@ -47,54 +50,40 @@ def _draw(view: Picks, figure: AnyFigure, compact: bool) -> None:
     _rightly(view, axes[1])
 
 
-def best_by(**defaults: Any) -> Explorer[Picks]:
-    """Return the explorer: what "best" means, who is asked, and which network is cloned."""
-    stored = table()
-    controls = (
+_PRESETS: tuple[Preset, ...] = (
+    ("error left, log loss is asked", {}),
+    ("error left, PL3 is asked", {"evaluator": "PL3"}),
+    ("expected log loss, log loss is asked", {"target": "log_loss"}),
+    ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
+)
+
+
+def _controls() -> tuple[Choice | Slider, ...]:
+    """Return the controls; what they offer stands in the stored table."""
+    asked, sizes = tuple(table()["evaluators"]), tuple(table()["sizes"])
+    target: dict[str, Any] = {"values": tuple(TARGETS), "default": "left", "book": tuple(TARGETS)}
+    names = {name: name for name in networks()} | {ALL: "all networks"}
+    return (
+        Choice(name="target", label="Best means", texts=TARGETS, **target),
+        Choice(name="evaluator", label="Asked", values=asked, default=asked[0], book=asked),
         Choice(
-            name="target",
-            label="Best means",
-            values=tuple(TARGETS),
-            default="left",
-            book=tuple(TARGETS),
-            texts=TARGETS,
-        ),
-        Choice(
-            name="evaluator",
-            label="Asked",
-            values=tuple(stored["evaluators"]),
-            default="log loss",
-            book=tuple(stored["evaluators"]),
-        ),
-        Choice(
-            name="network",
-            label="Network",
-            values=(ALL, *networks()),
-            default=ALL,
-            texts={name: name for name in networks()} | {ALL: "all networks"},
+            name="network", label="Network", values=(ALL, *networks()), default=ALL, texts=names
         ),
         Slider(
-            name="n",
-            label="Test set",
-            values=tuple(stored["sizes"]),
-            default=stored["sizes"][-1],
-            book=(stored["sizes"][0], stored["sizes"][-1]),
-            unit="rows",
+            name="n", label="Test set", values=sizes, default=sizes[-1], book=sizes, unit="rows"
         ),
     )
-    presets: tuple[Preset, ...] = (
-        ("error left, log loss is asked", {}),
-        ("error left, PL3 is asked", {"evaluator": "PL3"}),
-        ("expected log loss, log loss is asked", {"target": "log_loss"}),
-        ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
-    )
+
+
+def best_by(**defaults: Any) -> Explorer[Picks]:
+    """Return the explorer: what "best" means, who is asked, and which network is cloned."""
     return Explorer(
         name="best-by",
         title="Best by what?",
-        controls=controls,
+        controls=_controls(),
         view=best_by_view,
         draw=_draw,
-        presets=presets,
+        presets=_PRESETS,
         size=(8.6, 3.9),
         cell=(6.8, 3.1),
     ).starting_at(**defaults)

@@ -36,6 +36,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
         *({"epoch": value} for value in (0, 39, 41, 1.5)),
         *({"n": value} for value in (49, 99.5, 1501)),
     ],
+    "best_by": [{"n": 200}],
     "calibrator_race": [{"n": 200}, {"n_bins": 0}, {"n_bins": 51}],
     "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],

@@ -28,8 +28,8 @@ from calibkit.calibrators import (
     ScalingBinning,
 )
 from calibkit.calibrators.base import Calibrator
-from calibkit.multiclass import TemperatureScaling
 from calibkit.fakes import FakeSample, LogitDistortion
+from calibkit.multiclass import TemperatureScaling
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.types import FloatVector
 from calibkit.validation import as_count
@@ -94,6 +94,7 @@ TRUTHS: Final[Mapping[str, Calibrator]] = {
     "PL3": PiecewiseLinear("logit"),
     "KDE": KernelDensityCalibrator(),
 }
+
 
 class TemperatureMap(Calibrator):
     """Temperature scaling of two classes: ``logit c(p) = logit(p) / T``."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from book.experiments.compared import Table, at, everything
+from book.experiments.compared import Keep, Table, at, everything
 from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
 from book.experiments.pseudo_real.claims import claims
@@ -25,7 +25,13 @@ from book.experiments.pseudo_real.result import (
 )
 from book.experiments.pseudo_real.stored import CLONES, DATA, stored
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
-from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, stored_worths, write_best
+from book.experiments.pseudo_real.targets import (
+    SCORES,
+    TARGETS,
+    draws_of,
+    stored_worths,
+    write_best,
+)
 from calibkit.results import spell
 from calibkit_course.lesson11 import best
 from tools.virtual_environment import ROOT
@@ -123,12 +129,17 @@ def ranks_table(study: Study) -> str:
     return _written(columns)
 
 
+def of_network(name: str) -> Keep:
+    """Keep the draws of a network's clones."""
+    return lambda draw: TASKS[draw.task].of_network == name
+
+
 def networks_table(study: Study) -> str:
     """Return the distance of the map network by network: the first question's table, by rows."""
     maps = study.maps.where(everything).only(BY_NETWORK)
     rows = []
     for network in dict.fromkeys(TASKS[draw.task].of_network for draw in maps.draws):
-        part = maps.where(lambda draw, one=network: TASKS[draw.task].of_network == one)
+        part = maps.where(of_network(network))
         means = {name: f"{1000 * part.mean(name):.2f}" for name in maps.names}
         means[part.best()] = f"**{means[part.best()]}**"
         rows.append([network, *means.values()])
@@ -146,9 +157,7 @@ def repairs_table(study: Study) -> str:
     tables["expected log loss above the best"] = replace(loss, values=above)
     columns = [Column(title, table, 1000, 2) for title, table in tables.items()]
     names = sorted(columns[0].table.names, key=columns[0].table.mean)
-    return markdown(
-        ["calibrator", *tables], [[n, *(c.cell(n) for c in columns)] for n in names]
-    )
+    return markdown(["calibrator", *tables], [[n, *(c.cell(n) for c in columns)] for n in names])
 
 
 def best_table(study: Study) -> str:

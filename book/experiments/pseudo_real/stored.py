@@ -4,7 +4,8 @@ import csv
 import gzip
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,10 +56,12 @@ def store(found: Found, folder: Path = DATA) -> None:
             writer.writerows(_line(data_set, rows, names) for data_set, rows in block.items())
 
 
-def packed(path: Path) -> io.TextIOWrapper:
-    """Open a text to be compressed: the same bytes at any time, under any name."""
-    file = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
-    return io.TextIOWrapper(file, encoding="utf-8", newline="")
+@contextmanager
+def packed(path: Path) -> Iterator[io.StringIO]:
+    """Take a text and write it compressed: the same bytes at any time."""
+    text = io.StringIO(newline="")
+    yield text
+    path.write_bytes(gzip.compress(text.getvalue().encode("utf-8"), mtime=0))
 
 
 def place(data_set: PseudoSet) -> tuple[int, ...]:
@@ -101,9 +104,7 @@ def _rows(line: Mapping[str, Any]) -> dict[str, Row]:
     truth = [int(line[part]) / UNIT for part in TRUTH]
     names = dict.fromkeys(head.rpartition(" ")[0] for head in line if " " in head)
     found = {name: [_number(line[f"{name} {part}"]) for part in STORED] for name in names}
-    return {
-        name: Row(*row, *truth) for name, row in found.items() if not all(map(math.isnan, row))
-    }
+    return {name: Row(*row, *truth) for name, row in found.items() if not all(map(math.isnan, row))}
 
 
 def _number(text: str) -> float:

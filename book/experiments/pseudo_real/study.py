@@ -23,7 +23,7 @@ from book.experiments.pseudo_real.result import (
     squared_distance,
 )
 from book.experiments.pseudo_real.stored import Rows
-from book.experiments.pseudo_real.targets import SCORES, TARGETS, Worths, draws_of, estimate
+from book.experiments.pseudo_real.targets import Worths, draws_of, estimate
 
 TITLES: Final = {
     "EW15": "15 equal-width bins",
@@ -126,14 +126,13 @@ class Study:
         return Table(tuple(groups), names, values, True, clusters=CLUSTERS).averaged(seed="all")
 
     def repairs(self, what: str) -> Table:
-        """What calibrators are worth by a target, on every clone; the sizes play no part."""
+        """Return what calibrators are worth by a target, on every clone; the sizes play no part."""
         clones: dict[Draw, dict[str, float]] = {}
         for d, worth in self.worths.items():
-            clones.setdefault(Draw(d.task, d.truth, 0, d.seed), {})[d.calibrator] = getattr(
-                worth, what
-            )
+            row = clones.setdefault(Draw(d.task, d.truth, 0, d.seed), {})
+            row[d.calibrator] = getattr(worth, what)
         names = tuple(next(iter(clones.values())))
-        values = np.array([[found.get(name, np.nan) for name in names] for found in clones.values()])
+        values = np.array([[row[name] for name in names] for row in clones.values()])
         return Table(tuple(clones), names, values, clusters=CLUSTERS).averaged(seed="all")
 
     @property

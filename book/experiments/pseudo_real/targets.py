@@ -92,13 +92,13 @@ def stored_worths(folder: Path = DATA) -> Worths:
     path = folder / TARGETS_FILE
     if not path.exists():
         return {}
+    found: dict[PseudoSet, Worth] = {}
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return {
-            PseudoSet(*(line[name] for name in COORDINATES[:3]), int(line["n"]), int(line["seed"])): (
-                Worth(*(float(line[name]) for name in Worth._fields))
-            )
-            for line in csv.DictReader(file)
-        }
+        for line in csv.DictReader(file):
+            task, truth, calibrator = (line[name] for name in COORDINATES[:3])
+            data_set = PseudoSet(task, truth, calibrator, int(line["n"]), int(line["seed"]))
+            found[data_set] = Worth(*(float(line[name]) for name in Worth._fields))
+    return found
 
 
 def write_best(rows: Rows, worths: Worths, path: Path) -> None:

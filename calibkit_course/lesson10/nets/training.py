@@ -31,9 +31,10 @@ def image_network(
     """Return a small network of our own, untrained: 56,970 weights.
 
     That of the hands-on session of Galdran and Riera is a ResNet18 for images of skin (DermaMNIST),
-    too large to be trained within a lesson. Two convolutions of stride 2 (5 x 5 and 3 x 3), one hidden layer, ten logits; ReLU in between:
-    images of shape (n, 1, 28, 28) become logits of shape (n, 10). With `batch_norm` a batch
-    normalisation follows each convolution (Ioffe and Szegedy, 2015). `rng` draws the weights.
+    too large to be trained within a lesson. Two convolutions of stride 2 (5 x 5 and 3 x 3), one
+    hidden layer, ten logits; ReLU in between: images of shape (n, 1, 28, 28) become logits of shape
+    (n, 10). With `batch_norm` a batch normalisation follows each convolution (Ioffe and Szegedy,
+    2015). `rng` draws the weights.
     """
     torch = need_torch()
     if len(channels) != 2:
@@ -87,8 +88,10 @@ def train_network(
         ``step(network, optimiser, images, labels)`` trains on one batch and returns its loss.
         None: the step of the loss that is named.
     loss : {"cross-entropy", "label-smoothing", "focal", "mixup"}
-        Each with its usual strength where `strength` is None. Label smoothing: a share of 0.1 of the label is spread. Focal
-        loss: the exponent is 3. Mixup: the mixing weight is from Beta(0.4, 0.4).
+        Label smoothing spreads a share of each label, usually 0.1. The exponent of focal loss is
+        usually 3, and the mixing weight of mixup from Beta(0.4, 0.4).
+    strength : float or None
+        That share, exponent or parameter; None: the usual one.
     weight_decay : float
         Decoupled weight decay, in units of the learning rate; 0.3 is much.
     keep_logits : bool

@@ -117,7 +117,7 @@ class TestExplorer:
 
         monkeypatch.setattr(runs, "stored", refuse)
         assert repr(lesson10.thermostat()) == (
-            "<Explorer thermostat: epoch=40, temperature=1.0, n=500>"
+            "<Explorer thermostat: temperature=1.0, epoch=40, n=500>"
         )
 
 

@@ -84,6 +84,7 @@ def test_chances_are_bars_and_the_true_class_is_marked(subtests):
 class History:
     epoch: Any = field(default_factory=lambda: np.arange(1, 6))
     accuracy: tuple[float, ...] = (0.2, 0.4, 0.6, 0.6, 0.6)
+    train_loss: tuple[float, ...] = (2.2, 1.0, 0.5, 0.2, 0.1)
     log_loss: tuple[float, ...] = (2.0, 1.2, 1.1, 1.3, 1.6)
     refined_log_loss: tuple[float, ...] = (1.9, 1.2, 1.05, 0.95, 1.0)
     calibration_error: tuple[float, ...] = (0.1, 0.02, 0.05, 0.1, 0.2)
@@ -95,6 +96,7 @@ class TestTraining:
         ax = over_epochs(History())
         assert tuple(one(ax, "raw").get_ydata()) == History.log_loss
         assert tuple(one(ax, "refined").get_ydata()) == History.refined_log_loss
+        assert tuple(one(ax, "own").get_ydata()) == History.train_loss
         assert one(ax, "least-raw").get_xydata().tolist() == [[3, 1.1]]
         assert one(ax, "least-refined").get_xydata().tolist() == [[4, 0.95]]
         assert one(ax, "raw").get_linestyle() != one(ax, "refined").get_linestyle()
