@@ -4,7 +4,8 @@ Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figu
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
 The quiz takes 4 and counts as going further, because it is best answered on another day.
 Folded hints, answers and solutions are not counted. A part whose heading begins with "Go further"
-is counted apart; it ends at the next heading of its level.
+is counted apart; it ends at the next heading of its level. The table also counts the core's words,
+its lines of code, and its terms: what prose sets in italics or bold, or links to the glossary.
 """
 
 import math
@@ -18,6 +19,8 @@ from nbformat import NotebookNode
 from tools import notebook_files as files
 
 WORDS_PER_MINUTE = 200
+WORD = re.compile(r"\w[\w'’.-]*")
+TERM = re.compile(r"\{term\}`([^`<]+)|(?<![*\w])\*{1,2}([A-Za-z][^*\n.:]{2,28})\*{1,2}(?![*\w])")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
@@ -28,30 +31,45 @@ PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
 
 
 class Minutes(NamedTuple):
-    """Minutes of a lesson's core and of its parts "Go further"."""
+    """Minutes of a lesson's core and of its parts "Go further", and the size of the core."""
 
     core: float
     further: float
+    words: int
+    lines: int
+    terms: int
 
 
 def counted(notebook: NotebookNode) -> Minutes:
     """Return what a lesson takes, by the rule above."""
     minutes, level = [0.0, 0.0], 0  # the level of the heading "Go further" that we are below
+    words, lines, terms = 0, 0, set[str]()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             minutes[level > 0 or "quiz" in files.tags(cell)] += code_minutes(cell)
+            lines += (level == 0 and is_read(cell)) * len(cell.source.splitlines())
             continue
         for text, heading in sections(files.FOLD.sub(" ", cell.source)):
             if heading:
-                depth, words = len(heading[1]), heading[2].strip()
-                if words.startswith("Go further"):
+                depth, title = len(heading[1]), heading[2].strip()
+                if title.startswith("Go further"):
                     level = depth
                 elif 0 < depth <= level:
                     level = 0
-                if found := EXERCISE.search(words):
+                if found := EXERCISE.search(title):
                     minutes[level > 0] += float(found[1])
-            minutes[level > 0] += len(re.findall(r"\w[\w'’.-]*", text)) / WORDS_PER_MINUTE
-    return Minutes(*minutes)
+            count = len(WORD.findall(text))
+            minutes[level > 0] += count / WORDS_PER_MINUTE
+            if level == 0:
+                words += count
+                prose = "\n".join(line for line in text.splitlines() if line[:2] != "- ")
+                terms |= {(a or b).casefold() for a, b in TERM.findall(prose)}
+    return Minutes(minutes[0], minutes[1], words, lines, len(terms))
+
+
+def is_read(cell: NotebookNode) -> bool:
+    """Tell whether a learner reads the code of a cell."""
+    return not set(files.tags(cell)) & set(PRICES)
 
 
 def sections(text: str) -> list[tuple[str, re.Match[str] | None]]:
@@ -83,11 +101,12 @@ def stated(path: Path) -> tuple[int, int] | None:
 
 def main(names: list[str]) -> int:
     """Print counted and stated minutes of the lessons, rounded up to the next five."""
-    print("lesson  core  go further  header")
+    print("lesson  core  go further  header    words  lines  terms")
     for path in files.sources(names):
-        minutes, said = counted(files.read_source(path)), stated(path)
-        core, further = (5 * math.ceil(part / 5) for part in (minutes.core, minutes.further))
-        print(f"{path.stem[:2]:>6}{core:>6}{further:>12}  {said or '-'}")
+        found, said = counted(files.read_source(path)), stated(path)
+        core, further = (5 * math.ceil(part / 5) for part in (found.core, found.further))
+        size = f"{found.words:>7}{found.lines:>7}{found.terms:>7}"
+        print(f"{path.stem[:2]:>6}{core:>6}{further:>12}  {said or '-'!s:<8}{size}")
     return 0
 
 

@@ -45,6 +45,7 @@ def null_level(
         _draw_columns(ax, null)
         _draw_lines(ax, null)
         ax.set_xlabel(null.name, fontsize=look.FONT_SIZE)
+        ax.locator_params(axis="x", nbins=6)
         ax.set_title(_p_value_in_words(null) if title is None else title, loc="left")
     look.remember(ax, ["Histogram of the values of a calibrated model.", null.describe()])
     return ax

@@ -69,7 +69,7 @@ class TestView:
         assert hunted(rule).error.p_value > 0.05
 
     def test_it_says_share_null_level_and_model(self):
-        hunt = lesson08.outlier_hunter_view(alpha=0.001)
+        hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
         words, error = hunt.describe(), hunt.error
         assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
         assert "10 bins at the level 0.1 %" in words
