@@ -6,15 +6,7 @@ words for the learner. Judges may raise the two themselves.
 
 import copy
 import math
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    KeysView,
-    Mapping,
-    Sequence,
-    ValuesView,
-)
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

@@ -92,8 +92,7 @@ def six_vectors(**defaults: Any) -> Explorer[HidingView]:
         values=_STEPS,
         default=0.0,
         book=_STEPS,
-        form="{:.0%}",
-        unit="of the way",
+        form="{:.0%} of the way",
     )
     return Explorer(
         name="six-vectors",

@@ -9,6 +9,7 @@ from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson14 import figures
 from calibkit_course.lesson14.view import (
+    ALL,
     COSTS,
     EVERY,
     FILES,
@@ -45,9 +46,7 @@ def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
 
 
 _CONTROLS = (
-    Slider(
-        name="rows", label="First rows", values=SIZES, default=SIZES[-1], book=SIZES, unit="rows"
-    ),
+    Slider(name="rows", label="Rows", values=SIZES, default=ALL, book=SIZES, unit="rows"),
     Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES[:4]),
     Choice(name="view", label="View", values=VIEWS, default=EVERY),
     Slider(name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, unit="bins"),
