@@ -14,9 +14,9 @@ from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (
-    "small clinic",
-    "mixed-up file",
     "screening",
+    "mixed-up file",
+    "small clinic",
     "language model",
     "three animals",
     "thirty patients",
