@@ -16,7 +16,7 @@ _DISTORTION_TEXTS = {
     "none": "none: calibrated",
 }
 _SCALES = {
-    MEASURE_TEXTS[key]: (low, 0.3) for key, low in (("map", 2e-3), ("left", 2e-3), ("loss", 3e-5))
+    MEASURE_TEXTS[key]: (low, 0.3) for key, low in (("map", 2e-3), ("left", 2e-3), ("loss", 2e-5))
 }
 
 

@@ -292,17 +292,6 @@ CHECKS = {
         ),
         praise="the weights come close to 0.3, 0.6 and 1.2, which the fake was made with.",
     ),
-    "12.5": Check(
-        task="Count the cells in use",
-        variable="cells_in_use",
-        judge=fits.judge_cells,
-        hints=(
-            "Each row has one bin per class. Rows with the same bins share a cell.",
-            "Take `np.minimum((p * n_bins).astype(int), n_bins - 1)`, then `np.unique(…, axis=0)`.",
-        ),
-        praise="with ten classes, 10,000 predictions are spread over 6,686 cells. There is "
-        "little left to average.",
-    ),
 }
 
 PREDICTIONS = {

@@ -52,9 +52,8 @@ class HidingView(Result):
 
 def six_vectors_view(*, share: float = 0.0) -> HidingView:
     """Move the truth of the six vectors by a share of the way that no diagram sees."""
-    share = as_number(share, "share", "a number from 0 to 1", lambda value: 0 <= value <= 1)
-    part = Fraction(share).limit_denominator(1000)
-    far, mixed = hidden(), []
+    number = as_number(share, "share", "a number from 0 to 1", lambda value: 0 <= value <= 1)
+    far, mixed, part = hidden(), [], Fraction(number).limit_denominator(1000)
     for said, true in zip(far.confidence, far.truth, strict=True):
         mixed.append([c + part * (r - c) for c, r in zip(said, true, strict=True)])
     stated, truth = np.array(SIX_STATED) / 10, np.array(mixed, dtype=float)
@@ -64,8 +63,8 @@ def six_vectors_view(*, share: float = 0.0) -> HidingView:
         said, true = stated[np.arange(6), place], truth[np.arange(6), place]
         values = np.unique(said) if name != "confidence" else np.full(3, said[0])
         seen[name] = values, np.array([true[said == value].mean() for value in values])
-    classifier = FiniteClassifier(None, [list(row) for row in far.confidence], mixed)
-    return HidingView(classifier=classifier, seen=seen)
+    one = FiniteClassifier(None, list(map(list, far.confidence)), mixed)
+    return HidingView(classifier=one, seen=seen)
 
 
 def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
@@ -92,8 +91,7 @@ def six_vectors(**defaults: Any) -> Explorer[HidingView]:
         values=_STEPS,
         default=0.0,
         book=_STEPS,
-        form="{:.0%}",
-        unit="of the way",
+        form="{:.0%} of the way",
     )
     return Explorer(
         name="six-vectors",
@@ -104,7 +102,8 @@ def six_vectors(**defaults: Any) -> Explorer[HidingView]:
         play="share",
         presets=(
             ("at the start", {}),
-            ("half of the way", {"share": 0.5}),
+            ("a third of the way", {"share": 0.3}),
+            ("two thirds", {"share": 0.7}),
             ("all of it", {"share": 1.0}),
         ),
         size=(7.6, 4.2),

@@ -9,6 +9,7 @@ from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson14 import figures
 from calibkit_course.lesson14.view import (
+    ALL,
     COSTS,
     EVERY,
     FILES,
@@ -45,10 +46,8 @@ def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
 
 
 _CONTROLS = (
-    Slider(
-        name="rows", label="First rows", values=SIZES, default=SIZES[-1], book=SIZES, unit="rows"
-    ),
-    Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES[:4]),
+    Slider(name="rows", label="Rows", values=SIZES, default=ALL, book=SIZES, unit="rows"),
+    Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES[:2]),
     Choice(name="view", label="View", values=VIEWS, default=EVERY),
     Slider(name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, unit="bins"),
     Choice(
@@ -60,10 +59,10 @@ _CONTROLS = (
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("Screening, first 30", {"rows": 30, "file": "screening", "costs": "1 : 20"}),
-    ("Screening, first 250", {"rows": 250, "file": "screening", "costs": "1 : 20"}),
-    ("Screening, all 2,500", {"rows": 2500, "file": "screening", "costs": "1 : 20"}),
-    ("Mixed-up file, all 1,500", {"file": "mixed-up file"}),
+    ("Screening, first 30 rows", {"rows": 30}),
+    ("First 120", {"rows": 120}),
+    ("All 2,500", {}),
+    ("All, a miss costs 20 false alarms", {"costs": "1 : 20"}),
 )
 
 

@@ -13,21 +13,19 @@ _FACES = {
     "bad": ("#FBDDD0", "#9C2C00"),
     "unknown": ("#E4E7EB", "#3F4A56"),
 }
-_SIZE = (5.4, 3.4)
 
 
 def audit_board(board: AuditBoard, ax: Axes | None = None) -> Axes:
     """Draw the lights of an audit, one row per question."""
     with look.style():
-        ax, _ = look.axes_or_new(ax, _SIZE)
+        ax, _ = look.axes_or_new(ax, (5.4, 3.4))
         rows = len(board.topics)
         ax.set(xlim=(0, 1), ylim=(rows + 0.15, -0.55))
         ax.set_axis_off()
         for row, answer in enumerate(board.report.answers):
             _draw_row(ax, row, answer, board.details[row])
         foot = board.promise.replace(". ", ".\n")
-        place = (0.0, rows - 0.15)
-        ax.text(*place, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
+        ax.text(0.0, rows - 0.15, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
     for text in ax.texts:
         text.set_in_layout(False)

@@ -14,14 +14,14 @@ from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (
-    "small clinic",
-    "mixed-up file",
     "screening",
+    "mixed-up file",
+    "small clinic",
     "language model",
     "three animals",
     "thirty patients",
 )
-SIZES = (30, 60, 120, 250, 500, 1000, 2500)  # the last one holds every file
+SIZES = (30, 60, 120, 250, 500, 1000, ALL := 2500)  # rows; the last one holds every file
 EVERY = "every view"
 VIEWS = (EVERY, "top-label", "class-wise")
 UNKNOWN = "unknown"
@@ -73,8 +73,8 @@ def board_of(report: AuditReport) -> AuditBoard:
 
 def audit_board_view(
     *,
-    rows: int = SIZES[-1],
-    file: str = "small clinic",
+    rows: int = ALL,
+    file: str = FILES[0],
     view: str = EVERY,
     bins: int = 15,
     costs: str = UNKNOWN,
@@ -95,12 +95,11 @@ def audit_board_view(
 @lru_cache(maxsize=128)
 def _report(n: int, file: str, view: str, bins: int, costs: str) -> AuditReport:
     rows = sample_file(file)
-    binary = rows.y_prob.ndim == 1
     return audit(
         rows.y_true[:n],
         rows.y_prob[:n],
         view=None if view == EVERY else view,
-        costs=COSTS[costs] if binary else None,
+        costs=COSTS[costs] if rows.y_prob.ndim == 1 else None,
         class_names=rows.class_names,
         title=rows.title,
         bins=bins,  # all else as in the text: one file has one p-value
@@ -111,8 +110,7 @@ def _report(n: int, file: str, view: str, bins: int, costs: str) -> AuditReport:
 
 
 def _alignment(answer: Answer, _: AuditReport) -> str:
-    found = answer.numbers
-    return f"accuracy {found['accuracy']:.3f}, commonest class {found['majority']:.3f}"
+    return "accuracy {accuracy:.3f}, commonest class {majority:.3f}".format(**answer.numbers)
 
 
 def _data(answer: Answer, _: AuditReport) -> str:
@@ -127,8 +125,7 @@ def _calibration(answer: Answer, _: AuditReport) -> str:
 
 
 def _direction(answer: Answer, _: AuditReport) -> str:
-    found = answer.numbers
-    return f"said {found['mean_prob']:.3f}, observed {found['frequency']:.3f}"
+    return "said {mean_prob:.3f}, observed {frequency:.3f}".format(**answer.numbers)
 
 
 def _costs(answer: Answer, _: AuditReport) -> str:

@@ -37,7 +37,7 @@ QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}
 BOLD = re.compile(r"\*\*(-?[\d.,]+)\*\*")
 FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 # Numbers of right options that the question makes up, or that a test below looks at.
-PREMISES = {"04.4": {"0.2", "0.3"}, "13.3": {"0.01", "0.10"}}
+PREMISES = {"04.4": {"0.2", "0.3"}}
 
 
 # --- every number, computed ----------------------------------------------------------------------

@@ -148,21 +148,6 @@ UNFINISHED = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 6, options={"maxiter"
 SHRUNK = VectorScaling("probabilities", penalty=0.1).fit(uneven().y_prob, uneven().y_true)
 PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven().y_true)
 
-# --- 12.5 --------------------------------------------------------------------------------------
-
-
-def cells(p: FloatVector, n_bins: int) -> int:
-    return len(np.unique(np.minimum((p * n_bins).astype(int), n_bins - 1), axis=0))
-
-
-def cells_between(p: FloatVector, edges: FloatVector) -> int:
-    return len(np.unique(np.digitize(p, edges[1:-1]), axis=0))
-
-
-def cells_by_sets(p: Any, n_bins: int) -> int:
-    return len({tuple(min(int(v * n_bins), n_bins - 1) for v in row) for row in p})
-
-
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "12.1": [
         (but("", last_of_a_tie), "has a tie"),
@@ -222,21 +207,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (np.eye(3), "this is a matrix"),
         (0.5, "a pair"),
     ],
-    "12.5": [
-        (lambda p, b: b ** p.shape[1], "also the empty ones"),
-        (lambda p, b: len(p), "the number of rows"),
-        (lambda p, b: sum(len(np.unique((c * b).astype(int))) for c in p.T), "single classes"),
-        (lambda p, b: len(np.unique((p[:, 0] * b).astype(int))), "one class only"),
-        (lambda p, b: len(np.unique((p * b).astype(int), axis=0)), "for probability 1"),
-        (lambda p, b: 1, "hold a prediction"),
-        (lambda p, b: "three", "a whole number"),
-        (lambda p, b: cells(p, 10), "Use `n_bins`"),
-        (lambda p, b: cells(p[:, :-1], b), "leaves out the last class"),
-        (lambda p, b: cells_between(p, np.linspace(0, 1, b + 1)), "`np.linspace`"),
-        (lambda p, b: len(np.unique(np.maximum(np.ceil(p * b), 1), axis=0)), "its lower edge"),
-        (lambda p, b: len(np.unique(np.round(p * b), axis=0)), "round down"),
-        (7, "a function"),
-    ],
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
@@ -268,12 +238,6 @@ RIGHT: dict[str, list[Any]] = {
         [BEST[:3].tolist(), (BEST[3:] + 7).tolist()],
         np.array([BEST[:3], BEST[3:]], dtype=np.float32),
         (np.round(BEST[:3], 2), np.round(BEST[3:], 2)),  # as the solution prints it
-    ],
-    "12.5": [
-        cells,
-        cells_by_sets,
-        lambda p, b: np.int64(cells(p, b)),
-        lambda p, b: cells_between(p, np.arange(b + 1) / b),
     ],
 }
 
