@@ -65,7 +65,8 @@ def draw(*, answered: bool = True) -> tuple[Figure, str]:
     words = []
     with plot.style():
         figure, axes = plt.subplots(1, 2, figsize=SIZE, layout="compressed")
-        figure.get_layout_engine().set(rect=(0.01, 0.05, 0.98, 0.91))  # room for words below
+        layout: Any = figure.get_layout_engine()
+        layout.set(rect=(0.01, 0.05, 0.98, 0.91))  # room for words below
         figure.suptitle(QUESTION, fontsize=16)
         for ax, (name, sample) in zip(axes, CASES.items(), strict=True):
             data = (sample.y_true, sample.y_prob)

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.results import Result, listed, plain, spell, write_whole
+from calibkit.results import Result, finite, listed, spell, write_whole
 from calibkit.significance._bets import Sums, lowest_mean
 from calibkit.validation import as_level
 from calibkit.views import Events, View, binary_problem, shows_rows
@@ -79,7 +79,7 @@ class Evidence(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as JSON takes them; what is not finite becomes None."""
-        return {"in words": self.describe()} | {k: plain(v) for k, v in asdict(self).items()}
+        return {"in words": self.describe()} | {k: finite(v) for k, v in asdict(self).items()}
 
 
 class Monitor:

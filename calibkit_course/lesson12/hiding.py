@@ -63,7 +63,7 @@ def six_vectors_view(*, share: float = 0.0) -> HidingView:
         said, true = stated[np.arange(6), place], truth[np.arange(6), place]
         values = np.unique(said) if name != "confidence" else np.full(3, said[0])
         seen[name] = values, np.array([true[said == value].mean() for value in values])
-    one = FiniteClassifier(None, list(map(list, far.confidence)), mixed)
+    one = FiniteClassifier(far.mass, far.confidence, tuple(map(tuple, mixed)))
     return HidingView(classifier=one, seen=seen)
 
 
@@ -77,7 +77,7 @@ def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
         for size, (marker, colour), (name, points) in zip(
             (11, 8.5, 6, 3.5), _CODES, view.seen.items(), strict=True
         ):
-            face = {"markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.6}
+            face: Any = {"markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.6}
             ax.plot(*points, marker, markersize=size, label=name, gid=name, zorder=3, **face)
         ax.set_ylabel("true frequency", fontsize=look.FONT_SIZE)
     look.remember(right, [view.describe()])

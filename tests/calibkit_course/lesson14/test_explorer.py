@@ -54,7 +54,9 @@ class TestBoard:
         assert lesson14.audit_board_view(**state).report.verdicts[topic] == verdict
 
     def test_bins_move_the_error_and_its_null_level(self, subtests):
-        few, many = (lesson14.audit_board_view(file="small clinic", bins=bins).report for bins in (5, 15))
+        few, many = (
+            lesson14.audit_board_view(file="small clinic", bins=bins).report for bins in (5, 15)
+        )
         for name in ("error", "null_error"):
             with subtests.test(name):
                 assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
