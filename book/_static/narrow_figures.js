@@ -5,7 +5,7 @@
   "use strict";
 
   const MARGIN = 3; // pixels around a piece
-  const LEAST = 0.835; // of its size: letters of 9.5 points are 11 pixels high then
+  const LEAST = 0.84; // of its size: letters of 9.5 points are 11 pixels high then
 
   const piece = ([left, top, right, bottom], widest, [width, height]) => {
     const x = Math.max(0, left - MARGIN);
