@@ -146,8 +146,7 @@ def compare(
     rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_rows, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    count = min(count, max(100, _NUMBERS // rows.n))
-    view, draws = view_of_models(rows, view), (count, of_rows)
+    view, draws = view_of_models(rows, view), (min(count, max(100, _NUMBERS // rows.n)), of_rows)
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
@@ -157,7 +156,7 @@ def compare(
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(count, level, bins), *by_cluster(rows)),
+        notes=(*_notes(draws[0], level, bins), *by_cluster(rows)),
         advice=_doubt(rows, of_order),
         **_diagrams(rows, probs, view, bins),
         **worded(tuple(probs), _differences(rows, each, nulls, table, level, draws), level),
