@@ -200,14 +200,15 @@ def test_the_front_door_asks_first_and_then_fills_the_null_level(browser: Any, s
     assert f"Draw 2 of a perfect model: error {second:.3f}" in status.inner_text()
     assert f"on average {(first + second) / 2:.3f}" in status.inner_text()
     assert door.locator(".ck-dots circle").count() == 2
-    while door.get_by_role("button", name="more draws").is_enabled():
-        door.get_by_role("button", name="more draws").click()
-        page.wait_for_timeout(100)
+    more = door.get_by_role("button", name="more draws")
+    for seen in [*range(22, front_door.DRAWS + 1, 20), front_door.DRAWS + 1]:
+        more.click()
+        page.wait_for_function(f"document.querySelectorAll('.ck-dots circle').length === {seen}")
+    assert more.is_disabled()
     level = null_level(expected_calibration_error, front_door.PERFECT.y_true,
         front_door.PERFECT.y_prob, bins=front_door.BINS, rng=1).mean  # fmt: skip
     said = re.search(r"average (0\.\d+), its null level", status.inner_text())
     assert said and abs(float(said[1]) - level) < 0.005  # three standard errors of 201 draws
-    assert door.locator(".ck-dots circle").count() == front_door.DRAWS + 1
     assert visit.messages == [] and visit.elsewhere == []
     visit.close()
 
