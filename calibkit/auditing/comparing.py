@@ -145,10 +145,10 @@ def compare(
     names = {"groups": groups, "cluster": cluster, "class_names": class_names}
     rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    view, count = view_of_models(rows, view), min(count, max(100, _NUMBERS // rows.n))
     of_null, of_rows, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
+    count = min(count, max(100, _NUMBERS // rows.n))
+    view, draws = view_of_models(rows, view), (count, of_rows)
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
-    found = _differences(rows, each, nulls, table, level, (count, of_rows))
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
@@ -160,7 +160,7 @@ def compare(
         notes=(*_notes(count, level, bins), *by_cluster(rows)),
         advice=_doubt(rows, of_order),
         **_diagrams(rows, probs, view, bins),
-        **worded(tuple(probs), found, level),
+        **worded(tuple(probs), _differences(rows, each, nulls, table, level, draws), level),
     )
 
 

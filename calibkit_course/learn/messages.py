@@ -54,6 +54,7 @@ PAGE_BLANK = (
 )
 PAGE_TICK = "Tick the points that your text makes."
 PAGE_ERROR = "Line {line}: {error}"
+PAGE_CODE = "your code"
 PAGE_FIGURE = "What your code has drawn"
 
 # --- free text: compared by the learner, graded by nobody ---------------------------------------

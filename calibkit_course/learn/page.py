@@ -193,11 +193,11 @@ def run_shown(code: str, space: dict[str, Any]) -> dict[str, Any]:
 
 def _run(code: str, space: dict[str, Any]) -> Any:
     """Run code and return the value of its last line, if that is an expression."""
-    tree = ast.parse(code, "your code")
+    tree = ast.parse(code, messages.PAGE_CODE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "your code", "exec"), space)
+    exec(compile(tree, messages.PAGE_CODE, "exec"), space)
     if isinstance(last, ast.Expr):
-        return eval(compile(ast.Expression(last.value), "your code", "eval"), space)
+        return eval(compile(ast.Expression(last.value), messages.PAGE_CODE, "eval"), space)
     return None
 
 
@@ -211,7 +211,7 @@ def _error(problem: BaseException) -> str:
     lines = [getattr(problem, "lineno", None)] if isinstance(problem, SyntaxError) else []
     step = problem.__traceback__
     while step is not None:
-        if step.tb_frame.f_code.co_filename == "your code":
+        if step.tb_frame.f_code.co_filename == messages.PAGE_CODE:
             lines.append(step.tb_lineno)
         step = step.tb_next
     text = problem.msg if isinstance(problem, SyntaxError) else str(problem)

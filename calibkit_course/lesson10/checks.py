@@ -286,8 +286,8 @@ PREDICTIONS = {
         "is…",
         options=("above 1", "about 1", "below 1"),
         outcome="below 1",
-        why="Its labels told the network never to be surer than 0.55, although it is right in five "
-        "of six cases: it is under-confident, and heat repairs that.",
+        why="Its labels told the network never to be surer than 0.55. It is right in five of six "
+        "cases, so it is under-confident, and heat repairs that.",
         tells=(r"smoothed[^.]{0,80}(too modest|under-confident|heat)",),
     ),
     "10e": Prediction(

@@ -77,12 +77,8 @@ def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
         for size, (marker, colour), (name, points) in zip(
             (11, 8.5, 6, 3.5), _CODES, view.seen.items(), strict=True
         ):
-            face: Any = {
-                "markerfacecolor": "none",
-                "markeredgecolor": colour,
-                "markeredgewidth": 1.6,
-            }
-            ax.plot(*points, marker, markersize=size, label=name, gid=name, zorder=3, **face)
+            line = ax.plot(*points, marker, markersize=size, label=name, gid=name, zorder=3)[0]
+            line.set(markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.6)
         ax.set_ylabel("true frequency", fontsize=look.FONT_SIZE)
     look.remember(right, [view.describe()])
 

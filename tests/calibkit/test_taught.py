@@ -22,6 +22,7 @@ TERMS = {
     "binomial_p_values": "p_values",
     "TTest": "t-test",
     "undo_focal_loss": "focal loss",
+    "regret_curve": "regret",
 }
 
 

@@ -22,8 +22,9 @@ from calibkit import (
     reliability_table,
 )
 from calibkit.calibrators import FlatBinning, SlopeOneBinning, shift_prior
+from calibkit.calibrators.folds import parsimonious
 from calibkit.decisions import decision_threshold, policy_cost
-from calibkit.fakes import LogitDistortion
+from calibkit.fakes import KnobClassifier
 from calibkit.fit_on_test import fit_on_test
 from calibkit.significance import binomial_p_values
 from calibkit_course import lessons, open_lesson
@@ -37,7 +38,7 @@ QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}
 BOLD = re.compile(r"\*\*(-?[\d.,]+)\*\*")
 FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 # Numbers of right options that the question makes up, or that a test below looks at.
-PREMISES = {"04.4": {"0.2", "0.3"}}
+PREMISES = {"01.3": {"120", "200"}, "04.4": {"0.2", "0.3"}, "07.4": {"1"}}
 
 
 # --- every number, computed ----------------------------------------------------------------------
@@ -51,11 +52,6 @@ def groups() -> list[str]:
     return [f"{np.nanmax(np.abs(table.gap)):.1f}", f"{error:.2f}"]
 
 
-def hundred_days() -> list[str]:
-    error = stats.binom(100, 0.7).std() / 100
-    return [f"{error:.3f}", f"{0.1 / error:.1f}"]
-
-
 def scores() -> list[str]:
     rows = ([1, 1, 0], [0.8, 0.8, 0.8])
     return [f"{log_loss(*rows).value:.3f}", f"{brier_score(*rows).value:.2f}"]
@@ -66,10 +62,6 @@ def base_rate() -> list[str]:
     parts = brier_decomposition(wet, np.full(100, 0.3), bins=10)
     assert abs(parts.miscalibration) < 1e-12 and abs(parts.discrimination) < 1e-12
     return [f"{parts.uncertainty:.2f}"]
-
-
-def doubled() -> list[str]:
-    return [f"{float(LogitDistortion(slope=0.5).true_map(0.9)):.2f}"]
 
 
 def bin_mean() -> list[str]:
@@ -101,8 +93,14 @@ def four_times_the_rows() -> list[str]:
     return [f"{0.040 / math.sqrt(4):.3f}"]
 
 
-def warm() -> list[str]:
-    return [f"{expit(logit(0.95) / 2):.3f}"]
+def room_used() -> list[str]:
+    model = KnobClassifier(2, 0.9, budget_share=0.5, direction="under")
+    return [f"{model.true_error():.1f}"]
+
+
+def pieces() -> list[str]:
+    scores = np.array([0.1620, 0.1511, 0.1509, 0.1510, 0.1513])
+    return [f"{1 + parsimonious(scores, 0.001)}"]
 
 
 def knots() -> list[str]:
@@ -113,10 +111,6 @@ def fifteen_of_twenty() -> list[str]:
     found = float(binomial_p_values(15, 20, 0.5))
     assert found == pytest.approx(stats.binomtest(15, 20, 0.5).pvalue, abs=1e-12)
     return [f"{found:.3f}"]
-
-
-def twenty_bins() -> list[str]:
-    return [f"{1 - 0.95**20:.2f}"]
 
 
 def prior() -> list[str]:
@@ -165,15 +159,6 @@ def at_least_ten() -> list[str]:
     return [f"{sum(throw >= 10 for throw in throws) / len(throws):.3f}"]
 
 
-def squared_report() -> list[str]:
-    truth = np.array([0.8, 0.2]) ** 2
-    return [f"{truth[0] / truth.sum():.3f}"]
-
-
-def half() -> list[str]:
-    return [f"{expit(logit(0.5) / 3):.1f}"]
-
-
 def groups_of_vectors() -> list[str]:
     dealt = sum(sum(parts) == 10 for parts in product(range(11), repeat=3))
     assert dealt == math.comb(12, 2)
@@ -194,22 +179,21 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "00.1": lambda: [f"{120 / 6:.0f}"],
     "00.4": at_least_ten,
     "01.1": groups,
-    "01.2": hundred_days,
+    "01.2": lambda: [f"{0.18 / math.sqrt(4):.2f}"],
     "02.1": scores,
     "02.2": base_rate,
-    "03.1": doubled,
+    "03.1": room_used,
     "03.2": lambda: [f"{1 - 0.85:.2f}"],
-    "03.4": squared_report,
     "04.1": bin_mean,
     "04.2": null_level,
     "05.1": two_fits,
     "06.1": four_times_the_rows,
     "06.2": lambda: [f"{math.hypot(0.004, 0.004):.4f}"],
-    "07.1": warm,
+    "07.1": pieces,
     "07.2": knots,
-    "07.4": half,
+    "07.3": lambda: ["0.03"],  # the triangle inequality
     "08.1": fifteen_of_twenty,
-    "08.2": twenty_bins,
+    "08.2": lambda: [f"{(1 + 4) / (1 + 99):.2f}"],
     "09.1": prior,
     "09.2": rare,
     "09.3": lambda: [f"{13 / 10:.1f}"],
@@ -300,6 +284,12 @@ def test_a_spoilt_question_is_refused(entry: dict[str, Any]) -> None:
 
 
 # --- claims of right options ----------------------------------------------------------------------
+
+
+def test_the_longest_record_speaks_most_clearly() -> None:
+    """Question 01.3: how often an honest 70 % shows so few rainy days."""
+    chances = stats.binom.cdf([1, 6, 60, 120], [3, 10, 100, 200], 0.7)
+    assert chances[:3].round(2).tolist() == [0.22, 0.35, 0.02] and chances[3] < 0.002
 
 
 def test_ten_times_the_bins_show_about_three_times_the_error() -> None:

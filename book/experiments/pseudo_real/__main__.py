@@ -3,10 +3,11 @@
 ``python dev.py pseudo`` measures clones of sixteen real networks' answers, seed by seed and size by
 size, and stores every block that is whole. It goes on where it stopped, and measures only blocks
 that are not stored; with ``--afresh``, all of them. ``--seeds 1`` makes the smallest balanced
-study, ``--sizes 1000 10000`` leaves out the size between. ``--tables`` only rewrites the page from
-the stored numbers. The files must be in the folder that ``CALIBKIT_DATA`` names, or be downloaded
-before: `calibkit_course.data.load`. ``--jobs`` is the number of workers; ``--data`` and
-``--folder`` name other places for whole blocks, and for what is unfinished.
+study, ``--sizes 1000 10000`` leaves out the size between, ``--tasks`` takes single questions.
+``--tables`` only rewrites the page from the stored numbers. The files must be in the folder that
+``CALIBKIT_DATA`` names, or be downloaded before: `calibkit_course.data.load`. ``--jobs`` is the
+number of workers; ``--data`` and ``--folder`` name other places for whole blocks, and for what is
+unfinished.
 """
 
 import argparse
