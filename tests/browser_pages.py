@@ -6,11 +6,21 @@ from typing import Any
 
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
-# All formulas are set, all pictures are there, and the page has been laid out.
+# All formulas are set, all pictures are there, and the page has been laid out. What never comes
+# (a picture that waits to be scrolled to, say) is named.
 SETTLED = """async () => {
-  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
-  await Promise.allSettled([...document.images].map(image => image.decode()));
-  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  let limit;
+  const never = new Promise((_, refuse) => { limit = setTimeout(() => refuse(new Error(
+    `${location.pathname} does not settle; pictures that wait: ${[...document.images]
+      .filter(image => !image.complete || image.loading === 'lazy')
+      .map(image => image.outerHTML.slice(0, 120))}`)), 180_000); });
+  const settled = async () => {
+    if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
+    await Promise.allSettled([...document.images].map(image => image.decode()));
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  };
+  await Promise.race([settled(), never]);
+  clearTimeout(limit);
   document.getAnimations().forEach(moving => moving.finish());
 }"""
 OPEN_ALL = "document.querySelectorAll('article details').forEach(fold => { fold.open = true; })"
