@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 
 from calibkit.auditing.comparison import Listing
-from calibkit.auditing.consequences import prices_with_threshold
+from calibkit.auditing.consequences import Consequences, prices_with_threshold
+from calibkit.auditing.evidence import Evidence, Seen
 from calibkit.auditing.remedy import interval_in_words
+from calibkit.auditing.repairs import Repairs
+from calibkit.auditing.rows import Rows, given_to
 from calibkit.decisions import decision_curve, decision_threshold
 from calibkit.significance import (
     calibration_in_the_large,
@@ -78,3 +81,17 @@ def net_benefits(
     text += f"{'; '.join(said)}; treat all {float(found.treat_all[0]):.4f}, treat none 0."
     heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
     return Listing.of(text, (*heads, "treatments avoided"), rows)
+
+
+def in_its_words(
+    rows: Rows, seen: Seen, evidence: Evidence, repairs: Repairs, consequences: Consequences
+) -> dict[str, Any]:
+    """Return weak calibration of the view in question, and net benefits at the given prices."""
+    probs, level = {"as it is": rows.table[:, 1].astype(np.float64)}, seen.settings.level
+    if repairs.repaired is not None:
+        probs["repaired (held out)"] = given_to(np.ones(rows.n, dtype=np.intp), repairs.repaired)
+    prices, problems = consequences.prices, {seen.focus_words: evidence.problem}
+    return {
+        "weak": weak_calibration(problems, rows.clusters, level),
+        "benefit": net_benefits(rows.label, probs, prices, rows.clusters, level),
+    }

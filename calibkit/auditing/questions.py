@@ -8,7 +8,7 @@ import numpy as np
 
 from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
-from calibkit.auditing.clinic import net_benefits, weak_calibration
+from calibkit.auditing.clinic import in_its_words
 from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
@@ -21,7 +21,7 @@ from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable, findings_of
-from calibkit.auditing.rows import Rows, given_to, rows_of
+from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.auditing.times import TimeTable, times_of, with_time
 from calibkit.decisions.costs import as_costs
@@ -226,7 +226,7 @@ def _report(
     seen = evidence.seen(
         names, _words(rows, evidence.focus.view), settings, repairs.table.before_left
     )
-    clinic = _clinic(rows, seen, evidence, repairs, consequences)
+    clinic = in_its_words(rows, seen, evidence, repairs, consequences)
     answers = _answers(rows, found, seen, clinic["benefit"])
     first = answers[0].verdict == "not aligned"
     return AuditReport(
@@ -248,20 +248,6 @@ def _report(
         notes=_notes(rows, evidence, repairs, names, settings),
         settings=settings,
     )
-
-
-def _clinic(
-    rows: Rows, seen: Seen, evidence: Evidence, repairs: Repairs, consequences: Consequences
-) -> dict[str, Any]:
-    """Return weak calibration of the view in question, and net benefits at the given prices."""
-    probs, level = {"as it is": rows.table[:, 1].astype(np.float64)}, seen.settings.level
-    if repairs.repaired is not None:
-        probs["repaired (held out)"] = given_to(np.ones(rows.n, dtype=np.intp), repairs.repaired)
-    prices, problems = consequences.prices, {seen.focus_words: evidence.problem}
-    return {
-        "weak": weak_calibration(problems, rows.clusters, level),
-        "benefit": net_benefits(rows.label, probs, prices, rows.clusters, level),
-    }
 
 
 def _answers(rows: Rows, found: _Found, seen: Seen, benefit: Listing | None) -> tuple[Answer, ...]:
