@@ -187,8 +187,8 @@ def copies(folder: Path) -> dict[str, Copy]:
             short("import ctypes; ctypes.string_at(0)"), RIGHT, raised="the process ended"
         ),
         "no_checks_01.ipynb": Copy(
-            lambda: answering("01", {"1.3": "accuracy = 3 / 6"}, keep=False),
-            {"1.3": "Correct", "1.1": "Not attempted"},
+            lambda: answering("01", {"1.4": "accuracy = 3 / 6"}, keep=False),
+            {"1.4": "Correct", "1.1": "Not attempted"},
         ),
         "edited_00.ipynb": Copy(edited_checks, ALMOST),
         "overwritten_00.ipynb": Copy(
