@@ -28,6 +28,8 @@ def scores(y_true: Any, said: Mapping[str, Any], names: tuple[str, ...] = tuple(
     """Return a table: a row for each set of predictions, a column for each score."""
     lines = [" " * 22 + "".join(f"{name:>12}" for name in names)]
     for name, prob in said.items():
-        values = (float(_SCORES[score](y_true, prob)) for score in names)
-        lines.append(f"{name:22}" + "".join(f"{value:12.4f}" for value in values))
+        values = ((one, float(_SCORES[one](y_true, prob))) for one in names)
+        # The fourth digit of a log loss above 1 is the processor's.
+        cells = (f"{value:12.{3 if one == 'log loss' else 4}f}" for one, value in values)
+        lines.append(f"{name:22}" + "".join(cells))
     return "\n".join(lines)
