@@ -43,6 +43,7 @@ def test_a_stored_seed_is_what_the_code_computes() -> None:
 
 
 def test_the_command_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
+    pytest.importorskip("torch")
     stored = lesson10.five_seeds()
     seeds = []
 
