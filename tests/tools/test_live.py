@@ -98,21 +98,6 @@ def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> 
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
 
 
-def test_official_packages_can_come_from_another_host(parts, tmp_path) -> None:
-    archive, wheels, ours = parts
-    folder = tmp_path / "out"
-    pyodide.assemble(archive, wheels, [ours], folder)
-    with pytest.raises(Failure, match="'elsewhere' is no address of a web server"):
-        pyodide.point_elsewhere(folder, wheels, "elsewhere")
-    pyodide.point_elsewhere(folder, wheels, "https://other.example/full/")
-    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    name = "micropip-1-py3-none-any.whl"
-    assert lock["micropip"]["file_name"] == f"https://other.example/full/{name}"
-    assert lock["micropip"]["sha256"] == digest(b"micropip")  # what the browser compares with
-    assert lock["tqdm"]["file_name"] == ours.name
-    assert not (folder / name).exists() and (folder / ours.name).exists()
-
-
 @pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
 def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
     assert compiled.stand_in(name, b"data") is None
