@@ -18,6 +18,7 @@ import pytest
 
 from tests.browser_pages import hidden_words
 from tests.conftest import served
+from tests.paths import PROGRAMS
 from tools.live import compiled, pins, pyodide, site as live
 from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
@@ -266,7 +267,7 @@ def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
-    command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
+    command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs")]
     command += [f"{BUILT}/lite/static/pyodide", str(lesson)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -24,6 +24,7 @@ from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
+from tests.paths import PROGRAMS
 from tools.live import pages, site as live
 from tools.notebook_files import NOTEBOOKS
 
@@ -366,7 +367,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
         questions.append(["state" if is_explorer else "draw", words])
     wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
-        [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()],
+        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()],
         input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
         capture_output=True,
         text=True,
