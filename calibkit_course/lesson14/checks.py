@@ -294,39 +294,30 @@ CHECKS = {
 
 PREDICTIONS = {
     "14a": Prediction(
-        question=(
-            "There are 300 patients, an ECE of 0.09, and a ragged diagram. What does the audit "
-            "say about calibration?"
-        ),
-        options=("miscalibrated", "no evidence", "cannot say"),
-        outcome="no evidence",
-        why="A calibrated model with 300 rows and 15 bins shows 0.067 on average, and 95 of "
-        "100 such models stay below 0.091. So 0.09 is rare, but not beyond chance. "
-        "The labels are compatible with the predictions, and there was enough data to find a "
-        "large error.",
-        tells=(r"may be nothing|300 rows, 15 bins|small file[^.]{0,60}mislead",),
+        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. Somebody "
+        "asks for a repair. What do you take first?",
+        options=("temperature scaling", "Platt scaling", "more rows", "a look at the file"),
+        outcome="a look at the file",
+        why="Labels in random order would fit as well as these. A diagram calls such a model "
+        "over-confident, and a calibrator turns every prediction into nearly the base rate.",
+        tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(
-        question="300 rows of the clinic give the average error to ±0.037. How many rows give it "
-        "to ±0.01?",
-        outcome=4110,
-        unit="rows",
-        why=(
-            "The interval shrinks with the square root of n. An interval 3.7 times as narrow "
-            "takes 3.7 squared, about 14 times, as many rows."
-        ),
-        tells=(r"4,?110",),
+        question="How many times as many rows give an interval a tenth as wide?",
+        outcome=100,
+        unit="times",
+        why="The interval shrinks with the square root of n. Ten times as narrow takes ten times "
+        "ten as many rows.",
+        tells=(r"hundred times|square root",),
     ),
     "14c": Prediction(
-        question=(
-            "The predictions come from one table, the labels from another one, in another order. "
-            "The model was calibrated. Which verdict comes?"
-        ),
-        options=("aligned, no evidence", "aligned, miscalibrated", "not aligned"),
-        outcome="not aligned",
-        why="Labels in random order would fit as well as these. A diagram would call the model "
-        "over-confident, and a calibrator would turn every prediction into nearly the base rate.",
-        tells=(r"wrong labels look|wrong file[^.]{0,60}mislead|order[^.]{0,60}not aligned",),
+        question="The rows of a screening come in, from 30 to 2,500. Which light is the first to "
+        "give an answer?",
+        options=("alignment", "calibration", "costs", "repair"),
+        outcome="calibration",
+        why="Its error is so large that 120 rows show it. To see that labels and predictions "
+        "belong together took 250, and so did the costs.",
+        tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "

@@ -148,12 +148,6 @@ def ward() -> list[str]:
     return [f"{decision_threshold(costs):.2f}", f"{won:.1f}"]
 
 
-def sample_size() -> list[str]:
-    exact, rounded = (math.ceil((z / 0.01) ** 2 * 0.11) for z in (stats.norm.ppf(0.95), 1.645))
-    assert exact == rounded
-    return [f"{exact:,}"]
-
-
 def at_least_ten() -> list[str]:
     throws = [a + b for a, b in product(range(1, 7), repeat=2)]
     return [f"{sum(throw >= 10 for throw in throws) / len(throws):.3f}"]
@@ -203,7 +197,6 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "12.4": groups_of_vectors,
     "13.1": ward,
     "13.4": at_the_threshold,
-    "14.1": sample_size,
 }
 
 
