@@ -31,7 +31,7 @@ SAY = {
     "tie": "view {view}: row {row} has a tie. Then the class with the lowest number is predicted.",
     "largest": "view {view}: add up the probabilities of the classes in the group.",
     "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
-    # 12.3
+    # 12.2
     "map call": "`seen_map(stated, true, {view})` on {name}",
     "map": "a dict from each stated number to what is true there",
     "numbers": "a number for each stated number",
@@ -43,7 +43,7 @@ SAY = {
     "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not by that of "
     "all.",
     "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
-    # 12.2
+    # 12.3
     "table": "an array of shape {shape}, one column per class",
     "rows": "row {row} is no probability vector: its sum is {total:.3f}, its smallest entry "
     "{least:.3f}.",
@@ -130,7 +130,7 @@ def _view_problem(
     return SAY["event"].format(view=view, row=row, did=did)
 
 
-# --- 12.3 --------------------------------------------------------------------------------------
+# --- 12.2 --------------------------------------------------------------------------------------
 
 _PRINTED = 6e-4  # three digits are enough, of what is stated and of what is true
 _ATOMS = {
@@ -141,7 +141,7 @@ _ATOMS = {
 
 
 def judge_seen_map(answer: Any) -> str | None:
-    """Judge exercise 12.3: the true frequency behind each stated number, in one view."""
+    """Judge exercise 12.2: the true frequency behind each stated number, in one view."""
     function = answers.as_function(answer)
     for name, key in _ATOMS.items():
         fake = finite.example(key)
@@ -199,7 +199,7 @@ def _map_problem(
     return SAY["map off"].format(call=call, key=key, **numbers)
 
 
-# --- 12.2 --------------------------------------------------------------------------------------
+# --- 12.3 --------------------------------------------------------------------------------------
 
 _LEAST_HARM = 0.06
 
@@ -211,7 +211,7 @@ def honest() -> FakeSample:
 
 
 def judge_fraud(answer: Any) -> str | None:
-    """Judge exercise 12.2: the same predictions, no larger ECE, and useless other classes."""
+    """Judge exercise 12.3: the same predictions, no larger ECE, and useless other classes."""
     data = honest()
     shape = data.y_prob.shape
     try:
@@ -260,17 +260,6 @@ CHECKS = {
         praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
     "12.2": Check(
-        task="Beat an honest model",
-        variable="my_fraud",
-        judge=judge_fraud,
-        hints=(
-            "The ECE reads the confidence, and never asks who gets the rest.",
-            "State 0.75 for the predicted class, always. Give all the rest to the next class.",
-        ),
-        praise="the ECE is no larger than the honest model's, and the class-wise error is more "
-        "than three times as large. The ECE alone would not have told them apart.",
-    ),
-    "12.3": Check(
         task="Look through every view",
         variable="seen_map",
         judge=judge_seen_map,
@@ -281,6 +270,17 @@ CHECKS = {
             "and `true[range(n), k]`.",
         ),
         praise="on the six vectors, every key comes out as its own value.",
+    ),
+    "12.3": Check(
+        task="Beat an honest model",
+        variable="my_fraud",
+        judge=judge_fraud,
+        hints=(
+            "The ECE reads the confidence, and never asks who gets the rest.",
+            "State 0.75 for the predicted class, always. Give all the rest to the next class.",
+        ),
+        praise="the ECE is no larger than the honest model's, and the class-wise error is more "
+        "than three times as large. The ECE alone would not have told them apart.",
     ),
     "12.4": Check(
         task="Fit vector scaling by softmax regression",
@@ -296,22 +296,23 @@ CHECKS = {
 
 PREDICTIONS = {
     "12a": Prediction(
-        question="The label of the last row changes from 1 to 2. Which notion breaks?",
-        options=("confidence", "class-wise", "both"),
-        outcome="class-wise",
-        why="The row predicts class 3, which was wrong before and is wrong now. But class 2 "
-        "happens where 0 was stated for it, and class 1 never happens where 1/3 was.",
-        tells=(r"class-wise[^.]{0,60}(breaks|sees|notices)|was wrong before",),
+        question="The robots drive past 58 dogs, to each of which the network gave less than 10 %. "
+        "How many dogs did these numbers promise?",
+        outcome=17,
+        unit="dogs",
+        why="The confidence keeps its promise for all pictures together. Dogs that look like cats "
+        "are lost in that mean: where the network says 2 %, far more of them are dogs.",
+        tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
         question="All four diagrams are straight. How far are the stated vectors from the true "
-        "ones, on average?",
-        options=("0", "0.1", "0.8"),
+        "ones, on average, added over the three classes?",
+        options=("0", "0.2", "0.5", "0.8"),
         outcome="0.8",
         why="Each number is stated by several vectors, and their errors cancel. No truth with "
         "these four straight diagrams lies farther away than 0.8.",
         tells=(
-            r"straight diagrams (hide|prove)|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",
+            r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",
         ),
     ),
     "12c": Prediction(

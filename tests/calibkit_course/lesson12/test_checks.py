@@ -61,7 +61,7 @@ def last_of_a_tie(y: Any, p: Any, _: Any) -> Any:
     return p.max(axis=1), top == y
 
 
-# --- 12.3 --------------------------------------------------------------------------------------
+# --- 12.2 --------------------------------------------------------------------------------------
 
 
 def rows_of(stated: FloatVector, true: FloatVector, view: Any) -> tuple[FloatVector, FloatVector]:
@@ -91,7 +91,7 @@ def seen_by_lists(stated: Any, true: Any, view: Any) -> dict[float, float]:
     return {said: sum(truths) / len(truths) for said, truths in groups.items()}
 
 
-# --- 12.2 --------------------------------------------------------------------------------------
+# --- 12.3 --------------------------------------------------------------------------------------
 
 
 def constant(top: float, to: int = 1) -> FloatVector:
@@ -164,7 +164,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, view: (column(view_of(y, p, view)[0]), y == 0), "`.ravel()`"),
         ((0.5, 1), "a function"),
     ],
-    "12.3": [
+    "12.2": [
         (map_of(lambda own, _: own[-1]), "last truth only"),
         (map_of(lambda own, _: own.sum()), "adds up the truths"),
         (map_of(lambda own, every: own.sum() / len(every)), "not by that of all"),
@@ -177,7 +177,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
         (0.3, "a function"),
     ],
-    "12.2": [
+    "12.3": [
         (honest().y_prob, "honest model"),
         (constant(0.99), "its ECE is"),
         (uniform_rest(), "the ECE is fine"),
@@ -216,7 +216,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda y, p, view: (view_of(y, p, view)[0].astype(np.float32), view_of(y, p, view)[1]),
         lambda y, p, view: [pd.Series(part) for part in view_of(y, p, view)],
     ],
-    "12.3": [
+    "12.2": [
         seen_map,
         seen_by_lists,
         map_of(lambda own, _: round(own.mean(), 3)),
@@ -224,7 +224,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda c, r, view: pd.Series(seen_map(c, r, view)),
         lambda c, r, view: {np.float32(k): np.array(v) for k, v in seen_map(c, r, view).items()},
     ],
-    "12.2": [
+    "12.3": [
         constant(0.75),
         constant(0.75, to=2),
         constant(0.7501).tolist(),
