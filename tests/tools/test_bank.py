@@ -175,6 +175,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "12.4": lambda: [f"{2 * 0.9 - 0.98:.2f}"],
     "13.1": ward,
     "13.4": at_the_threshold,
+    "14.1": lambda: [f"{0.05 + 0.04:.2f}"],
 }
 
 
