@@ -294,17 +294,15 @@ PREDICTIONS = {
         ),
     ),
     "9b": Prediction(
-        question=(
-            "Events come twice as often as predicted: 40 % for 20 % in one world, 2 % for 1 % in "
-            "another. Which measure reports the same fault in both?"
-        ),
-        options=("ECE", "TCE", "O/E"),
-        outcome="O/E",
-        why="ECE measures distances, and all distances near zero are short. TCE asks whether the "
-        "fault can be seen, and few events show little. O/E asks for the factor itself.",
+        question="One model is exactly right about events of 50 %. Another says 1 % where 2 % "
+        "happen. Which has the smaller ECE?",
+        options=("the right one", "the wrong one", "both the same"),
+        outcome="the wrong one",
+        why="Near zero all distances are short: the wrong one is off by a hundredth. The right one "
+        "shows what chance makes of events that come half of the time, and that is more.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
-            r"asks for the factor",
+            r"factor of two is the better",
         ),
     ),
     "9c": Prediction(

@@ -115,10 +115,9 @@ def prior() -> list[str]:
     return [f"{shift_prior([0.8], train_prevalence=0.5, test_prevalence=0.05)[0]:.3f}"]
 
 
-def rare() -> list[str]:
-    ill = np.arange(1000) < 20
-    error = expected_calibration_error(ill, np.full(1000, 0.01)).value
-    return [f"{error:.2f}", f"{ill.mean() / 0.01:.0f}"]
+def hospitals() -> list[str]:
+    counts = ((10, 14), (200, 260), (1000, 1080))
+    return [f"{(came - due) / due**0.5:.1f}" for due, came in counts]
 
 
 def two_logits() -> list[str]:
@@ -167,7 +166,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "08.1": fifteen_of_twenty,
     "08.2": lambda: [f"{(1 + 4) / (1 + 99):.2f}"],
     "09.1": prior,
-    "09.2": rare,
+    "09.2": hospitals,
     "09.3": lambda: [f"{13 / 10:.1f}"],
     "10.1": two_logits,
     "11.2": lambda: [f"{0.88 - 9 * 0.12:.1f}"],
