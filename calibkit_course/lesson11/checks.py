@@ -32,13 +32,13 @@ SAY = {
     "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
     # 11.2
     "choice": "a pair: the name of a calibrator, and its log loss",
-    "by test": "this has the lowest log loss on `test`. Choose by `validation`; only then open "
-    "`test`.",
+    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
+    "then open `test_rows`.",
     "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
-    "validation loss": "the choice is right. Report its log loss on `test`: the lowest of several "
-    "numbers is too good on average.",
+    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
+    "several numbers is too good on average.",
     "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "the choice is right. Its log loss on `test` is {wanted}, not {found}.",
+    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
     # 11.3
     "case": "{n} calibration rows",
     "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
@@ -248,8 +248,8 @@ CHECKS = {
         hints=(
             "For each map g, compute `ck.log_loss(validation.y_true, "
             "g.calibrate(validation.y_prob)).value`.",
-            "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test` is "
-            "what you report.",
+            "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test_rows` "
+            "is what you report.",
         ),
         praise="on the test rows, beta has a lower log loss. This must not move the choice: "
         "then the test rows would choose.",
