@@ -349,12 +349,13 @@ CHECKS = {
 
 PREDICTIONS = {
     "8a": Prediction(
-        question="200 perfect models are tested at the 5 % level. How many are rejected, about?",
-        outcome=9.0,
-        unit="models",
-        why="A test at 5 % rejects a true hypothesis in 5 % of all cases: 10 of 200 on average. "
-        "Chance moves this count by about 3, and here it came to 9.",
-        tells=(r"\b(9|10|nine|ten) of (the )?200|rejects? .{0,30}\b(5 %|one in twenty) of",),
+        question="200 over-confident models, with 500 predictions each, are tested at the 5 % "
+        "level. How many does the test catch?",
+        options=("about 10", "about 50", "about 100", "nearly all"),
+        outcome="about 100",
+        why="The test promises to blame 10 of 200 honest models, and blamed 9. About the others it "
+        "promises nothing: it caught 97, and the rest look like chance.",
+        tells=(r"get away|about half of the over-confident|\b97\b",),
     ),
     "8b": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
