@@ -113,15 +113,6 @@ def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
     return figure
 
 
-def bars_of_parts(splits: Mapping[str, CorpDecomposition], *, top: float) -> Figure:
-    """Draw the parts of each forecaster's score, side by side."""
-    with look.style():
-        figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 3.2), layout="constrained")
-        for ax, (name, parts) in zip(axes, splits.items(), strict=True):
-            score_parts(parts, ax, title=name, top=top)
-    return figure
-
-
 def diagrams(models: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Figure:
     """Draw reliability diagrams without counts, as newspapers do."""
     with look.style():

@@ -49,7 +49,7 @@ class TestFactoryView:
         view = lesson03.fake_factory_view()
         words = view.describe()
         assert "accuracy is 0.800, the mean confidence 0.920, the ECE 0.120" in words
-        assert "the bound is 0.200 (1 - accuracy)" in words
+        assert "the bound is 0.200 (1 - accuracy). The bank's program reports 0.120." in words
         assert f"ECE {view.error.value:.3f} in 15 equal-width bins" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
 
