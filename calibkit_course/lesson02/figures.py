@@ -115,8 +115,9 @@ def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
 
 def diagrams(models: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Figure:
     """Draw reliability diagrams without counts, as newspapers do."""
+    size = (8.4, 0.5 + 7.4 / len(models))
     with look.style():
-        figure, axes = plt.subplots(1, len(models), figsize=(8.4, 4.2), layout="constrained")
+        figure, axes = plt.subplots(1, len(models), figsize=size, layout="constrained")
         for ax, (title, (y_true, y_prob)) in zip(axes, models.items(), strict=True):
             table = reliability_table(y_true, y_prob, bins=10)
             plot.reliability(table, ax=ax, show={"means", "gaps"}, title=title)

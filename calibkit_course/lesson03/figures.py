@@ -48,7 +48,7 @@ def reported(view: FactoryView, ax: Axes) -> None:
     """Mark what the bank's program says of a fake, in the plane of accuracy and error."""
     place = view.truth.accuracy, view.reported
     mark = ax.plot(*place, "D", ms=9, color=look.OVER, fillstyle="none", clip_on=False, zorder=5.5)
-    mark[0].set_gid("reported")
+    mark[0].set(gid="reported", label="what the program reports")
     look.remember(ax, [f"A diamond at {view.reported:.3f}: what the program reports."])
 
 
