@@ -25,8 +25,8 @@ SAY = {
     "own seed": "another seed gives the same outcomes. Draw with the `rng` that is passed.",
 }
 
-# Of 8,000 predictions of a kind, chance moves a share by 0.02 at most.
-_KINDS, _PER_KIND, _SLACK, _SHARES = np.array([0.2, 0.6, 0.9, 1.0]), 8000, 0.025, (0.25, 0.5)
+# Of 4,000 predictions of a kind, chance moves a share by 0.03 once in a thousand times.
+_KINDS, _PER_KIND, _SLACK, _SHARES = np.array([0.2, 0.6, 0.9, 1.0]), 4000, 0.03, (0.25, 0.5)
 
 
 def judge_machine(answer: Any) -> str | None:
@@ -50,7 +50,9 @@ def _made(function: Any, t: float, seed: int) -> list[NDArray[np.float64]]:
         return function(q, t, np.random.default_rng(seed))
 
     made = answers.call(seeded, q, t, shown=SAY["call"].format(t=t, n=len(q)))
-    pair = answers.as_list(made, SAY["pair"], 2)
+    pair = answers.as_list(made, SAY["pair"])
+    if len(pair) != 2:
+        raise answers.wrong_kind(made, SAY["pair"])
     return [answers.as_numbers(part, SAY["pair"], len(q)) for part in pair]
 
 
