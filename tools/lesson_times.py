@@ -20,7 +20,7 @@ from tools import notebook_files as files
 
 WORDS_PER_MINUTE = 200
 WORD = re.compile(r"\w[\w'’.-]*")
-TERM = re.compile(r"\{term\}`([^`<]+)|(?<![*\w])\*{1,2}([A-Za-z][^*\n.:]{2,28})\*{1,2}(?![*\w])")
+TERM = re.compile(r"\{term\}`([^`<]+)|(?<![*\w])\*{1,2}([A-Za-z][^*\n.:→]{2,28})\*{1,2}(?![*\w])")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")

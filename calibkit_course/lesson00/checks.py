@@ -10,28 +10,24 @@ TOLERANCE = 0.001
 _WANTED = "the share as a number, such as `5 / 36`"
 
 SAY = {
-    "count": "6 is the number of throws. A share is that number divided by all 36 throws.",
+    "count": "6 is the number of rainy days. A share is that number divided by all 36 days.",
     "percent": "this is a percentage. Give the share itself, a number from 0 to 1.",
-    "neighbour": "this is the share of the sum 6, or of the sum 8. Look at the row of the sum 7.",
-    "complement": "this is the share of all other sums. Subtract it from 1.",
-    "sums": "the 11 sums are not equally likely. Count the throws that give the sum 7.",
-    "pairs": "this counts 3 + 4 and 4 + 3 as one throw. The 36 throws keep them apart.",
+    "dry": "this is the share of the dry days. Subtract it from 1.",
+    "stated": "20 % is what the service said. Count on how many days it did rain.",
     "rounded": "this is the right share, rounded too far. Give three digits, or type the fraction.",
-    "recount": "look at the row of the sum 7 above: it has 6 of the 36 throws.",
+    "recount": "count the rainy days above again, two in each row, and divide by all 36.",
 }
 _MISTAKES = (
     (6.0, 0.05, "count"),
     (100 / 6, 0.5, "percent"),
-    (5 / 36, TOLERANCE, "neighbour"),
-    (5 / 6, TOLERANCE, "complement"),
-    (1 / 11, TOLERANCE, "sums"),
-    (1 / 7, TOLERANCE, "pairs"),
+    (5 / 6, TOLERANCE, "dry"),
+    (0.2, TOLERANCE, "stated"),
     (1 / 6, 0.005, "rounded"),
 )
 
 
 def judge_share(answer: Any) -> str | None:
-    """Judge the share of throws of two dice whose sum is 7."""
+    """Judge the share of rainy days."""
     value = as_probability(answer, _WANTED)
     if same(value, 1 / 6, TOLERANCE):
         return None
@@ -53,14 +49,14 @@ PREDICTIONS = {
 
 CHECKS = {
     "0.1": Check(
-        task="The share of throws with the sum 7",
+        task="The share of rainy days",
         variable="share",
         judge=judge_share,
         tolerance=TOLERANCE,
-        praise="6 of 36 throws are one sixth.",
+        praise="6 of 36 days are one sixth, and 20 % was promised. Is that a promise broken?",
         hints=(
-            "The table above lists, for each sum, how many of the 36 throws give it.",
-            "Divide the number of throws with the sum 7 by the number of all throws.",
+            "The list above has three rows of twelve days. Count those with rain.",
+            "Divide the number of rainy days by the number of all days.",
             "It is 6 / 36. Type `share = 6 / 36`.",
         ),
     )

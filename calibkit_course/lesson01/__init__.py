@@ -3,7 +3,7 @@
 from calibkit_course.lesson01 import true_or_false
 from calibkit_course.lesson01.explorer import forecaster
 from calibkit_course.lesson01.figures import diagrams
-from calibkit_course.lesson01.tables import diary, groups, promise
+from calibkit_course.lesson01.tables import diary, groups, promise, towns
 from calibkit_course.lesson01.view import ForecastRecord, forecaster_view
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "forecaster_view",
     "groups",
     "promise",
+    "towns",
     "true_or_false",
 ]

@@ -251,13 +251,13 @@ PREDICTIONS = {
         ),
     ),
     "1b": Prediction(
-        question="One more dry day with the forecast 1/6 is added. What does the gap of its group "
-        "do?",
-        options=("grow", "shrink", "vanish"),
-        outcome="vanish",
-        why="Now it rained on 1 of 6 days, exactly as stated. The added forecast was no better "
-        "than the others: calibration belongs to the group.",
-        tells=(r"1 of 6 days|gap (vanishes|is gone|closes)",),
+        question="It rained on one of the five days with the forecast 1/6. On which of them was "
+        "the promise broken?",
+        options=("the wet one", "a dry one", "none of them"),
+        outcome="none of them",
+        why="Add one more dry day, and it rained on 1 of 6, exactly as stated: the gap vanishes, "
+        "and not one of the five days has changed. Only their group can break a promise.",
+        tells=(r"1 of 6 days|gap (vanishes|is gone|closes)", r"no (single )?day broke"),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster too sure, or not "
@@ -277,13 +277,5 @@ PREDICTIONS = {
         why="The share of rainy days in n days scatters by about 0.5 / sqrt(n). To tell 0.6 from "
         "0.7, this scatter must be well below their distance of 0.1.",
         tells=(r"\b183\b|\b1[789]\d days|half a year",),
-    ),
-    "1e": Prediction(
-        question="Which forecaster gets the worst (largest) Brier score?",
-        options=("climate", "timid", "expert"),
-        outcome="timid",
-        why="The timid forecaster is right on all days but gives the truth a mere 51 %, and pays "
-        "almost a quarter each day. The one who always states the climate pays less.",
-        tells=(r"timid.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}timid",),
     ),
 }

@@ -1,13 +1,7 @@
 """Lesson 02: separate two virtues."""
 
 from calibkit_course.lesson02.explorer import distort_me
-from calibkit_course.lesson02.figures import (
-    bars_of_parts,
-    diagrams,
-    expected_fines,
-    repair_curves,
-    score_parts,
-)
+from calibkit_course.lesson02.figures import diagrams, expected_fines, repair_curves, score_parts
 from calibkit_course.lesson02.tables import (
     both_virtues,
     exact_forecasts,
@@ -19,7 +13,6 @@ from calibkit_course.lesson02.view import Virtues, distort_me_view
 
 __all__ = [
     "Virtues",
-    "bars_of_parts",
     "both_virtues",
     "diagrams",
     "distort_me",

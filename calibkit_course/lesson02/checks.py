@@ -12,6 +12,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit.scores import brier_score, log_loss
 from calibkit_course.finite import example
 from calibkit_course.learn.answers import (
+    agree,
     apart,
     as_function,
     as_list,
@@ -27,7 +28,7 @@ from calibkit_course.learn.exercises import Check, Prediction
 TITLE = "Separate two virtues: calibration and discrimination"
 
 WANTED = {
-    "2.1": "one number, the score",
+    "2.1": "three numbers: MCB, DSC and UNC",
     "2.2": "the temperature as a number, such as `2.5`",
     "2.3": 'the three letters in order, such as `"BAC"` or `["B", "A", "C"]`',
     "2.4": "a list of three class numbers, one per stated vector",
@@ -35,16 +36,14 @@ WANTED = {
 
 SAY = {
     # 2.1
-    "call": "`my_brier(labels, rows)` with {n} rows of {k} classes",
-    "classes": "you average over the classes. Add up the squares of a row instead.",
-    "total": "this is the sum over all rows. Take the mean of the {n} rows.",
-    "half": "this is half of the score. Add up the squares of all classes, without dividing by 2.",
-    "own": "the other classes are missing. A row has {k} squares, one per class.",
-    "root": "this is the root. The score is the mean of the squares themselves.",
-    "absolute": "these are absolute distances. Square them before you add them up.",
-    "missed": "you forget to subtract 1 from the probability of the class that happened.",
-    "negative": "a squared distance cannot be negative, but here the score is {found}.",
-    "brier": "for {n} rows the score should be {wanted}, but here it is {found}.",
+    "call": "`my_parts(rain, said, repaired)` with six days",
+    "sums": "these are sums over the days. A score is the mean.",
+    "swapped": "DSC and UNC stand the other way round: the order is MCB, DSC, UNC.",
+    "minus": "DSC has the wrong sign. Take UNC minus the score of `repaired`.",
+    "gain": "MCB has the wrong sign. Take the score of `said` minus that of `repaired`.",
+    "unrepaired": "DSC is what the *repaired* forecasts win against the overall frequency.",
+    "whole": "MCB is not the whole score of `said`: take the score of `repaired` away from it.",
+    "part": "{part} should be {wanted} here, but it is {found}.",
     # 2.2
     "no temperature": "a temperature is positive.",
     "inverse": "this is 1 / T. Divide the logits by the temperature instead of multiplying them.",
@@ -72,45 +71,35 @@ SAY = {
 THREE_ATOMS = "three atoms"
 _ORDINALS = ("first", "second", "third")
 
-# Labels and rows; the second case has another number of classes.
-_ROWS = (
-    ([2, 0], [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]),
-    ([1, 3, 0, 1], [[0.1, 0.6, 0.1, 0.2], [0, 0.5, 0.25, 0.25], [1, 0, 0, 0], [0.7, 0, 0.2, 0.1]]),
-)
+# What happened, what was stated, and the increasing curve that fits it best.
+_RAIN = np.array([0, 0, 1, 1, 0, 1])
+_SAID = np.array([0.2, 0.4, 0.3, 0.9, 0.6, 0.8])
+_REPAIRED = np.array([0, 1 / 3, 1 / 3, 1, 1 / 3, 1])
 
 
-def judge_brier(answer: Any) -> str | None:
-    """Judge exercise 2.1: a function that computes the Brier score, summed over classes."""
-    function = as_function(answer)
-    for labels, rows in _ROWS:
-        y_true, y_prob = np.array(labels), np.array(rows, dtype=float)
-        shown = SAY["call"].format(n=len(y_true), k=y_prob.shape[1])
-        found = as_number(call(function, y_true, y_prob, shown=shown), WANTED["2.1"])
-        if problem := _brier_problem(found, y_true, y_prob):
-            return problem
-    return None
-
-
-def _brier_problem(found: float, y_true: NDArray[Any], y_prob: NDArray[Any]) -> str | None:
-    wanted = brier_score(y_true, y_prob).value
-    if same(found, wanted, 1e-9):
+def judge_parts(answer: Any) -> str | None:
+    """Judge exercise 2.1: a function that splits a Brier score into its three parts."""
+    columns = (column.copy() for column in (_RAIN, _SAID, _REPAIRED))
+    result = call(as_function(answer), *columns, shown=SAY["call"])
+    found = as_numbers(result, WANTED["2.1"], length=3)
+    score, mended, base = (
+        float(np.mean((p - _RAIN) ** 2)) for p in (_SAID, _REPAIRED, np.full(6, _RAIN.mean()))
+    )
+    wanted = np.array([score - mended, base - mended, base])
+    if agree(found, wanted, 1e-6):
         return None
-    n, k = y_prob.shape
-    distance = y_prob - np.eye(k)[y_true]
-    own = distance[np.arange(n), y_true]
     patterns = {
-        "classes": wanted / k,
-        "total": wanted * n,
-        "half": wanted / 2,
-        "own": np.mean(own**2),
-        "root": np.sqrt(wanted),
-        "absolute": np.mean(np.abs(distance).sum(axis=1)),
-        "missed": np.mean((y_prob**2).sum(axis=1)),
+        "sums": len(_RAIN) * wanted,
+        "swapped": wanted[[0, 2, 1]],
+        "minus": wanted * [1, -1, 1],
+        "gain": wanted * [-1, 1, 1],
+        "unrepaired": wanted - [0, score - mended, 0],
+        "whole": np.array([score, base - mended, base]),
     }
-    if slip := slip_of(found, patterns, 1e-9):
-        return SAY[slip].format(n=n, k=k)
-    key = "negative" if found < 0 else "brier"
-    return SAY[key].format(n=n, **apart(found, wanted, 4))
+    if slip := slip_of(found, patterns, 1e-6):
+        return SAY[slip]
+    i = int(np.abs(found - wanted).argmax())
+    return SAY["part"].format(part=("MCB", "DSC", "UNC")[i], **apart(found[i], wanted[i], 4))
 
 
 @lru_cache(maxsize=1)
@@ -211,15 +200,16 @@ def judge_renaming(answer: Any) -> str | None:
 
 CHECKS = {
     "2.1": Check(
-        task="Write the Brier score",
-        variable="my_brier",
-        judge=judge_brier,
-        praise="your score is that of `calibkit.brier_score`.",
+        task="Split a Brier score",
+        variable="my_parts",
+        judge=judge_parts,
+        praise="MCB − DSC + UNC is the score of what was said, whatever the repair.",
         hints=(
-            "Turn each label into a row of zeros with a single 1: `np.eye(K)[labels]`.",
-            "Subtract that row from the stated one, square the differences, and add them up along "
-            "the row.",
-            "Return `np.mean(np.sum((rows - np.eye(rows.shape[1])[labels]) ** 2, axis=1))`.",
+            "A small function helps: `def score(p): return np.mean((p - rain) ** 2)`. The overall "
+            "frequency is `rain.mean()`.",
+            "MCB is the score of `said` minus that of `repaired`. UNC is the score of the overall "
+            "frequency.",
+            "DSC is UNC minus the score of `repaired`. End with `return mcb, dsc, unc`.",
         ),
     ),
     "2.2": Check(
@@ -268,35 +258,44 @@ PREDICTIONS = {
         "with which the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
         tells=(r"(slide|used|uses|in|was) (base 10|log10)|decimal logarithm|\b1\.099\b",),
     ),
+    "2g": Prediction(
+        question="Which forecaster gets the worst (largest) Brier score?",
+        options=("climate", "shy", "expert"),
+        outcome="shy",
+        why="Shy is right on all days but gives the truth a mere 51 %, and pays almost a quarter "
+        "each day. The one who always states the climate pays less.",
+        tells=(r"shy.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}shy",),
+    ),
     "2b": Prediction(
         question="Bold and timid rename the numbers of honest. Which of these will differ?",
         options=("accuracy", "AUC", "log loss"),
         outcome="log loss",
-        why="The renaming keeps the order of the forecasts, and their side of 0.5. Accuracy and "
-        "AUC look at nothing else. The log loss looks at the numbers.",
+        why="Accuracy and AUC stay to the last digit, because they compare forecasts and forget "
+        "their distances. The log loss looks at the numbers.",
         tells=(
             r"leaves the (ranking|order) alone",
             r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)|keeps the (order|ranking)",
         ),
     ),
     "2c": Prediction(
-        question="You move the bias. Which panel stays exactly as it is?",
-        options=("ROC", "reliability", "Brier parts"),
-        outcome="ROC",
-        why="The bias shifts all logits alike, so their order stays. Only the point of the "
-        "threshold 0.5 wanders along the curve.",
-        tells=(
-            r"leaves the (ranking|order) alone",
-            r"(AUC|ROC)[^.]{0,40}(blind|stays?\b|unchanged|not (change|move))",
-        ),
+        question="High adds 1 to each logit, which keeps the order of the forecasts. Which of "
+        "these moves?",
+        options=("accuracy", "AUC", "neither"),
+        outcome="accuracy",
+        why="Every forecast rises, and those that cross 0.5 change what they predict. Between "
+        "themselves their order is the same, and the AUC asks for nothing else.",
+        tells=(r"side of 0\.5|accuracy[^.]{0,40}(falls|drops|moves|suffers)|order alone",),
     ),
     "2d": Prediction(
-        question="Which part of the Brier score will differ between the three forecasters?",
+        question="You change the temperature. Which part of the Brier score moves?",
         options=("miscalibration", "discrimination", "uncertainty"),
         outcome="miscalibration",
         why="The discrimination depends on the order of the forecasts, and the uncertainty on the "
-        "outcomes. This renaming changes neither of them.",
-        tells=(r"only (the )?miscalibration|discrimination (stays|does not|is the same)",),
+        "outcomes. A temperature changes neither of them.",
+        tells=(
+            r"only (the )?miscalibration|discrimination (stays|does not|is the same)",
+            r"(know|knows) just as much|never ignorance",
+        ),
     ),
     "2e": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "

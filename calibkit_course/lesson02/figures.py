@@ -113,19 +113,11 @@ def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
     return figure
 
 
-def bars_of_parts(splits: Mapping[str, CorpDecomposition], *, top: float) -> Figure:
-    """Draw the parts of each forecaster's score, side by side."""
-    with look.style():
-        figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 3.2), layout="constrained")
-        for ax, (name, parts) in zip(axes, splits.items(), strict=True):
-            score_parts(parts, ax, title=name, top=top)
-    return figure
-
-
 def diagrams(models: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Figure:
     """Draw reliability diagrams without counts, as newspapers do."""
+    size = (8.4, 0.5 + 7.4 / len(models))
     with look.style():
-        figure, axes = plt.subplots(1, len(models), figsize=(8.4, 4.2), layout="constrained")
+        figure, axes = plt.subplots(1, len(models), figsize=size, layout="constrained")
         for ax, (title, (y_true, y_prob)) in zip(axes, models.items(), strict=True):
             table = reliability_table(y_true, y_prob, bins=10)
             plot.reliability(table, ax=ax, show={"means", "gaps"}, title=title)

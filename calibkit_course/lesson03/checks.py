@@ -11,7 +11,7 @@ from calibkit_course.finite import FiniteClassifier
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same, wrong_kind
 from calibkit_course.learn.exercises import Check, Prediction
-from calibkit_course.lesson03.labels import judge_labels
+from calibkit_course.lesson03.machine import judge_machine
 
 TITLE = "Make miscalibration to order: fake classifiers"
 
@@ -195,15 +195,16 @@ def judge_third_truth(answer: Any) -> str | None:
 
 CHECKS = {
     "3.1": Check(
-        task="Draw labels from true probabilities",
-        variable="draw_labels",
-        judge=judge_labels,
+        task="Build the machine",
+        variable="make_fake",
+        judge=judge_machine,
         hints=(
-            "One class per row is easy: `rng.choice(len(row), p=row)`. A loop over them will do.",
-            "Without a loop, take `np.cumsum(true_prob, axis=1)`, and one `rng.random()` per "
-            "row. The label is the number of running sums that the random number has passed.",
+            "`rng.random(len(q))` draws a number from 0 to 1 for each prediction. How often is it "
+            "below 0.8?",
+            "`right = rng.random(len(q)) < q`. What is said is `(1 - t) * q + t`, and it plays no "
+            "part in the draw.",
         ),
-        praise="the labels come from the truth. What is said about it is another matter.",
+        praise="the outcomes come from the truth. What is said about it is another matter.",
     ),
     "3.2": Check(
         task="Build a classifier to order",
@@ -254,15 +255,12 @@ CHECKS = {
 
 PREDICTIONS = {
     "3a": Prediction(
-        question="You turn up the concentration. Where does the accuracy go?",
-        options=("up", "down", "same"),
-        outcome="same",
-        why="The chances of being right huddle closer around their mean, and the mean stays. "
-        "Accuracy is that mean. What shrinks is sharpness: easy and hard cases look alike.",
-        tells=(
-            r"do not disturb|mean of \$?Q\$? is the accuracy|accuracy (stays|does not move)",
-            r"sharpness separately",
-        ),
+        question="You turn up the concentration. What happens to the line on which the points lie?",
+        options=("it rises", "it falls", "it stays"),
+        outcome="it stays",
+        why="The concentration does not occur in the true map. The chances of being right huddle "
+        "around their mean, and the points with them, along the same line.",
+        tells=(r"share's alone|huddle along|line (stays|does not move)|same line",),
     ),
     "3b": Prediction(
         question="The reports come first, and the truth is their square, rescaled. Are the reports "
@@ -291,24 +289,16 @@ PREDICTIONS = {
             r"at most 20|1 [−-] (the )?accuracy|less room for|nobody can say more than 1|\\le 1 - ",
         ),
     ),
-    "3d": Prediction(
-        question="Which dial moves the point straight up, and only that?",
-        options=("accuracy", "share", "concentration"),
-        outcome="share",
-        why="The share stretches the error. Accuracy moves the point sideways, and the room with "
-        "it. Concentration moves the counts, and the point only if the direction is mixed.",
-        tells=(
-            r"share.{0,30}(straight up|upwards|vertical)|concentration moves|share \$t\$ sets",
-            r"share (sets|is|stretches) the (calibration )?error",
-        ),
-    ),
     "3e": Prediction(
-        question="Mean confidence and accuracy are both exactly 0.7. Is the ECE zero?",
-        options=("zero", "above zero"),
-        outcome="above zero",
+        question="The program reports 0.000 of a fake. How large is its true ECE?",
+        unit="percentage points",
+        outcome=10.6,
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "
         "and the error adds up their sizes.",
-        tells=(r"is not calibration|prove nothing|gaps? cancel|cancel in the mean|fools them",),
+        tells=(
+            r"is not calibration|prove nothing|gaps? cancel|cancel in the mean|fools them",
+            r"\b0\.106\b|\b10\.6\b|opposite sign",
+        ),
     ),
     "3f": Prediction(
         question=(

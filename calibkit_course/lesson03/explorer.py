@@ -23,13 +23,14 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
     )
     figures.same_counts([axes[0]])  # linear in all states, so that they compare
     figures.accuracy_error(
-        {"fake": view.truth},
+        {"true error": view.truth},
         n_classes=view.fake.n_classes,
         direction="under" if view.fake.direction == "under" else "over",
         ax=axes[1],
         title=None if compact else "What is possible",
         legend=False,
     )
+    figures.reported(view, axes[1])
     # Not the first column of the figure, so the plane leaves it out.
     axes[1].set_ylabel("calibration error")
 
@@ -39,7 +40,7 @@ _CONTROLS = (
         name="share",
         label="Share of the room",
         values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
-        default=0.6,
+        default=0.0,
         book=(0.0, 0.2, 0.4, 0.6, 0.8, 0.95),
         form="{:.0%}",
     ),
@@ -56,8 +57,8 @@ _CONTROLS = (
         name="direction",
         label="Direction",
         values=tuple(_DIRECTIONS),
-        default="over",
-        book=("over", "under"),
+        default="pivot",
+        book=tuple(_DIRECTIONS),
         texts=_DIRECTIONS,
     ),
     Slider(
@@ -65,15 +66,14 @@ _CONTROLS = (
         label="Concentration",
         values=(0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0),
         default=2.0,
-        book=(2.0, 20.0),
         form="{:g}",
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("over-confident", {}),
-    ("concentration 20", {"concentration": 20.0}),
-    ("under-confident", {"direction": "under"}),
-    ("around the accuracy", {"direction": "pivot"}),
+    ("around the accuracy, share 0", {}),
+    ("share 60 %", {"share": 0.6}),
+    ("over-confident", {"share": 0.6, "direction": "over"}),
+    ("under-confident", {"share": 0.6, "direction": "under"}),
 )
 
 

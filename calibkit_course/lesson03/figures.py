@@ -13,6 +13,7 @@ from matplotlib.patheffects import withStroke
 
 from calibkit.plot import look
 from calibkit.validation import as_choice, as_count
+from calibkit_course.lesson03.view import FactoryView
 
 _BOUND = {
     "over": "over-confident classifiers stay below 1 - accuracy",
@@ -41,6 +42,14 @@ def accuracy_error(
         _draw_points(ax, places, n_classes)
     look.remember(ax, _sentences(places, n_classes, direction))
     return ax
+
+
+def reported(view: FactoryView, ax: Axes) -> None:
+    """Mark what the bank's program says of a fake, in the plane of accuracy and error."""
+    place = view.truth.accuracy, view.reported
+    mark = ax.plot(*place, "D", ms=9, color=look.OVER, fillstyle="none", clip_on=False, zorder=5.5)
+    mark[0].set(gid="reported", label="what the program reports")
+    look.remember(ax, [f"A diamond at {view.reported:.3f}: what the program reports."])
 
 
 def same_counts(axes: Iterable[Axes]) -> None:

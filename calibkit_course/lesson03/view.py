@@ -32,6 +32,11 @@ class FactoryView(Result):
     sample_accuracy: float
     error: CalibrationError  # from the sample
 
+    @property
+    def reported(self) -> float:
+        """What a program says that compares mean confidence and accuracy."""
+        return abs(self.truth.mean_confidence - self.truth.accuracy)
+
     def describe(self) -> str:
         """Give accuracy, true error, bound, and the estimate beside its null level."""
         truth, error = self.truth, self.error
@@ -39,6 +44,7 @@ class FactoryView(Result):
             f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
             f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}; the bound is "
             f"{self.bound:.3f} ({_BOUNDS[self.fake.direction]}). "
+            f"The bank's program reports {self.reported:.3f}. "
             f"{spell(error.n, 'prediction')} show the accuracy {self.sample_accuracy:.3f} and "
             f"the ECE {error.value:.3f} in {error.bins}; a calibrated "
             f"model with these predictions would show {error.null_mean:.3f} ± {error.null_sd:.3f}."
@@ -52,8 +58,8 @@ def fake_factory_view(
     *,
     n_classes: int = 10,
     accuracy: float = 0.8,
-    share: float = 0.6,
-    direction: str = "over",
+    share: float = 0.0,
+    direction: str = "pivot",
     concentration: float = 2.0,
     n: int = 2000,
     seed: int = 3,

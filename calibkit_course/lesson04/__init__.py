@@ -6,8 +6,8 @@ from calibkit_course.lesson04.game import PerfectGame, which_is_perfect, which_i
 from calibkit_course.lesson04.tables import (
     count_scale,
     digits,
-    forecasts,
     published_games,
+    same_bars,
     three_drawings,
 )
 from calibkit_course.lesson04.view import (
@@ -15,6 +15,7 @@ from calibkit_course.lesson04.view import (
     DiagramView,
     chance_at_work_view,
     diagram_lab_view,
+    sellers,
 )
 
 __all__ = [
@@ -27,8 +28,9 @@ __all__ = [
     "diagram_lab",
     "diagram_lab_view",
     "digits",
-    "forecasts",
     "published_games",
+    "same_bars",
+    "sellers",
     "table",
     "three_drawings",
     "which_is_perfect",

@@ -229,8 +229,9 @@ CHECKS = {
         judge=judge_bin_statistics,
         hints=(
             "`np.bincount(index, minlength=n_bins)` counts; with `weights=y_prob` it adds up.",
-            "`index` is `y_prob * n_bins`, rounded down. Only p = 1.0 then lands one bin too "
-            "high: `np.minimum(index, n_bins - 1)`.",
+            "With `index = bin_of(y_prob, n_bins)`, the mean prediction is `np.bincount(index, "
+            "weights=y_prob, minlength=n_bins)` divided by the count. The frequency is the same "
+            "with `y_true`, and 0 / 0 is `nan` by itself.",
         ),
         praise="your table is that of `calibkit.reliability_table`, edges and empty bins included.",
     ),
@@ -295,14 +296,19 @@ PREDICTIONS = {
         why="With 20 predictions in a bin, a frequency wanders by a tenth. The left ECE is the "
         "larger one, but a perfect model often shows as much. The right one is small and real: "
         "chance almost never gives it.",
-        tells=(r"can look (terrible|bad|worse)", r"perfect model often shows"),
+        tells=(
+            r"can look (terrible|bad|worse)",
+            r"perfect model often shows|too close to 0 and 1|slope=0\.7",
+        ),
     ),
     "4c": Prediction(
         question="Of 100 perfect models, how many have at least one of 15 points outside its band?",
         options=("about 5", "about 10", "about 50"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "
-        "occasions. A point outside is no accusation; ask for the p-value of the whole diagram.",
+        "occasions. They are fewer than 1 − 0.9¹⁵ = 79, because counts are whole and a band holds "
+        "nine in ten at least. A point outside is no accusation; ask for the p-value of the whole "
+        "diagram.",
         tells=(r"every second", r"\b5\d of 100", r"often puts one or two"),
     ),
     "4d": Prediction(

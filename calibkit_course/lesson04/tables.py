@@ -25,6 +25,16 @@ def forecasts(
     return np.concatenate(labels), np.repeat(means, counts)
 
 
+def same_bars() -> dict[str, tuple[Vector, Vector]]:
+    """Return labels and predictions of three models with the same five bars."""
+    bars, high = [0.1, 0.3, 0.5, 0.7, 0.9], [0.1975, 0.3975, 0.5975, 0.7975, 0.91]
+    return {
+        "Ann": forecasts(bars, means=bars, counts=5 * [100]),
+        "Bob": forecasts(bars, means=high, counts=5 * [100]),
+        "Cat": forecasts(bars, means=high, counts=4 * [10] + [1000]),
+    }
+
+
 def three_drawings(y_true: Vector, y_prob: Vector) -> dict[str, BinTable]:
     """Return the tables of exercise 4.2; in one of them the bin centres pose as means."""
     five, ten = (reliability_table(y_true, y_prob, bins=n) for n in (5, 10))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.errors import null_moments
-from calibkit.fakes import LogitDistortion
+from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
 from calibkit.significance import ConsistencyBand, consistency_band
@@ -34,6 +34,11 @@ SELLERS = {  # what each seller's model does, how many predictions, and the seed
     "right": (LogitDistortion(slope=0.7), 10_000, 4),
 }
 MOST_REDRAWS = 500
+
+
+def sellers() -> list[FakeSample]:
+    """Return the predictions of the left and of the right seller, with their outcomes."""
+    return [model.sample(n, rng=seed) for model, n, seed in SELLERS.values()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

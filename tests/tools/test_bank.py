@@ -72,8 +72,9 @@ def bin_mean() -> list[str]:
 
 
 def null_level() -> list[str]:
-    roots = 15 * math.sqrt(20 * 0.2)
-    return [f"{math.sqrt(2 / math.pi) / 300 * roots:.3f}"]
+    roots = [15 * math.sqrt(n / 15 * 0.2) / n for n in (300, 1200)]
+    assert round(math.sqrt(2 / math.pi) * roots[0], 3) == 0.08
+    return [f"{math.sqrt(2 / math.pi) * roots[1]:.3f}"]
 
 
 def two_fits() -> list[str]:

@@ -57,8 +57,8 @@ WRONG = {
     ("00", "0.1", "share = 5 / 36"): "Almost",
     ("00", "0.1", "share = ..."): "Not attempted",
     ("00", "0.1", "other = 1"): "Not defined",
-    ("02", "2.1", "my_brier = 0.42"): "Wrong kind",
-    ("02", "2.1", "def my_brier(y, p):\n    return np.mean((p - np.eye(3)[y]) ** 2)"): "Almost",
+    ("02", "2.1", "my_parts = 0.42"): "Wrong kind",
+    ("02", "2.1", "def my_parts(rain, said, repaired):\n    return 0, 0, rain.var()"): "Almost",
 }
 
 

@@ -15,16 +15,14 @@ NOTEBOOKS = ROOT / "notebooks"
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "0.1": [
-        (6, "6 is the number of throws"),
+        (6, "6 is the number of rainy days"),
         (16.7, "percentage"),
         ("16.7", "percentage"),
-        (5 / 36, "the sum 6"),
-        (30 / 36, "all other sums"),
-        (1 / 11, "the 11 sums"),
-        (3 / 21, "3 + 4 and 4 + 3"),
+        (5 / 36, "count the rainy days above again"),
+        (30 / 36, "the dry days"),
+        (0.2, "20 % is what the service said"),
         (0.17, "rounded too far"),
         ("17 %", "rounded too far"),
-        (0.2, "6 of the 36"),
         (True, "`True`"),
         ("a sixth", "text"),
         ("sixth %", "text"),
@@ -37,11 +35,10 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def test_the_tally_counts_every_throw_once() -> None:
-    throws = [first + second for first in range(1, 7) for second in range(1, 7)]
-    lines = lesson00.tally(throws).splitlines()
-    assert len(lines) == 11 and sum(line.count("■") for line in lines) == 36
-    assert lines[5].startswith("sum  7: 6 of 36 throws")
+def test_the_earlier_days_are_as_the_exercise_says() -> None:
+    words = lesson00.earlier_days().split()
+    assert len(words) == 36 and words.count("rain") == 6
+    assert [line.count("rain") for line in lesson00.earlier_days().splitlines()] == [2, 2, 2]
 
 
 def test_the_table_of_lessons_has_the_times_of_their_headers(subtests: pytest.Subtests) -> None:

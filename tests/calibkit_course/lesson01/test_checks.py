@@ -9,13 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from calibkit import (
-    Distinct,
-    brier_score,
-    calibration_error,
-    expected_calibration_error,
-    reliability_table,
-)
+from calibkit import Distinct, calibration_error, expected_calibration_error, reliability_table
 from calibkit_course.lesson01 import checks as lesson01, true_or_false
 from calibkit_course.lesson01.checks import GROUPS
 from tests.paths import ROOT
@@ -128,18 +122,6 @@ def test_the_days_that_expose_a_wrong_forecast() -> None:
     outcome = lesson01.PREDICTIONS["1d"].outcome
     assert next(n for n in range(1, 400) if exposed(n) >= 0.8) == outcome
     assert [round(exposed(n), 2) for n in (10, 50, 100, 200)] == [0.05, 0.23, 0.54, 0.83]
-
-
-def test_the_three_forecasters() -> None:
-    rain = np.array([1] * 6 + [0] * 54 + [1] * 24 + [0] * 16)
-    timid = np.where(rain == 1, 0.51, 0.49)
-    expert = np.array([0.10] * 60 + [0.60] * 40)
-    scores = [brier_score(rain, said).value for said in (np.full(100, 0.3), timid, expert)]
-    assert scores == pytest.approx([0.21, 0.2401, 0.15], abs=1e-12)
-    assert lesson01.PREDICTIONS["1e"].outcome == ["climate", "timid", "expert"][np.argmax(scores)]
-    assert brier_score(rain, (timid > 0.5).astype(float)).value == 0
-    best = min(brier_score(rain, np.full(100, p)).value for p in np.linspace(0, 1, 101))
-    assert best == pytest.approx(scores[0], abs=1e-12)
 
 
 def test_half_of_the_statements_are_true() -> None:

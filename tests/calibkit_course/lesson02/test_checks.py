@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 import calibkit as ck
 from calibkit import corp, fakes
@@ -19,41 +20,34 @@ from tests.paths import ROOT
 LESSON = ROOT / "notebooks" / "02_separate_two_virtues.md"
 
 
-def distances(labels: Any, rows: Any) -> Any:
-    return np.asarray(rows) - np.eye(np.shape(rows)[1])[labels]
+def parts(rain: Any, said: Any, repaired: Any) -> Any:
+    best, base = np.mean((repaired - rain) ** 2), np.mean((rain.mean() - rain) ** 2)
+    return np.mean((said - rain) ** 2) - best, base - best, base
 
 
-def brier(labels: Any, rows: Any) -> Any:
-    return np.mean(np.sum(distances(labels, rows) ** 2, axis=1))
+def by_the_package(rain: Any, said: Any, repaired: Any) -> Any:
+    found = corp.corp_decomposition(rain, said)
+    return found.miscalibration, found.discrimination, found.uncertainty
 
 
-def by_a_loop(labels: Any, rows: Any) -> float:
-    total = 0.0
-    for label, row in zip(labels.tolist(), rows.tolist(), strict=True):
-        total += sum((p - (k == label)) ** 2 for k, p in enumerate(row))
-    return total / len(labels)
-
-
-def only_own(labels: Any, rows: Any) -> Any:
-    return np.mean((1 - rows[np.arange(len(labels)), labels]) ** 2)
+def turned(signs: Any) -> Any:
+    return lambda *three: np.multiply(parts(*three), signs)
 
 
 BEST = lesson02._best()
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "2.1": [
-        (lambda y, p: np.mean(distances(y, p) ** 2), "average over the classes"),
-        (lambda y, p: np.sum(distances(y, p) ** 2), "mean of the 2 rows"),
-        (lambda y, p: brier(y, p) / 2, "half of the score"),
-        (only_own, "A row has 3 squares"),
-        (lambda y, p: brier(y, p) + 1e-6, "should be 0.320000, but here it is 0.320001"),
-        (lambda y, p: None, "one number, the score"),
-        (lambda y, p: np.sqrt(brier(y, p)), "this is the root"),
-        (lambda y, p: np.mean(np.abs(distances(y, p)).sum(axis=1)), "absolute"),
-        (lambda y, p: np.mean((p**2).sum(axis=1)), "forget to subtract 1"),
-        (lambda y, p: -brier(y, p), "cannot be negative"),
-        (lambda y, p: 0.5, "should be"),
-        (lambda y, p: distances(y, p) ** 2, "one number"),
+        (lambda *three: np.array(parts(*three)) * len(three[0]), "sums over the days"),
+        (lambda *three: np.array(parts(*three))[[0, 2, 1]], "the other way round"),
+        (turned([1, -1, 1]), "DSC has the wrong sign"),
+        (turned([-1, 1, 1]), "MCB has the wrong sign"),
+        (lambda y, p, r: parts(y, p, p)[1:], "there are 2 values"),
+        (lambda y, p, r: (parts(y, p, r)[0], parts(y, p, p)[1], y.var()), "the *repaired*"),
+        (lambda y, p, r: (np.mean((p - y) ** 2), *parts(y, p, r)[1:]), "the whole score"),
+        (lambda *three: np.add(parts(*three), [0, 1e-5, 0]), "DSC should be 0.13889"),
+        (lambda y, p, r: (0, 0, 0), "UNC should be 0.2500 here, but it is 0.0000"),
+        (lambda y, p, r: None, "three numbers"),
         (lambda y: 0.5, "TypeError"),
         (0.42, "a number"),
     ],
@@ -99,13 +93,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
 }
 RIGHT: dict[str, list[Any]] = {
-    "2.1": [
-        brier,
-        by_a_loop,
-        lambda y, p: np.array([brier(y, p)]),
-        lambda y, p: ck.brier_score(y, p),
-        lambda y, p: np.mean([np.dot(row, row) for row in distances(y, p)]),
-    ],
+    "2.1": [parts, by_the_package, lambda *three: np.array(parts(*three)).round(7)],
     "2.2": [BEST, round(BEST, 2), np.array([BEST]), f"{BEST:.3f}", F(BEST).limit_denominator(200)],
     "2.3": ["cab", "C > A > B", ["C", "A", "B"], np.array(["C", "A", "B"]), pd.Series(list("CAB"))],
     "2.4": [(2, 0, 1), [2.0, 0.0, 1.0], {0: 2, 1: 0, 2: 1}.values()],
@@ -178,13 +166,9 @@ def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     forecasters: Any, prose: str
 ) -> None:
     rain, said = forecasters
-    parts = [corp.corp_decomposition(rain, prob) for prob in said.values()]
-    numbers = [f"{one.miscalibration:.4f}" for one in parts]
-    fines = [f"{one.score:.4f}" for one in parts]
-    words = "The miscalibration is {}, {} and {}, and the score {}, {} and {}."
-    assert words.format(*numbers, *fines) in prose
-    assert f"the uncertainty is {parts[0].uncertainty:.4f}" in prose
-    assert f"the discrimination {parts[0].discrimination:.4f}" in prose
+    splits = [corp.corp_decomposition(rain, prob) for prob in said.values()]
+    numbers = [f"{one.miscalibration:.4f}" for one in splits]
+    assert f"this one has {splits[1].discrimination:.4f}, as much as honest" in prose
     biased = corp.corp_decomposition(rain, expit(logit(said["honest"]) + 1)).miscalibration
     words = "There the miscalibration is {}; bold has {}, timid {}, and the bias {:.4f}."
     assert words.format(*numbers, biased) in prose
@@ -199,9 +183,9 @@ def test_what_the_cells_print(forecasters: Any) -> None:
     assert "0.222 as a sum, 0.074 as a mean" in slide and "0.585 bits, 0.176 in base 10" in slide
     rain, said = forecasters
     assert "AUC 0.841" in tables.both_virtues("honest", rain, said["honest"])
-    parts = corp.corp_decomposition(rain, said["bold"])
-    assert tables.sum_of_parts("bold", parts).startswith("bold           0.1885 = MCB 0.0279 -")
-    assert "within" not in tables.three_parts("CORP", parts)
+    bold = corp.corp_decomposition(rain, said["bold"])
+    assert tables.sum_of_parts("bold", bold).startswith("bold           0.1885 = MCB 0.0279 -")
+    assert "within" not in tables.three_parts("CORP", bold)
     binned = ck.brier_decomposition(rain, said["honest"], bins=2)
     assert tables.three_parts("2 bins", binned).endswith("within bins -0.0208")
     atoms = tables.exact_forecasts("three atoms", finite.example("three atoms"))
@@ -224,3 +208,29 @@ def test_five_bins_win_ece_and_lose_log_loss(seed: int) -> None:
     )
     assert after < raw
     assert ck.log_loss(test.y_true, binned).value > ck.log_loss(test.y_true, test.y_prob).value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_constant_moves_the_accuracy_and_not_the_auc(seed: int) -> None:
+    sample = fakes.LogitDistortion().sample(3000, rng=seed)
+    high = expit(logit(sample.y_prob) + 1)
+    low, up = (np.mean((p > 0.5) == sample.y_true) for p in (high, sample.y_prob))
+    assert low < up - 0.03
+    assert roc_auc_score(sample.y_true, high) == roc_auc_score(sample.y_true, sample.y_prob)
+    undo = minimize_scalar(
+        lambda t: ck.log_loss(sample.y_true, expit(logit(sample.y_prob) / 0.33 / t)).value,
+        bounds=(0.2, 10),
+        method="bounded",
+    ).x
+    assert round(undo) == 3  # so that the vineyard is told the same by each record
+
+
+def test_the_three_forecasters() -> None:
+    wet = np.array([1] * 6 + [0] * 54 + [1] * 24 + [0] * 16)
+    shy, expert = np.where(wet == 1, 0.51, 0.49), np.array([0.10] * 60 + [0.60] * 40)
+    scores = [ck.brier_score(wet, said).value for said in (np.full(100, 0.3), shy, expert)]
+    assert scores == pytest.approx([0.21, 0.2401, 0.15], abs=1e-12)
+    assert lesson02.PREDICTIONS["2g"].outcome == ["climate", "shy", "expert"][np.argmax(scores)]
+    assert ck.brier_score(wet, (shy > 0.5).astype(float)).value == 0
+    best = min(ck.brier_score(wet, np.full(100, p)).value for p in np.linspace(0, 1, 101))
+    assert best == pytest.approx(scores[0], abs=1e-12)

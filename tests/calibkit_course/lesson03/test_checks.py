@@ -17,69 +17,27 @@ from calibkit_course import data, finite
 # --- 3.1 ---------------------------------------------------------------------------------------
 
 
-def with_choice(true_prob: Any, rng: Any) -> Any:
-    """Draw row by row, as a beginner does."""
-    return [rng.choice(len(row), p=row) for row in true_prob]
+def machine(q: Any, t: Any, rng: Any) -> Any:
+    return rng.random(len(q)) < q, (1 - t) * q + t
 
 
-def with_gumbel(true_prob: Any, rng: Any) -> Any:
-    with np.errstate(divide="ignore"):
-        return np.argmax(np.log(true_prob) + rng.gumbel(size=true_prob.shape), axis=1)
+def with_own(seed: int | None) -> Any:
+    return lambda q, t, rng: machine(q, t, np.random.default_rng(seed))
 
 
-def one_draw_for_all(true_prob: Any, rng: Any) -> Any:
-    return (rng.random() >= np.cumsum(true_prob, axis=1)[:, :-1]).sum(axis=1)
+def from_said(q: Any, t: Any, rng: Any) -> Any:
+    said = (1 - t) * q + t
+    return rng.random(len(q)) < said, said
 
 
-def average_row(true_prob: Any, rng: Any) -> Any:
-    return rng.choice(true_prob.shape[1], size=len(true_prob), p=true_prob.mean(axis=0))
+def saying(rule: Any) -> Any:
+    """Return a machine that draws as it should, and says something else."""
+    return lambda q, t, rng: (rng.random(len(q)) < q, rule(q, t))
 
 
-def own_generator(true_prob: Any, rng: Any) -> Any:
-    return with_gumbel(true_prob, np.random.default_rng())
-
-
-def own_seed(true_prob: Any, rng: Any) -> Any:
-    return with_gumbel(true_prob, np.random.default_rng(0))
-
-
-def few_seeds(true_prob: Any, rng: Any) -> Any:
-    return with_gumbel(true_prob, np.random.default_rng(rng.integers(5)))
-
-
-def by_numbers(true_prob: Any, numbers: Any) -> Any:
-    return (numbers[:, None] >= np.cumsum(true_prob, axis=1)[:, :-1]).sum(axis=1)
-
-
-def in_pairs(true_prob: Any, rng: Any) -> Any:
-    return by_numbers(true_prob, np.repeat(rng.random(len(true_prob) // 2), 2))
-
-
-def in_order(true_prob: Any, rng: Any) -> Any:
-    return by_numbers(true_prob, np.sort(rng.random(len(true_prob))))
-
-
-def biased(true_prob: Any, rng: Any) -> Any:
-    """Take 0.03 from the last class that has it, for the first."""
-    moved = np.where(true_prob[:, -1] > 0.05, 0.03, 0.0)
-    changed = true_prob.copy()
-    changed[:, 0] += moved
-    changed[:, -1] -= moved
-    return with_gumbel(changed, rng)
-
-
-def one_by_one(true_prob: Any, rng: Any) -> Any:
-    """Draw another random number for each class: not one decision per row."""
-    return (rng.random(true_prob.shape) >= np.cumsum(true_prob, axis=1))[:, :-1].sum(axis=1)
-
-
-def sharpened(true_prob: Any, rng: Any) -> Any:
-    return with_gumbel(fakes.Power(2)(true_prob), rng)
-
-
-def spoil_input(true_prob: Any, rng: Any) -> Any:
-    true_prob[:] = np.cumsum(true_prob, axis=1)
-    return (rng.random((len(true_prob), 1)) >= true_prob[:, :-1]).sum(axis=1)
+def right_where(rule: Any) -> Any:
+    """Return a machine that says what it should, and is right where the rule has it."""
+    return lambda q, t, rng: (rule(q, rng.random(len(q))), (1 - t) * q + t)
 
 
 # --- 3.4 ---------------------------------------------------------------------------------------
@@ -116,26 +74,22 @@ WITHIN_A_CLASS = finite.FiniteClassifier(
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "3.1": [
-        (lambda true_prob, rng: true_prob.argmax(axis=1), "most probable class"),
-        (lambda true_prob, rng: with_gumbel(true_prob, rng) + 1, "Count classes from 0"),
-        (lambda true_prob, rng: with_gumbel(true_prob, rng) - 1, "is no class"),
-        (lambda true_prob, rng: with_gumbel(true_prob, rng) + 0.5, "whole numbers"),
-        (lambda true_prob, rng: with_gumbel(true_prob, rng)[:-1], "24000 are wanted"),
-        (lambda true_prob, rng: with_gumbel(np.ones(true_prob.shape), rng), "Each row has its own"),
-        (lambda true_prob, rng: with_gumbel(1 - true_prob, rng), "probability 0 was drawn"),
-        (one_draw_for_all, "Draw one per row"),
-        (average_row, "Each row has its own"),
-        (own_generator, "Take all chance from `rng`"),
-        (own_seed, "another seed gives the same labels"),
-        (few_seeds, "some seeds give the same labels"),
-        (in_pairs, "hang together"),
-        (in_order, "hang together"),
-        (biased, "it should be"),
-        (lambda true_prob, rng: None, "It should return one label per row"),
-        (one_by_one, "it should be"),
-        (sharpened, "it should be"),
-        (spoil_input, "changes its input"),
-        (lambda true_prob: 0, "your function raised"),
+        (lambda q, t, rng: machine(q, t, rng)[::-1], "the other way round: first `right`"),
+        (lambda q, t, rng: (q, (1 - t) * q + t), "holds 0 and 1, but here 0.2"),
+        (saying(lambda q, t: q), "it says its true chance"),
+        (saying(lambda q, t: t * q + 1 - t), "the share works the other way round"),
+        (saying(lambda q, t: 0.75 * q + 0.25), "not for t = 0.5"),
+        (saying(lambda q, t: (1 - t) * q + t + 1e-4 * (q < 0.3)), "it should say 0.400"),
+        (from_said, "Draw from `q`, the truth"),
+        (right_where(lambda q, u: u > q), "right where it should be wrong"),
+        (right_where(lambda q, u: q > 0.5), "Draw: 0.6"),
+        (right_where(lambda q, u: u[0] < q), "Draw one for each"),
+        (right_where(lambda q, u: u < q - 0.04 * (q == 0.9)), "where q is 0.9, it should be right"),
+        (with_own(None), "Take all chance from `rng`"),
+        (with_own(0), "another seed gives the same"),
+        (lambda q, t, rng: machine(q, t, rng)[0], "two arrays"),
+        (lambda q, t, rng: None, "It should return two arrays"),
+        (lambda q: 0, "your function raised"),
         (0.3, "a function"),
     ],
     "3.4": [
@@ -196,7 +150,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "3.1": [with_gumbel, with_choice],
+    "3.1": [machine, lambda q, t, rng: (rng.binomial(1, q), (q * (1 - t) + t).tolist())],
     "3.4": [
         lambda said, a: expit(logit(said) / a),
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
@@ -237,6 +191,18 @@ def test_within_one_class_the_bound_can_be_broken_too() -> None:
         Fraction(8, 25),
         Fraction(4, 5),
     )
+
+
+def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
+    errors = []
+    for share in np.arange(0, 1, 0.1):
+        fake = fakes.KnobClassifier(10, 0.8, budget_share=share, direction="pivot", concentration=2)
+        truth = fake.truth()
+        assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-12)
+        errors.append(truth.expected)
+    assert errors == sorted(errors)
+    module = importlib.import_module("calibkit_course.lesson03.checks")
+    assert module.PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
 
 
 def test_without_a_common_sign_only_the_general_bound_is_left() -> None:

@@ -9,6 +9,8 @@ import calibkit as ck
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson03
 
+OVER = {"share": 0.6, "direction": "over"}
+
 
 class TestFactoryView:
     def test_it_is_the_classifier_and_the_measure_of_the_package(self):
@@ -27,29 +29,29 @@ class TestFactoryView:
         assert view.bound == pytest.approx(bound) and view.truth.expected <= view.bound
 
     def test_share_moves_the_error_alone(self):
-        views = [lesson03.fake_factory_view(share=share) for share in (0.0, 0.3, 0.95)]
+        shares = (0.0, 0.3, 0.95)
+        views = [lesson03.fake_factory_view(**OVER | {"share": share}) for share in shares]
         assert [v.truth.accuracy for v in views] == [0.8] * 3
         assert [v.sample_accuracy for v in views] == [views[0].sample_accuracy] * 3
         assert [v.truth.expected for v in views] == pytest.approx([0, 0.06, 0.19])
 
     def test_concentration_moves_neither_accuracy_nor_error(self):
-        truths = [lesson03.fake_factory_view(concentration=c).truth for c in (0.5, 4.0, 50.0)]
+        dials = (0.5, 4.0, 50.0)
+        truths = [lesson03.fake_factory_view(**OVER, concentration=c).truth for c in dials]
         assert {round(t.accuracy, 12) for t in truths} == {0.8}
         assert {round(t.expected, 12) for t in truths} == {0.12}
         assert len({round(t.brier, 6) for t in truths}) == 3
 
     def test_but_around_the_accuracy_concentration_lowers_the_error(self):
-        views = [
-            lesson03.fake_factory_view(direction="pivot", concentration=c) for c in (0.5, 4.0, 50.0)
-        ]
+        views = [lesson03.fake_factory_view(share=0.6, concentration=c) for c in (0.5, 4.0, 50.0)]
         errors = [view.truth.expected for view in views]
         assert errors == sorted(errors, reverse=True) and errors[0] > 2 * errors[-1]
 
     def test_it_says_truth_bound_estimate_and_null_level(self):
-        view = lesson03.fake_factory_view()
+        view = lesson03.fake_factory_view(**OVER)
         words = view.describe()
         assert "accuracy is 0.800, the mean confidence 0.920, the ECE 0.120" in words
-        assert "the bound is 0.200 (1 - accuracy)" in words
+        assert "the bound is 0.200 (1 - accuracy). The bank's program reports 0.120." in words
         assert f"ECE {view.error.value:.3f} in 15 equal-width bins" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import calibkit as ck
+from calibkit.decisions import policy_cost
+from calibkit.fakes import LogitDistortion
 
 # --- 4.1 ---------------------------------------------------------------------------------------
 
@@ -194,3 +196,14 @@ RIGHT: dict[str, list[Any]] = {
     "4.4": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
     "4.3": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
 }
+
+
+@pytest.mark.slow
+def test_the_clinic_is_told_the_same_by_twenty_samples() -> None:
+    honest, bold = LogitDistortion(), LogitDistortion(slope=0.7)
+    for seed in range(20):
+        right, left = (model.sample(100_000, rng=seed) for model in (bold, honest))
+        mended = bold.true_map(right.y_prob)
+        pairs = (right.y_true, right.y_prob), (right.y_true, mended), (left.y_true, left.y_prob)
+        stated, put_right, other = (1000 * policy_cost(*two, costs=(1, 9)).value for two in pairs)
+        assert 15 < stated - put_right < 45 and 15 < put_right - other < 50, seed
