@@ -19,11 +19,12 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 import yaml
 
+from book import bank
 from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.questions import read_questions
 from tests.paths import ROOT
-from tools import bank, notebook_files as files
+from tools import notebook_files as files
 from tools.lesson_times import stated
 
 BOOK = ROOT / "book"
