@@ -82,24 +82,6 @@ class DirichletMixture:
         """Number of classes, K."""
         return len(self.alphas[0])
 
-    def class_frequency(self) -> FloatVector:
-        """Mean probability of each class."""
-        means = [np.array(alpha) / sum(alpha) for alpha in self.alphas]
-        return np.asarray(np.array(self.weights) @ np.array(means))
-
-    def log_density(self, prob: Any) -> FloatVector:
-        """Logarithm of the density at probabilities of shape (n, K)."""
-        table = as_probabilities(prob).astype(np.float64)
-        logs = [
-            special.gammaln(sum(alpha))
-            - special.gammaln(alpha).sum()
-            + special.xlogy(np.array(alpha) - 1, table).sum(axis=1)
-            for alpha in self.alphas
-        ]
-        with np.errstate(divide="ignore"):
-            weights = np.log(self.weights)
-        return np.asarray(special.logsumexp(np.array(logs) + weights[:, None], axis=0))
-
     def draw(self, n: int, rng: Rng = None) -> FloatVector:
         """Draw `n` probability vectors, shape (n, K)."""
         n, generator = as_count(n, "n"), as_generator(rng)

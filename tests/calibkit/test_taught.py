@@ -21,7 +21,6 @@ TERMS = {
     "brier_score": "Brier score",
     "binomial_p_values": "p_values",
     "TTest": "t-test",
-    "undo_focal_loss": "focal loss",
     "regret_curve": "regret",
 }
 

@@ -30,7 +30,6 @@ from calibkit.calibrators import (
     PlattCalibrator,
     ScalingBinning,
     SlopeOneBinning,
-    SplineCalibrator,
     SweepBinning,
 )
 from calibkit.fit_on_test import EstimatorCalibrator
@@ -398,7 +397,7 @@ def test_platt_with_weights_is_the_logistic_regression_of_scikit_learn() -> None
 
 def test_fractions_are_refused_where_only_rows_count(subtests: pytest.Subtests) -> None:
     weight = np.where(np.arange(300) == 4, 0.5, 1.0)
-    models = (FlatBinning(ck.EqualMass(4)), SplineCalibrator(), PiecewiseLinear(n_pieces=2))
+    models = (FlatBinning(ck.EqualMass(4)), PiecewiseLinear(n_pieces=2))
     for model in models:
         with (
             subtests.test(model=repr(model)),
