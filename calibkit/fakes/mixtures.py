@@ -12,7 +12,7 @@ from calibkit.fakes import _dials
 from calibkit.fakes.simplex import as_table
 from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_positive, as_probabilities
+from calibkit.validation import as_count, as_generator, as_positive
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.

@@ -35,7 +35,7 @@ class Family(NamedTuple):
 FAMILIES = [
     Family("PlattCalibrator"),
     Family("PlattCalibrator", {"smoothing": False}),
-    *(Family("BetaCalibrator", {"parameters": k}, True) for k in ("abm", "am", "ab", "a")),
+    Family("BetaCalibrator", {}, True),
     Family("IsotonicCalibrator", {}, True),
     Family("ScalingBinning", {"n_bins": 4}),
     Family("SlopeOneBinning"),
