@@ -16,12 +16,11 @@ _STEEPEST = 100.0  # slope of the centre, in logits of size 1
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """Weights of squared distances from temperature scaling, or from 0."""
+    """Weights of squared distances from temperature scaling."""
 
     off_diagonal: float
     diagonal: float
     bias: float
-    to_zero: bool = False
 
 
 # How a penalty follows from n, K and the temperature.
@@ -52,9 +51,7 @@ def fit_linear(
         weight = np.full((k, 2), own)
     weight[:, -1] = penalty.bias
     start = slope * size * unit
-    centre = 0 * unit if penalty.to_zero else start
-    problem = Problem(Features(x / size, full), label, weight, centre, share)
-    fit = minimise(problem, start)
+    fit = minimise(Problem(Features(x / size, full), label, weight, start, share), start)
     weights, bias = fit.theta[:, :-1] / size, fit.theta[:, -1]
     weights = weights if full else weights[:, 0]
     # One constant for all classes has no effect on the map: fix it where it has no penalty.

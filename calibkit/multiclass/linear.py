@@ -1,6 +1,6 @@
 """Vector, matrix and Dirichlet scaling: linear maps from logits to logits."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from calibkit.calibrators.base import Weights
 from calibkit.multiclass._linear_fit import Penalty, fit_linear
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_choice, as_number, warn
+from calibkit.validation import as_number, warn
 
 
 class _LinearCalibrator(MulticlassCalibrator):
@@ -155,11 +155,6 @@ class DirichletCalibrator(_LinearCalibrator):
     input : {"logits", "probabilities"}, logits become log-probabilities first
     penalty, bias_penalty
         As in `MatrixScaling`.
-    kind : {"odir", "l2"}
-        ``"odir"``: penalise weights off the diagonal, and intercepts. ``"l2"``: all alike,
-        ``penalty (sum W_ij^2 + sum b_j^2)``, which shrinks towards the uniform prediction. Its
-        ``"auto"`` shrinks towards temperature scaling as that of `MatrixScaling` does, with the
-        weight ``T^2 K (K - 1) / n`` on the diagonal, too.
 
     Attributes
     ----------
@@ -186,16 +181,8 @@ class DirichletCalibrator(_LinearCalibrator):
 
     input: str | None = None
     penalty: Any = "auto"
-    kind: str = "odir"
     bias_penalty: float | None = None
 
     def _features(self, logits: FloatArray) -> FloatMatrix:
         x = super()._features(logits)
         return np.asarray(special.log_softmax(x, axis=1)) if self.input == "logits" else x
-
-    def _rule(self, n: float, k: int, temperature: float) -> Penalty:
-        as_choice(self.kind, "kind", ("odir", "l2"))
-        rule = super()._rule(n, k, temperature)
-        if self.kind == "odir":
-            return rule
-        return replace(rule, diagonal=rule.off_diagonal, to_zero=not self._automatic())
