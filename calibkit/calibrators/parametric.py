@@ -5,11 +5,10 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
 from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
-from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
+from calibkit.links import EPS, expit, logit
 from calibkit.types import FloatVector
 from calibkit.validation import as_flag, warn
 
@@ -139,27 +138,13 @@ class BetaCalibrator(Calibrator):
     --------
     >>> p, u = np.random.default_rng(0).random((2, 5000))
     >>> model = BetaCalibrator().fit(p, u < p**2)
-    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist(), round(model.m_, 2)
-    ([0.04, 0.25, 0.65], 0.7)
+    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.04, 0.25, 0.65]
     """
 
     family: ClassVar[str] = "beta"
     weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
-
-    @property
-    def m_(self) -> float:
-        """Where the map crosses 1/2: 0 if it is above everywhere, 1 if below."""
-        self._check_fitted()
-
-        def height(z: float) -> float:
-            return float(self._logit_of_map(expit(np.array([z])))[0])
-
-        if height(-LOGIT_LIMIT) >= 0:
-            return 0.0 if height(LOGIT_LIMIT) > 0 else 0.5
-        if height(LOGIT_LIMIT) <= 0:
-            return 1.0
-        return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         prob, label, weight = _by_label(prob, label, weight)

@@ -20,7 +20,6 @@ TERMS = {
     "binary_problem": "view",
     "brier_score": "Brier score",
     "binomial_p_values": "p_values",
-    "TTest": "t-test",
     "regret_curve": "regret",
 }
 

@@ -71,7 +71,6 @@ class TestGolden:
         model = BetaCalibrator().fit(*boundary_data()[::-1])
         assert model.a_ == 0 and model.b_ == pytest.approx(0.62429175045804, abs=1e-7)
         assert model.intercept_ == pytest.approx(-0.9473663593681204, abs=1e-7)
-        assert model.m_ == pytest.approx(0.7807444174384799, abs=1e-5)
         betacal = [0.27954098, 0.31705216, 0.37410584, 0.47921994, 0.96659413]
         assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=1e-5)
         y, p = boundary_data()
@@ -230,11 +229,6 @@ class TestTheorems:
         p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact
         model, mirror = BetaCalibrator().fit(p, y), BetaCalibrator().fit(1 - p, 1 - y)
         assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
-        assert mirror.m_ == pytest.approx(1 - model.m_, abs=1e-9)
-
-    def test_beta_at_its_midpoint_is_one_half(self):
-        model = BetaCalibrator().fit(PROB, LABELS)
-        assert model.calibrate([model.m_]) == pytest.approx(0.5, abs=1e-9)
 
     def test_isotonic_looks_at_ranks_only(self):
         y, p = binary_data(400, 1)
@@ -308,11 +302,3 @@ class TestFewPredictions:
         model = BetaCalibrator().fit(p, y)
         assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
         assert model.a_ == model.b_
-
-    def test_midpoints_at_the_ends(self):
-        up = BetaCalibrator().fit([0.2, 0.4, 0.6, 0.8], [1, 0, 1, 0])  # falls: constant 1/2
-        assert up.m_ == 0.5
-        mostly = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 1, 1, 1, 0])
-        assert mostly.m_ == 0.0
-        rarely = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 0, 0, 0, 0])
-        assert rarely.m_ == 1.0
