@@ -50,11 +50,10 @@ class BinnedCalibrator(Calibrator):
         return self._values(prob, self.table_.binning.assign(prob, self.edges_))
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
-        """Return the ends of the map in each bin (the first begins at 0), with NaN between bins."""
+        """Return the ends of the map in each bin, with NaN between bins."""
         self._check_fitted()
         index = np.arange(len(self.edges_) - 1)
-        left, right = self.edges_[:-1].copy(), self.edges_[1:]
-        left[0] = 0.0
+        left, right = self.edges_[:-1], self.edges_[1:]
         return drawn_apart(left, right, (self._values(left, index), self._values(right, index)))
 
 

@@ -43,8 +43,8 @@ class AsGiven:
             return found
         n_min, n_max = self.rule.sizes(n)
         if 2 * n_min > n_max:
-            return np.union1d(found, [max(n - n_min, 0)])
-        return found[(found != n - n_min) | (found == 0) | (found == n)]
+            return np.asarray(np.union1d(found, [max(n - n_min, 0)]), dtype=np.intp)
+        return np.asarray(found[(found != n - n_min) | (found == 0) | (found == n)])
 
     def edges(self, prob: NDArray[Any], label: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """Return the edges; where a cut falls into a tie, one of them."""

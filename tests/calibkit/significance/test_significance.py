@@ -116,7 +116,6 @@ FAST = {
     "class-wise": (ck.class_wise_calibration_error, CLASSES, {}),
     "marginal": (ck.marginal_calibration_error, CLASSES, {"bins": 5}),
     "l3 over classes": (ck.marginal_calibration_error, CLASSES, {"norm": 3, "bins": 4}),
-    "lower end": (ECE, CLASSES, {"view": "top-label", "bins": ck.EqualWidth(9, low=1 / 3)}),
 }
 
 
