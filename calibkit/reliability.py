@@ -26,7 +26,7 @@ class BinTable(Result):
     Parameters
     ----------
     edges : ndarray of shape (B + 1,)
-        From 0 (or the lower end) to 1; bins are ``[a, b)``, the last one closed.
+        From 0 to 1; bins are ``[a, b)``, the last one closed.
     count, mean_prob, frequency : ndarray of shape (B,)
         Number and mean of the predictions, and share whose event happened; NaN in an empty bin.
     view, bins, binning

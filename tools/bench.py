@@ -73,9 +73,8 @@ def draws(n: int, rng: np.random.Generator) -> Iterator[Case]:
     indices = yardstick("drawing the indices", lambda: rng.integers(0, 10_000, (1000, 10_000)))
     yield timed("1000 bootstrap resamples, n = 1e4", partial(ece, rng=rng), indices, 4)
     gammas = yardstick("as many gammas", lambda: rng.standard_gamma(1.0, 10 * n))
-    for spread in ("equal", "random"):
-        fake = KnobClassifier(10, 0.9, budget_share=0.5, spread=spread)
-        yield timed(f"fake sample, {spread} spread, x 10", partial(fake.sample, n, rng), gammas, 6)
+    sample = KnobClassifier(10, 0.9, budget_share=0.5).sample
+    yield timed("fake sample, x 10", partial(sample, n, rng), gammas, 6)
 
 
 # --- what is fitted ------------------------------------------------------------------------------

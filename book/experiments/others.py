@@ -121,7 +121,6 @@ LIBRARIES = (
                 "relplot.metrics.binnedECE(p, y, nbins=15)",
                 "ck.expected_calibration_error(y, p, bins=15)",
             ),
-            Row("relplot.smECE(p, y)", 'ck.smooth_calibration_error(y, p, method="relplot")'),
             Row("relplot.smECE(p, y)", "ck.smooth_calibration_error(y, p)", HALF),
         ),
     ),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibkit.results import spell
 from calibkit.types import FloatArray, IntArray
-from calibkit.validation import as_array, as_choice, as_count, as_number
+from calibkit.validation import as_array, as_choice, as_count
 
 Edges1D = NDArray[np.float64]
 Assigned = NDArray[np.intp]
@@ -85,14 +85,12 @@ class AssignedByEdges:
 class EqualWidth:
     """`n_bins` bins of the same width. Taught in lesson 04.
 
-    The edges are the numbers ``low + (1 - low) * k / B`` themselves: .3 is in the bin that starts
+    The edges are the numbers ``k / B`` themselves: .3 is in the bin that starts
     at .3, which ``numpy.linspace`` and multiplication by ``0.1`` get wrong.
 
     Parameters
     ----------
     n_bins : int
-    low : float
-        Left end, e.g. 1/K for top-label confidences; a prediction below it is an error.
 
     Examples
     --------
@@ -101,32 +99,23 @@ class EqualWidth:
     """
 
     n_bins: int = 15
-    low: float = 0.0
 
     def __post_init__(self) -> None:
         as_count(self.n_bins, "n_bins")
-        as_number(self.low, "low", "in [0, 1)", lambda low: 0.0 <= low < 1.0)
 
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
         """Return the edges; they do not depend on the data."""
-        if self.low > 0 and prob.min() < self.low:
-            row = int(np.argmin(prob))
-            raise ValueError(
-                f"Prediction {row} = {float(prob[row]):g} lies below low={self.low:g}, the left "
-                "end of the bins. Use low=0."
-            )
-        return _equal_width_edges(self.n_bins, self.low).copy()
+        return _equal_width_edges(self.n_bins).copy()
 
     def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
         """Return the bin of each prediction."""
-        if self.low > 0 or not _product_rule_is_exact(self.n_bins):
+        if not _product_rule_is_exact(self.n_bins):
             return assign(prob, edges)
         index = np.multiply(prob, self.n_bins, dtype=np.float64).astype(np.intp)
         return np.minimum(index, self.n_bins - 1, out=index)
 
     def __str__(self) -> str:
-        domain = "" if self.low == 0 else f" on [{self.low:.3g}, 1]"
-        return f"{spell(self.n_bins, 'equal-width bin')}{domain}"
+        return spell(self.n_bins, "equal-width bin")
 
 
 @lru_cache(maxsize=256)
@@ -135,8 +124,8 @@ def _equal_width(n_bins: int) -> EqualWidth:
 
 
 @lru_cache(maxsize=256)
-def _equal_width_edges(n_bins: int, low: float) -> Edges1D:
-    return low + (1 - low) * (np.arange(n_bins + 1) / n_bins)
+def _equal_width_edges(n_bins: int) -> Edges1D:
+    return np.arange(n_bins + 1) / n_bins
 
 
 @lru_cache(maxsize=256)
@@ -147,7 +136,7 @@ def _product_rule_is_exact(n_bins: int) -> bool:
     at the float just below it. On a million rows the product is six times faster than a search:
     `tools/bench.py` promises a ratio that a search would miss.
     """
-    edges = _equal_width_edges(n_bins, 0.0)[1:-1]
+    edges = _equal_width_edges(n_bins)[1:-1]
     at_edge = np.floor(edges * n_bins)
     below = np.floor(np.nextafter(edges, 0.0) * n_bins)
     wanted = np.arange(1, n_bins)

@@ -10,63 +10,34 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins.edges import Assigned, Edges1D, assign, between
+from calibkit.bins.edges import AssignedByEdges, Edges1D, between
 from calibkit.bins.merging import Counts, merge
 from calibkit.results import spell
 from calibkit.types import FloatArray, IntArray
-from calibkit.validation import as_choice, as_count
+from calibkit.validation import as_count
 
 Bounds = NDArray[np.intp]
 
 _ROUNDING = 1e-12  # of sums of weights that are no whole numbers
-TIES = ("pooled", "as-given")
 
 
-class _Blocks:
-    """What both binnings share: sorting, edges between blocks, assignment."""
+class _Blocks(AssignedByEdges):
+    """What both binnings share: sorting, and edges between blocks."""
 
     __slots__ = ()
     uses_labels: ClassVar[bool] = True
-    ties: str
 
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
         raise NotImplementedError
 
-    def order(self, prob: FloatArray) -> NDArray[np.intp]:
-        """Return the order of rows in which `bounds` counts."""
-        # Among equal predictions the order is free, unless it is to be kept.
-        return np.argsort(prob, kind="stable" if self.ties == "as-given" else None)
-
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
         """Return the edges: 0, the middles between neighbouring blocks, 1."""
         if label is None:
             raise ValueError(f"{self} need labels, which a cut of predictions alone has not.")
-        order = self.order(prob)
+        order = np.argsort(prob)
         ordered = prob[order]
         return edges_between(ordered, self.bounds(ordered, label[order]))
-
-    def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
-        if self.ties == "as-given" and np.isin(edges[1:-1], prob).any():
-            value = edges[1:-1][np.isin(edges[1:-1], prob)][0]
-            raise ValueError(
-                f"A cut falls into tied predictions at {value:g}, so edges cannot tell the blocks "
-                'apart. Use ties="pooled", or a test-based error, which follows the blocks.'
-            )
-        return assign(prob, edges)
-
-    def _items(self, prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
-        """Return events and number of predictions for each distinct value, or for each row."""
-        events: Counts = label.astype(np.int64)
-        apart = prob[1:] != prob[:-1]
-        if self.ties == "as-given" or apart.all():
-            return events, np.ones(len(prob), dtype=np.int64)
-        starts = np.concatenate(([0], np.flatnonzero(apart) + 1))
-        counts = np.diff(starts, append=len(prob)).astype(np.int64)
-        return np.add.reduceat(events, starts), counts
-
-    def _told(self) -> str:
-        return "" if self.ties == "pooled" else ", ties as given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +48,7 @@ class Pava(_Blocks):
     frequencies (Matsubara et al. 2023, Proposition 1). Labels are needed, so the bins of a
     redraw differ. Time O(n) after sorting. Taught in lesson 08.
 
-    Parameters
-    ----------
-    ties : {"pooled", "as-given"}
-        Pool equal predictions first, so that the order of the rows cannot matter, or take them in
-        that order, as the reference code of Matsubara et al. (2023) does.
+    Equal predictions are pooled first, so that the order of the rows cannot matter.
 
     Examples
     --------
@@ -89,18 +56,13 @@ class Pava(_Blocks):
     [0.0, 0.15, 0.7, 1.0]
     """
 
-    ties: str = "pooled"
-
-    def __post_init__(self) -> None:
-        as_choice(self.ties, "ties", TIES)
-
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
-        hits, counts = self._items(prob, label)
+        hits, counts = _items(prob, label)
         return _cumulated(np.add.reduceat(counts, isotonic_blocks(hits, counts)))
 
     def __str__(self) -> str:
-        return f"PAVA bins{self._told()}"
+        return "PAVA bins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,31 +74,18 @@ class PavaBC(_Blocks):
     n_min, n_max : int, optional
         Smallest and largest number of predictions in a bin; ``n // 20`` and ``n // 5`` if not
         given (for fewer than 20 predictions there is no smallest size).
-    tail : {"paper", "reference"}
-        What happens to the last `n_min` predictions, which never steer the pooling. ``"paper"``:
-        they join the last block if the bound allows it, and are a bin of their own otherwise.
-        ``"reference"``: the published code joins them whenever ``2 n_min <= n_max``, so that
-        the last bin may hold ``n_max + n_min``.
-    ties : As in `Pava`
 
     Notes
     -----
     Matsubara et al. (2023), Algorithm 2. Predictions join one by one; the last two blocks merge
     while the earlier is smaller than `n_min`, or while its frequency is not below that of the
-    later and both together fit into `n_max`. With ``n_max >= 2 n_min`` and n of at least
-    `n_min`, each bin holds
-
-    ==============  ===========  ===================  ==================================
-    tail            at least     at most, no ties     at most, with ties of up to t
-    ==============  ===========  ===================  ==================================
-    ``paper``       ``n_min``    ``n_max``            ``max(n_max, t, 2 n_min - 2 + t)``
-    ``reference``   ``n_min``    ``n_max + n_min``    ``max(n_max, t, n_min - 1 + t)``
-                                                      and ``n_min - 1 + t`` more
-    ==============  ===========  ===================  ==================================
-
-    because a tie is never split; with ``"as-given"`` the column without ties holds. With a
-    smaller `n_max`, the block before the tail may fall short of `n_min`. Frequencies need not
-    increase, because `n_max` can forbid a merger. Time O(n) after sorting. Taught in lesson 08.
+    later and both together fit into `n_max`. The last `n_min` predictions never steer the pooling:
+    they join the last block if the bound allows it, and are a bin of their own otherwise. With
+    ``n_max >= 2 n_min`` and n of at least `n_min`, each bin holds from `n_min` to `n_max`
+    predictions, or with ties of up to t, which are never split, up to
+    ``max(n_max, t, 2 n_min - 2 + t)``. With a smaller `n_max`, the block before the tail may fall
+    short of `n_min`. Frequencies need not increase, because `n_max` can forbid a merger. Time O(n)
+    after sorting. Taught in lesson 08.
 
     Examples
     --------
@@ -147,8 +96,6 @@ class PavaBC(_Blocks):
 
     n_min: int | None = None
     n_max: int | None = None
-    tail: str = "paper"
-    ties: str = "pooled"
 
     def __post_init__(self) -> None:
         if self.n_min is not None:
@@ -157,8 +104,6 @@ class PavaBC(_Blocks):
             as_count(self.n_max, "n_max")
         if self.n_min is not None and self.n_max is not None and self.n_min > self.n_max:
             raise ValueError(f"n_min = {self.n_min} is larger than n_max = {self.n_max}.")
-        as_choice(self.tail, "tail", ("paper", "reference"))
-        as_choice(self.ties, "ties", TIES)
 
     def sizes(self, n: int) -> tuple[int, int]:
         """Return the smallest and the largest size for `n` predictions."""
@@ -174,33 +119,24 @@ class PavaBC(_Blocks):
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
         n_min, n_max = self.sizes(len(prob))
-        hits, counts = self._items(prob, label)
+        hits, counts = _items(prob, label)
         body = len(counts)
         if n_min > 0:
             body = int(np.searchsorted(np.cumsum(counts), len(prob) - n_min, side="right"))
         sizes = merge(hits[:body], counts[:body], n_min, n_max)
-        if body < len(counts):
-            self._add_tail(sizes, int(counts[body:].sum()), n_min, n_max)
-        return _cumulated(sizes)
-
-    def _add_tail(self, sizes: list[int], tail: int, n_min: int, n_max: int) -> None:
-        """Join the last predictions to the last block, or append them as a block."""
+        tail = int(counts[body:].sum())
+        # The second case arises from ties only: the smallest size outranks the largest.
         roomy = 2 * n_min <= n_max
-        if self.tail == "reference":
-            joins = roomy
-        else:
-            # The second case arises from ties only: the smallest size outranks the largest.
-            joins = bool(sizes) and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min))
-        if sizes and joins:
+        if sizes and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min)):
             sizes[-1] += tail
-        else:
+        elif tail:
             sizes.append(tail)
+        return _cumulated(sizes)
 
     def __str__(self) -> str:
         low = "n // 20" if self.n_min is None else f"{self.n_min}"
         high = "n // 5" if self.n_max is None else f"{self.n_max}"
-        tail = "" if self.tail == "paper" else " (reference tail)"
-        return f"PAVA-BC bins of {low} to {high} predictions{tail}{self._told()}"
+        return f"PAVA-BC bins of {low} to {high} predictions"
 
 
 def isotonic_blocks(hits: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.intp]:
@@ -227,6 +163,13 @@ def isotonic_blocks(hits: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.intp
         if rises.all():
             return starts
         starts = starts[np.concatenate(([True], rises))]
+
+
+def _items(prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
+    """Return events and number of predictions for each distinct value."""
+    events: Counts = label.astype(np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(prob[1:] != prob[:-1]) + 1))
+    return np.add.reduceat(events, starts), np.diff(starts, append=len(prob)).astype(np.int64)
 
 
 def _cumulated(sizes: Any) -> Bounds:

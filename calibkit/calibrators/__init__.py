@@ -34,15 +34,17 @@ from importlib import import_module
 from typing import Any
 
 from calibkit.calibrators.base import Calibrator
-from calibkit.calibrators.binning import FlatBinning, HistogramBinning, SlopeOneBinning
+from calibkit.calibrators.binning import (
+    FlatBinning,
+    HistogramBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
 from calibkit.calibrators.cross_validated import CrossValidatedBinning
 from calibkit.calibrators.isotonic import IsotonicCalibrator
-from calibkit.calibrators.kernel import KernelDensityCalibrator
 from calibkit.calibrators.parametric import BetaCalibrator, PlattCalibrator
 from calibkit.calibrators.prior_shift import PrevalenceEstimate, estimate_prevalence, shift_prior
 from calibkit.calibrators.scaling_binning import ScalingBinning
-from calibkit.calibrators.spline import SplineCalibrator
-from calibkit.calibrators.sweep import SweepBinning
 
 __all__ = [
     "BetaCalibrator",
@@ -51,12 +53,10 @@ __all__ = [
     "FlatBinning",
     "HistogramBinning",
     "IsotonicCalibrator",
-    "KernelDensityCalibrator",
     "PlattCalibrator",
     "PrevalenceEstimate",
     "ScalingBinning",
     "SlopeOneBinning",
-    "SplineCalibrator",
     "SweepBinning",
     "estimate_prevalence",
     "shift_prior",

@@ -5,13 +5,12 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
 from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
-from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
+from calibkit.links import EPS, expit, logit
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_flag, warn
+from calibkit.validation import as_flag, warn
 
 
 def _by_label(
@@ -113,66 +112,41 @@ class PlattCalibrator(Calibrator):
         return expit(self.slope_ * logit(prob) + self.intercept_)
 
 
-@dataclass(eq=False, repr=False)
 class BetaCalibrator(Calibrator):
     """Beta calibration: ``logit c(p) = a ln(p) - b ln(1 - p) + c``, a, b >= 0, fitted by log loss.
 
     On logit axes Platt's line with a slope of its own at either end: a near 0 and b near 1.
 
-    Parameters
-    ----------
-    parameters : {"abm", "am", "ab", "a"}
-        What is free. ``"abm"``: all. ``"am"``: a = b, a line on logit axes. ``"ab"``: the map goes
-        through (1/2, 1/2), which fixes c = (a - b) ln 2. ``"a"``: a = b and c = 0, temperature
-        scaling.
-
     Attributes
     ----------
     a_, b_, intercept_ : float
     n_parameters_, converged_, n_iter_
-        3, 2, 2 or 1, fewer for fewer distinct predictions; False without finite optimum; Newton
-        steps of all trials.
+        3, fewer for fewer distinct predictions; False without finite optimum; Newton steps of all
+        trials.
 
     Notes
     -----
     a, b >= 0 keep the map increasing. Where the free optimum breaks this, all edges of the allowed
     region are tried, and the best kept. The authors' program leaves out one term, fits again and
-    does not look again; its second fit can be decreasing. It also lets ``"am"``, ``"ab"`` and
-    ``"a"`` decrease. Two distinct predictions cannot tell a from b, so a = b; one leaves a = b = 1
-    and shifts the logit. Labels that can be separated have no finite optimum; a
-    `CalibrationWarning` says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and Flach
-    (2017). Taught in lessons 07 and 11.
+    does not look again; its second fit can be decreasing. Its maps with a = b are `PlattCalibrator`
+    (and, without c, temperature scaling). Two distinct predictions cannot tell a from b, so a = b;
+    one leaves a = b = 1 and shifts the logit. Labels that can be separated have no finite optimum;
+    a `CalibrationWarning` says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and
+    Flach (2017). Taught in lessons 07 and 11.
 
     Examples
     --------
     >>> p, u = np.random.default_rng(0).random((2, 5000))
     >>> model = BetaCalibrator().fit(p, u < p**2)
-    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist(), round(model.m_, 2)
-    ([0.04, 0.25, 0.65], 0.7)
+    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.04, 0.25, 0.65]
     """
 
     family: ClassVar[str] = "beta"
     weighted: ClassVar[bool] = True
     loss_name: ClassVar[str] = "log loss"
 
-    parameters: str = "abm"
-
-    @property
-    def m_(self) -> float:
-        """Where the map crosses 1/2: 0 if it is above everywhere, 1 if below."""
-        self._check_fitted()
-
-        def height(z: float) -> float:
-            return float(self._logit_of_map(expit(np.array([z])))[0])
-
-        if height(-LOGIT_LIMIT) >= 0:
-            return 0.0 if height(LOGIT_LIMIT) > 0 else 0.5
-        if height(LOGIT_LIMIT) <= 0:
-            return 1.0
-        return float(expit(brentq(height, -LOGIT_LIMIT, LOGIT_LIMIT, xtol=1e-13)))
-
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
-        as_choice(self.parameters, "parameters", ("abm", "am", "ab", "a"))
         prob, label, weight = _by_label(prob, label, weight)
         rows = self._rows(prob)
         self.n_parameters_ = len(rows)
@@ -181,54 +155,39 @@ class BetaCalibrator(Calibrator):
         # All slopes free; then with some of them 0. Without a slope below 0 the first is it.
         for kept in sorted(product([True, False], repeat=len(free)), key=sum, reverse=True):
             names = [name for name, keep in zip(free, kept, strict=True) if keep]
-            names += ["c"] if "c" in rows else []
-            fit, values = self._trial(names, rows, (label, weight))
+            fit, values = self._trial([*names, "c"], rows, (label, weight))
             self.n_iter_ += fit.n_iter
             if all(values[name] >= 0 for name in free if name in values):
                 trials.append((fit.loss, len(trials), fit, values))
                 if all(kept):
                     break
         _, _, fit, values = min(trials, key=lambda trial: trial[:2])
-        if "c" in rows and not free:  # one prediction, and a = b = 1: what is left is the shift
+        if not free:  # one prediction, and a = b = 1: what is left is the shift
             values["c"] -= float(np.subtract(*_logarithms(prob[:1]))[0])
-        self._keep(values, rows)
+        common = values.get("a=b", 0.0 if free else 1.0)
+        self.a_, self.b_ = values.get("a", common), values.get("b", common)
+        self.intercept_ = values["c"]
         self.converged_ = fit.converged
         if not fit.finite:
             _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
 
     def _rows(self, prob: FloatVector) -> dict[str, FloatVector]:
-        middle = self.parameters in ("ab", "a")
-        n_distinct = _n_distinct(prob[prob != 0.5] if middle else prob, 3)
         ln_p, ln_q = _logarithms(prob)
-        if self.parameters == "ab" and n_distinct >= 2:
-            return {"a": ln_p + np.log(2), "b": -ln_q - np.log(2)}
-        if middle:
-            return {"a=b": ln_p - ln_q} if n_distinct else {}
-        constant = np.ones_like(prob)
-        if self.parameters == "abm" and n_distinct >= 3:
-            return {"a": ln_p, "b": -ln_q, "c": constant}
-        return {"a=b": ln_p - ln_q, "c": constant} if n_distinct >= 2 else {"c": constant}
+        slopes: dict[int, dict[str, FloatVector]] = {
+            1: {},
+            2: {"a=b": ln_p - ln_q},
+            3: {"a": ln_p, "b": -ln_q},
+        }
+        return {**slopes[_n_distinct(prob, 3)], "c": np.ones_like(prob)}
 
     def _trial(
         self, names: list[str], rows: dict[str, FloatVector], target: tuple[FloatVector, Weights]
     ) -> tuple[LogisticFit, dict[str, float]]:
-        if not names:
-            loss = len(target[0]) * float(np.log(2))
-            return LogisticFit(np.empty(0), loss, 0, True, True), {}
         features = np.vstack([rows[name] for name in names])
         starts = [[_start(*target) if name == "c" else 0.0 for name in names]]
         starts.append([0.0 if name == "c" else 1.0 for name in names])
         fit = fit_logistic(features, target[0], starts, target[1])
         return fit, dict(zip(names, map(float, fit.theta), strict=True))
-
-    def _keep(self, values: dict[str, float], rows: dict[str, FloatVector]) -> None:
-        common = values.get("a=b", 0.0)
-        self.a_, self.b_ = values.get("a", common), values.get("b", common)
-        self.intercept_ = values.get("c", 0.0)
-        if self.parameters == "ab":
-            self.intercept_ = (self.a_ - self.b_) * float(np.log(2))
-        if not {"a", "b", "a=b"} & set(rows):
-            self.a_ = self.b_ = 1.0
 
     def _logit_of_map(self, prob: FloatVector) -> FloatVector:
         ln_p, ln_q = _logarithms(prob)

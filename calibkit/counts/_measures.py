@@ -184,11 +184,6 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     else:
         borders = borders_of(binning, cells)
     edges = grid_edges(cells)[borders]
-    below = int(sums.counts[: borders[0]].sum())
-    if below:
-        raise ValueError(
-            f"{spell(below, 'prediction')} below {edges[0]:g}, where {binning} begin. Use low=0."
-        )
     count, steps = sums.counts.sum(axis=1), sums.steps.sum(axis=1)
     number = np.arange(cells) * count
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.errors.family import view_of
 from calibkit.results import Number, read_only, spell
 from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_choice, as_positive
+from calibkit.validation import as_positive
 from calibkit.views import BinaryProblem, Rows, View, shows_rows, weighted_problems
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
@@ -74,7 +74,6 @@ def smooth_calibration_error(
     *,
     view: View = None,
     bandwidth: float | None = None,
-    method: str = "definition",
     **rows: Unpack[Rows],
 ) -> SmoothError:
     """Smooth the residuals with a kernel as wide as the error that it leaves (smECE).
@@ -90,8 +89,6 @@ def smooth_calibration_error(
         class has its own bandwidth.
     bandwidth : float, optional
         Standard deviation of the kernel, above 0. By default that which equals the error.
-    method : {"definition", "relplot"}
-        The error as it is defined, or as the authors' program computes it.
     positive, predicted, sample_weight : optional
         The label that `y_prob` is about, e.g. ``"yes"``; the predicted class, whose confidence it
         is (see `calibkit.binary_problem`); what each row counts, at least 0.
@@ -120,10 +117,10 @@ def smooth_calibration_error(
     transforms do the work and time grows like n. From bandwidths of 0.00012 on this is the sum
     over all rows to a relative 0.001.
 
-    ``"relplot"`` repeats the program of the authors, which halves the range of the bandwidth only
-    ten times, cuts the kernel off at a distance of 1/2, counts predictions of 0 and 1 by half, and
-    divides by the smoothed density. A small error changes by less than 0.001, or, with many
-    predictions near 0 and 1, in the third digit; a large one may grow, from 0.33 to 0.39 in a test.
+    The authors' program, relplot, halves the range of the bandwidth only ten times, cuts the kernel
+    off at a distance of 1/2, counts predictions of 0 and 1 by half, and divides by the smoothed
+    density. A small error changes by less than 0.001, or, with many predictions near 0 and 1, in
+    the third digit; a large one may grow, from 0.33 to 0.39 in a test.
     Błasiok and Nakkiran (2023). Taught in lesson 08.
 
     Examples
@@ -136,9 +133,8 @@ def smooth_calibration_error(
     """
     if bandwidth is not None:
         bandwidth = as_positive(bandwidth, "bandwidth")
-    as_choice(method, "method", ("definition", "relplot"))
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    found = [_smoothed(problem, bandwidth, method) for problem in problems]
+    found = [_smoothed(problem, bandwidth) for problem in problems]
     errors, widths, *curves = (read_only(np.array(column)) for column in zip(*found, strict=True))
     mean_prob, frequency, density = curves
     return SmoothError(
@@ -154,15 +150,12 @@ def smooth_calibration_error(
     )
 
 
-def _smoothed(problem: BinaryProblem, bandwidth: float | None, method: str) -> list[Any]:
+def _smoothed(problem: BinaryProblem, bandwidth: float | None) -> list[Any]:
     """Return error, bandwidth, mean prediction, frequency and density of one view."""
     prob = problem.prob.astype(np.float64)
     weight = np.ones(problem.n) if problem.weight is None else problem.weight
     residual, total = weight * (prob - problem.label), float(weight.sum())
-    if method == "relplot":
-        error, width = _as_relplot(prob, residual, weight, bandwidth)
-    else:
-        error, width = _as_defined(prob, residual / total, bandwidth)
+    error, width = _as_defined(prob, residual / total, bandwidth)
     # The curves of predictions without any error have a bandwidth all the same.
     cells, seen = _cells_for(width), max(width, 1 / _MOST_CELLS)
     density, of_prob, events = (
@@ -184,34 +177,6 @@ def _as_defined(
         waves = _waves(prob, mass, cells)
         width = _fixed_point(waves) if bandwidth is None else bandwidth
     return _area(waves, width), width
-
-
-def _as_relplot(
-    prob: FloatVector, residual: FloatVector, weight: FloatVector, bandwidth: float | None
-) -> tuple[float, float]:
-    """Return error and bandwidth with the grid, the kernel and the search of relplot 1.0.3."""
-
-    def error(width: float) -> float:
-        size = max(2000, round(20 / width)) // 2 + 1
-        points = np.linspace(0, 1, size)
-        kernel = np.exp(-(((points - 0.5) / width) ** 2) / 2) / (np.sqrt(2 * np.pi) * width)
-        at, sums = np.linspace(0, 1, max(200, round(10 / width))), []
-        for mass in (residual, weight):
-            given = _shared(prob, mass, size - 1)
-            mirrored = np.concatenate([given[:0:-1], given, given[-2::-1]])
-            smooth = np.convolve(mirrored, kernel, "valid")[size // 2 : size // 2 + size]
-            sums.append(np.interp(at, points, smooth))
-        return float(np.abs(sums[0]).sum() / (sums[1] + 1e-4).sum())
-
-    low, high = 0.0, 1.0
-    for _ in range(10 if bandwidth is None else 0):
-        middle = (low + high) / 2
-        if middle < 0.001 or error(middle) > middle:
-            low = middle
-        else:
-            high = middle
-    width = bandwidth or high
-    return error(width), width
 
 
 def _fixed_point(waves: FloatVector) -> float:

@@ -7,7 +7,6 @@ import numpy as np
 from calibkit.validation import as_number, as_weights
 
 DIRECTIONS = ("over", "under", "pivot")
-SPREADS = ("equal", "random")
 # Weights computed in single precision still count as summing to one.
 WEIGHT_SUM_TOLERANCE = 1e-6
 

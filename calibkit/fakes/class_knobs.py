@@ -28,8 +28,8 @@ class ClassKnobs:
     Parameters
     ----------
     knobs : sequence of K `KnobClassifier`
-        The behaviour when class 0, 1, … is predicted. All have K classes, the same `spread`, and a
-        `budget_share` below 1.
+        The behaviour when class 0, 1, … is predicted. All have K classes and a `budget_share`
+        below 1.
     class_weights : sequence of K floats, optional
         How often each class is predicted; equally often by default.
 
@@ -171,8 +171,6 @@ def _check_member(k: int, knob: KnobClassifier, knobs: Sequence[KnobClassifier])
             f"knobs[{k}] has n_classes={knob.n_classes}, but there are {len(knobs)} knobs; one "
             "knob per class is needed."
         )
-    if knob.spread != knobs[0].spread:
-        raise ValueError(f"knobs[{k}] has spread={knob.spread!r}, knobs[0] another one.")
     if knob.budget_share == 1:
         raise ValueError(
             f"knobs[{k}] has budget_share=1, where all its predictions coincide; choose 0 up to "

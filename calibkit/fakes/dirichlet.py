@@ -6,7 +6,6 @@ first, its integrals the second. Here the reading is explicit.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -83,12 +82,6 @@ class DirichletFake:
     def n_classes(self) -> int:
         """Number of classes, K."""
         return self.base.n_classes
-
-    def true_vector(self, y_prob: Any) -> FloatVector:
-        """Return the truth behind predictions (n, K); if it is the base, h needs an inverse."""
-        if self.reading == "truth-is-base":
-            return self.distortion.inverse(y_prob)
-        return self.distortion(y_prob)
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` predictions with labels and true probabilities, shape (n, K).

@@ -15,17 +15,9 @@ from scipy import special
 
 from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._rows import choose, fill, limit_shares
 from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import (
-    BLOCK_ROWS,
-    as_choice,
-    as_count,
-    as_generator,
-    as_number,
-    as_positive,
-)
+from calibkit.validation import as_choice, as_count, as_generator, as_number, as_positive
 
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
 ROUNDING = 1e-12
@@ -50,7 +42,6 @@ class KnobClassifier:
     concentration : float
         How alike the true confidences are: large is nearly one value, small is nearly only 1/K and
         1. Changes sharpness, neither accuracy nor the error of over and under.
-    spread : {"equal", "random"}, how the other classes divide the rest
 
     Notes
     -----
@@ -74,7 +65,6 @@ class KnobClassifier:
     budget_share: float = 0.0
     direction: str = "over"
     concentration: float = 4.0
-    spread: str = "equal"
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
@@ -87,7 +77,6 @@ class KnobClassifier:
                 self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
             ),
             "concentration": as_positive(self.concentration, "concentration"),
-            "spread": as_choice(self.spread, "spread", _dials.SPREADS),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -157,7 +146,7 @@ class KnobClassifier:
         return np.where(said, np.clip(q, low, 1), np.nan)
 
     def truth(self) -> FakeTruth:
-        """Return all true values; class-wise, Brier and log loss need equal shares, else NaN.
+        """Return all true values.
 
         Returns
         -------
@@ -169,7 +158,6 @@ class KnobClassifier:
         square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
         sharp = true.variance + true.mean**2  # E Q^2
         brier = k / (k - 1) * square + 1 - sharp - (1 - 2 * self.accuracy + sharp) / (k - 1)
-        closed = 1.0 if self.spread == "equal" or k == 2 else np.nan
         return FakeTruth(
             model=self.describe(),
             accuracy=self.accuracy,
@@ -179,10 +167,10 @@ class KnobClassifier:
             maximum=share * max(anchor - 1 / k, 1 - anchor),
             label_conditional=error,
             strong=2 * error,
-            class_wise=2 * error / k * closed,
-            brier=brier * closed,
+            class_wise=2 * error / k,
+            brier=brier,
             top_label_brier=square + self.accuracy - sharp,
-            log_loss=self._log_loss() if closed == 1 else np.nan,
+            log_loss=self._log_loss(),
         )
 
     def _log_loss(self) -> float:
@@ -200,7 +188,7 @@ class KnobClassifier:
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` predictions with labels, and the true rows that the labels were drawn from.
 
-        If shares are equal, labels depend on the seed only, not on `budget_share` and `direction`.
+        Labels depend on the seed only, not on `budget_share` and `direction`.
 
         Parameters
         ----------
@@ -263,19 +251,19 @@ def draw_rows(
     confidence = (1 - share) * true + share * anchor
     confidence = np.clip(confidence, 1 / k + CONFIDENCE_MARGIN, 1)
     said_rest = (1 - share) * rest + share * (1 - anchor)  # keeps digits near certainty
-    said, truth = np.empty((n, k)), np.empty((n, k))
-    if knobs[0].spread == "random" and k > 2:
-        shares = generator.standard_exponential((k, n))
-        level = 1 - generator.random(n)  # in (0, 1]: never a class of probability 0
-        wrong = np.empty(n, dtype=np.int64)
-        for start in range(0, n, BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            parts = limit_shares(shares[:, rows], predicted[rows], confidence[rows])
-            wrong[rows] = choose(parts, level[rows])
-            fill(said[rows], predicted[rows], confidence[rows], (said_rest[rows] * parts).T)
-            fill(truth[rows], predicted[rows], true[rows], (rest[rows] * parts).T)
-    else:
-        wrong = (predicted + generator.integers(1, k, n)) % k
-        fill(said, predicted, confidence, said_rest[:, None] / (k - 1))
-        fill(truth, predicted, true, rest[:, None] / (k - 1))
-    return FakeSample(y_true=np.where(correct, predicted, wrong), y_prob=said, true_prob=truth)
+    wrong = (predicted + generator.integers(1, k, n)) % k
+    return FakeSample(
+        y_true=np.where(correct, predicted, wrong),
+        y_prob=_table(predicted, confidence, said_rest, k),
+        true_prob=_table(predicted, true, rest, k),
+    )
+
+
+def _table(
+    predicted: NDArray[np.int64], top: FloatVector, rest: FloatVector, n_classes: int
+) -> FloatVector:
+    """Return rows in which the predicted class has `top`, and the others share the rest equally."""
+    rows = np.empty((len(top), n_classes))
+    rows[:] = rest[:, np.newaxis] / (n_classes - 1)
+    rows[np.arange(len(top)), predicted] = top
+    return rows

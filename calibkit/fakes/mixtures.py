@@ -12,7 +12,7 @@ from calibkit.fakes import _dials
 from calibkit.fakes.simplex import as_table
 from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_positive, as_probabilities
+from calibkit.validation import as_count, as_generator, as_positive
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.
@@ -81,24 +81,6 @@ class DirichletMixture:
     def n_classes(self) -> int:
         """Number of classes, K."""
         return len(self.alphas[0])
-
-    def class_frequency(self) -> FloatVector:
-        """Mean probability of each class."""
-        means = [np.array(alpha) / sum(alpha) for alpha in self.alphas]
-        return np.asarray(np.array(self.weights) @ np.array(means))
-
-    def log_density(self, prob: Any) -> FloatVector:
-        """Logarithm of the density at probabilities of shape (n, K)."""
-        table = as_probabilities(prob).astype(np.float64)
-        logs = [
-            special.gammaln(sum(alpha))
-            - special.gammaln(alpha).sum()
-            + special.xlogy(np.array(alpha) - 1, table).sum(axis=1)
-            for alpha in self.alphas
-        ]
-        with np.errstate(divide="ignore"):
-            weights = np.log(self.weights)
-        return np.asarray(special.logsumexp(np.array(logs) + weights[:, None], axis=0))
 
     def draw(self, n: int, rng: Rng = None) -> FloatVector:
         """Draw `n` probability vectors, shape (n, K)."""

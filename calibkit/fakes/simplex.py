@@ -29,7 +29,7 @@ def as_table(prob: Any, who: str = "a distortion needs") -> FloatVector:
 
 
 class Distortion:
-    """Base of all distortions of the simplex: callable on rows, some with an inverse."""
+    """Base of all distortions of the simplex: callable on rows."""
 
     __slots__ = ()
 
@@ -39,17 +39,8 @@ class Distortion:
         """Distort probabilities of shape (n, K)."""
         return self._apply(as_table(prob))
 
-    def inverse(self, prob: Any) -> FloatVector:
-        """Undo the distortion of probabilities of shape (n, K)."""
-        return self._undo(as_table(prob))
-
     def _apply(self, prob: FloatVector) -> FloatVector:
         raise NotImplementedError
-
-    def _undo(self, prob: FloatVector) -> FloatVector:
-        raise ValueError(
-            f"{self!r} has no inverse that calibkit knows; the true_prob of a sample is the truth."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +52,12 @@ class Identity(Distortion):
     def _apply(self, prob: FloatVector) -> FloatVector:
         return prob
 
-    def _undo(self, prob: FloatVector) -> FloatVector:
-        return prob
-
 
 @dataclass(frozen=True, slots=True)
 class Power(Distortion):
     """Raise each probability to a power and divide by the sum: ``p_k^e_k / sum_j p_j^e_j``.
 
-    A bijection of the simplex; the inverse of unequal exponents has no formula.
+    A bijection of the simplex.
 
     Parameters
     ----------
@@ -79,8 +67,8 @@ class Power(Distortion):
 
     Examples
     --------
-    >>> Power(2).inverse(Power(2)([[0.6, 0.3, 0.1]])).round(12).tolist()
-    [[0.6, 0.3, 0.1]]
+    >>> Power(2)([[0.6, 0.3, 0.1]]).round(3).tolist()
+    [[0.783, 0.196, 0.022]]
     """
 
     exponents: float | tuple[float, ...]
@@ -96,12 +84,6 @@ class Power(Distortion):
     def _apply(self, prob: FloatVector) -> FloatVector:
         exponents = _exponents_for(self.exponents, prob.shape[1])
         return np.asarray(special.softmax(exponents * _log(prob), axis=1))
-
-    def _undo(self, prob: FloatVector) -> FloatVector:
-        if not self.keeps_order:
-            return Distortion._undo(self, prob)
-        exponents = _exponents_for(self.exponents, prob.shape[1])
-        return np.asarray(special.softmax(_log(prob) / exponents, axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +107,13 @@ class Temperature(Distortion):
     def _apply(self, prob: FloatVector) -> FloatVector:
         return Power(1 / self.temperature)._apply(prob)
 
-    def _undo(self, prob: FloatVector) -> FloatVector:
-        return Power(self.temperature)._apply(prob)
-
 
 @dataclass(frozen=True, slots=True)
 class LogLinear(Distortion):
     """Mix log-probabilities and normalise, ``softmax(W ln p)``: confusions between classes.
 
     The family of Dirichlet calibration (section 5.2 of the review of notions): a
-    `DirichletCalibrator` can find the true map. Probabilities count as at least 1e-300. No inverse
-    is known here, so a `DirichletFake` takes it with ``reading="confidence-is-base"``. Lesson 12.
+    `DirichletCalibrator` can find the true map. Probabilities count as at least 1e-300. Lesson 12.
 
     Parameters
     ----------

@@ -5,11 +5,7 @@ error. With slope-1 bins it *is* the binned error (Kängsepp, Valk and Kull, 202
 every binned error has a map behind it, and bins are one family of many.
 """
 
-from calibkit.fit_on_test.compare import (
-    EvaluatorComparison,
-    compare_evaluators,
-    standard_evaluators,
-)
+from calibkit.fit_on_test.compare import EvaluatorComparison, compare_evaluators
 from calibkit.fit_on_test.estimator import EstimatorCalibrator
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 
@@ -19,5 +15,4 @@ __all__ = [
     "FitOnTest",
     "compare_evaluators",
     "fit_on_test",
-    "standard_evaluators",
 ]

@@ -7,18 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualMass
-from calibkit.calibrators import (
-    BetaCalibrator,
-    Calibrator,
-    CrossValidatedBinning,
-    IsotonicCalibrator,
-    PlattCalibrator,
-    SlopeOneBinning,
-    SweepBinning,
-)
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.results import Result, spell
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_array, as_generator
@@ -96,31 +85,11 @@ class EvaluatorComparison(Result):
         return columns
 
 
-def standard_evaluators() -> dict[str, Calibrator]:
-    """Return the evaluators of Kängsepp, Valk and Kull (2022), unfitted. Lessons 05 and 07.
-
-    Examples
-    --------
-    >>> list(standard_evaluators())[:3]
-    ['15 equal-mass bins', 'bins by the sweep', 'bins by cross-validation']
-    """
-    return {
-        "15 equal-mass bins": SlopeOneBinning(EqualMass(15)),
-        "bins by the sweep": SweepBinning(),
-        "bins by cross-validation": CrossValidatedBinning(),
-        "Platt": PlattCalibrator(),
-        "beta": BetaCalibrator(),
-        "isotonic": IsotonicCalibrator(),
-        "PL": PiecewiseLinear("probability"),
-        "PL3": PiecewiseLinear("logit"),
-    }
-
-
 def compare_evaluators(
     y_true: Any,
     y_prob: Any,
     *,
-    evaluators: Mapping[str, Any] | None = None,
+    evaluators: Mapping[str, Any],
     view: View | None = None,
     null_draws: int = 0,
     rng: Rng = None,
@@ -138,8 +107,8 @@ def compare_evaluators(
         Of K classes: the event that the predicted class is right, or that this class occurs.
     null_draws : int
         How often each map is fitted again to labels drawn from the predictions.
-    evaluators : mapping of str to Calibrator or estimator, optional
-        What to compare, by name; `standard_evaluators` if not given.
+    evaluators : mapping of str to Calibrator or estimator
+        What to compare, by name.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws. All evaluators start from the same state.
     truth : callable or array-like of shape (n,), optional
@@ -165,19 +134,19 @@ def compare_evaluators(
 
     Examples
     --------
+    >>> from calibkit.calibrators import SlopeOneBinning, SweepBinning
     >>> p, u = np.random.default_rng(0).random((2, 500))
     >>> both = {"slanted tops": SlopeOneBinning(5), "sweep": SweepBinning()}
     >>> comparison = compare_evaluators(u < p**1.5, p, evaluators=both, truth=lambda p: p**1.5)
     >>> comparison.value.round(4).tolist(), comparison.map_error.round(4).tolist()
     ([0.1008, 0.1008], [0.0336, 0.0325])
     """
-    chosen = standard_evaluators() if evaluators is None else dict(evaluators)
-    if not chosen:
+    if not evaluators:
         raise ValueError("evaluators is empty; give at least one, e.g. {'Platt': ...}.")
     seed = int(as_generator(rng).integers(2**63))
     results = tuple(
         fit_on_test(y_true, y_prob, evaluator=one, view=view, null_draws=null_draws, rng=seed)
-        for one in chosen.values()
+        for one in evaluators.values()
     )
     map_error, true_error = np.full(len(results), np.nan), float("nan")
     if truth is not None:
@@ -188,7 +157,7 @@ def compare_evaluators(
         map_error = np.array([np.mean(np.abs(one.fitted - true_prob)) for one in results])
         true_error = float(np.mean(np.abs(results[0].prob - true_prob)))
     return EvaluatorComparison(
-        names=tuple(chosen),
+        names=tuple(evaluators),
         results=results,
         map_error=map_error,
         true_error=true_error,

@@ -8,13 +8,13 @@ per class as well, `MatrixScaling` and `DirichletCalibrator` confusions between 
 repairs each class on its own, `Reduced` the confidence, `ClassWise` the confidence class by class;
 `VennAbers` says how surely. The table in `calibkit.calibrators` says which to take.
 
-The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing` and
-`undo_focal_loss` invert a training loss, `Calibrated` joins a scikit-learn classifier and a
-calibrator fitted on held-out folds.
+The three linear maps have a penalty without tuning, ``penalty="auto"``. `undo_label_smoothing`
+inverts a training loss, `Calibrated` joins a scikit-learn classifier and a calibrator fitted on
+held-out folds.
 """
 
 from calibkit.multiclass.base import MulticlassCalibrator
-from calibkit.multiclass.inverses import undo_focal_loss, undo_label_smoothing
+from calibkit.multiclass.inverses import undo_label_smoothing
 from calibkit.multiclass.linear import DirichletCalibrator, MatrixScaling, VectorScaling
 from calibkit.multiclass.meta import Calibrated
 from calibkit.multiclass.temperature import TemperatureScaling
@@ -32,6 +32,5 @@ __all__ = [
     "TemperatureScaling",
     "VectorScaling",
     "VennAbers",
-    "undo_focal_loss",
     "undo_label_smoothing",
 ]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from calibkit.types import FloatMatrix
 from calibkit.validation import as_number, as_probabilities
@@ -56,45 +55,3 @@ def undo_label_smoothing(y_prob: Any, *, amount: float) -> FloatMatrix:
             "leave. The model is not at the optimum of that loss; use TemperatureScaling."
         )
     return np.asarray(np.clip((prob - floor) / (1 - share), 0.0, 1.0))
-
-
-def undo_focal_loss(y_prob: Any, *, gamma: float) -> FloatMatrix:
-    """Turn the optimum of the focal loss back into the probabilities behind it.
-
-    Parameters
-    ----------
-    y_prob : array-like of shape (n,) or (n, K)
-        Predictions of a model trained with the focal loss; (n,) are those of class 1 of two.
-    gamma : float
-        The exponent ``g``, 0 or at least 1; 0 is the log loss, which needs no repair.
-
-    Returns
-    -------
-    ndarray of the shape of `y_prob`
-
-    Notes
-    -----
-    The focal loss ``-(1 - p_y)^g ln p_y`` has an optimum less confident than the true probabilities
-    r, in the same order: ``r_k`` is proportional to ``1 / w(p_k)`` with
-    ``w(p) = (1 - p)^g / p - g (1 - p)^(g - 1) ln p``. Taught in lesson 10.
-
-    Examples
-    --------
-    >>> undo_focal_loss([0.5, 0.6471, 0.78], gamma=3).round(2).tolist()
-    [0.5, 0.9, 0.99]
-    """
-    prob = as_probabilities(y_prob).astype(np.float64)
-    words = "a finite number: 0, or at least 1, e.g. 3"
-    g = as_number(gamma, "gamma", words, lambda g: g == 0 or 1 <= g < np.inf)
-    if g == 0:
-        return prob
-    table = prob if prob.ndim == 2 else np.column_stack([1 - prob, prob])
-    # w = (1 - p)^(g - 1) ((1 - p)/p - g ln p), multiplied by p to stay finite near 0.
-    rest = 1 - table
-    weight = rest ** (g - 1) * (rest - g * special.xlogy(table, table))
-    certain = weight <= 0  # p = 1, but for rounding; it takes all of its row
-    odds = table / np.where(certain, 1.0, weight)
-    rows = certain.any(axis=1)
-    odds[rows] = certain[rows]
-    result = odds / odds.sum(axis=1, keepdims=True)
-    return np.asarray(result if prob.ndim == 2 else result[:, 1])

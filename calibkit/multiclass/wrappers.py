@@ -12,7 +12,7 @@ from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators.base import Weights
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_count, as_flag
+from calibkit.validation import as_count
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 
@@ -60,8 +60,6 @@ class OneVsRest(Wrapper):
     input : {"logits", "probabilities"}, of logits the softmax is calibrated
     calibrator : Calibrator or None
         Any calibrator of one dimension; None: `PlattCalibrator`. It is copied, not fitted.
-    normalise : bool
-        Whether to divide each row by its sum. Without it each class keeps its own calibration.
 
     Attributes
     ----------
@@ -85,16 +83,14 @@ class OneVsRest(Wrapper):
 
     input: str | None = None
     calibrator: Any = None
-    normalise: bool = True
 
     def _fit(self, prob: FloatArray, label: IntVector, weight: Weights = None) -> None:
-        as_flag(self.normalise, "normalise")
         self._fit_each([(column, label == c, weight) for c, column in enumerate(prob.T)])
 
     def _calibrate(self, prob: FloatArray) -> FloatMatrix:
         pairs = zip(self.calibrators_, prob.T, strict=True)
         table = np.column_stack([one.calibrate(column) for one, column in pairs])
-        return normalised(table) if self.normalise else table
+        return normalised(table)
 
 
 def normalised(table: FloatMatrix) -> FloatMatrix:

@@ -19,8 +19,7 @@ from calibkit.plot._decisions import murphy, regret
 from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
-from calibkit.plot._overlay import overlay
-from calibkit.plot._reliability import reliability
+from calibkit.plot._reliability import overlay, reliability
 from calibkit.plot._smooth import smooth
 from calibkit.plot._smooth_curve import smooth_curve
 from calibkit.plot._tested import test_based

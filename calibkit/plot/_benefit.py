@@ -1,20 +1,17 @@
 """Net benefit over all thresholds, beside treating all and none. Lesson 13."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.decisions import DecisionCurve
 from calibkit.plot import look
 from calibkit.plot._decisions import CODES, named_curves, over_thresholds
 
-if TYPE_CHECKING:
-    from calibkit.decisions import DecisionCurve
-
 
 def decision_curve(
-    curves: "DecisionCurve | Mapping[str, DecisionCurve]",
+    curves: DecisionCurve | Mapping[str, DecisionCurve],
     ax: Axes | None = None,
     *,
     band: bool = False,

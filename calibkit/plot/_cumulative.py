@@ -1,14 +1,10 @@
 """Cumulative differences: calibration without bins. Lesson 08."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
-
-if TYPE_CHECKING:
-    from calibkit.significance import CumulativeDifferences
+from calibkit.significance import CumulativeDifferences
 
 # 5 % of Brownian motions on [0, 1] leave this strip; tests/calibkit/plot/test_tested.py checks it.
 _CRITICAL = 2.2414
@@ -16,7 +12,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def cumulative_differences(
-    curve: "CumulativeDifferences",
+    curve: CumulativeDifferences,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -69,7 +65,7 @@ def cumulative_differences(
     return ax
 
 
-def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
+def _draw_line(ax: Axes, curve: CumulativeDifferences) -> None:
     code, label = look.pen(look.UNDER, 1.5), "events minus predictions,\nsummed from the lowest"
     ax.plot(curve.share, curve.difference, zorder=3, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
@@ -78,7 +74,7 @@ def _draw_line(ax: Axes, curve: "CumulativeDifferences") -> None:
     look.points(ax, *at, "white", look.OVER, **code)
 
 
-def _draw_ticks(ax: Axes, curve: "CumulativeDifferences") -> None:
+def _draw_ticks(ax: Axes, curve: CumulativeDifferences) -> None:
     at = np.minimum(np.searchsorted(curve.share, _TICKS), len(curve.share) - 1)
     texts = [
         f"{100 * tick:.0f} %\np ≤ {prob:.2g}" if tick else "0 %"

@@ -6,16 +6,14 @@ Krüger (2016).
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.decisions import MurphyCurve, RegretCurve
 from calibkit.decisions.costs import decision_threshold, stakes
 from calibkit.plot import look
-
-if TYPE_CHECKING:
-    from calibkit.decisions import MurphyCurve, RegretCurve
 
 # Colour and line style of the first, second, ... curve.
 CODES: tuple[tuple[str, Any], ...] = (
@@ -29,7 +27,7 @@ _GRID = np.linspace(0, 1, 201)
 
 
 def murphy(
-    curves: "MurphyCurve | Mapping[str, MurphyCurve]",
+    curves: MurphyCurve | Mapping[str, MurphyCurve],
     ax: Axes | None = None,
     *,
     costs: Any = None,
@@ -105,7 +103,7 @@ def murphy(
 
 
 def regret(
-    curves: "RegretCurve | Mapping[str, RegretCurve]",
+    curves: RegretCurve | Mapping[str, RegretCurve],
     ax: Axes | None = None,
     *,
     marks: Any = (),

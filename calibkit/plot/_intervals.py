@@ -1,21 +1,19 @@
 """Intervals: of an error on many data sets, and of a probability by Venn-Abers. Lesson 11."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
+from calibkit.significance import BootstrapInterval
 from calibkit.types import FloatVector
 from calibkit.validation import as_finite
 
-if TYPE_CHECKING:
-    from calibkit.significance import BootstrapInterval
-
 
 def intervals(
-    found: "Sequence[BootstrapInterval]",
+    found: Sequence[BootstrapInterval],
     truth: float,
     ax: Axes | None = None,
     *,
@@ -71,7 +69,7 @@ def intervals(
     return ax
 
 
-def _draw_intervals(ax: Axes, found: "Sequence[BootstrapInterval]", truth: float) -> int:
+def _draw_intervals(ax: Axes, found: Sequence[BootstrapInterval], truth: float) -> int:
     """Draw the intervals and what was measured; return how many hold the truth."""
     low, high, value = (
         np.array([getattr(one, name) for one in found]) for name in ("low", "high", "value")

@@ -3,17 +3,14 @@
 Test-based calibration error, section 3.2 and figure 1. Lesson 08.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 
 from calibkit.plot import frames, look
-from calibkit.plot._violins import draw_violins
 from calibkit.plot.strips import LeaveRoom, counts_strip, print_above
-
-if TYPE_CHECKING:  # a result is only looked at, so that importing `plot` stays light
-    from calibkit.significance import TestBasedError, ViewVerdict
+from calibkit.significance import TestBasedError, ViewVerdict
+from calibkit.types import FloatMatrix, FloatVector
 
 _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
 _COLUMNS = 30  # of the histogram of all predictions
@@ -21,10 +18,13 @@ _ROOM = 0.03
 _MOST_SHARES = 16  # of more bins the words do not list them
 _GREY_BARS = look.fill("#B8B8B8", "white")
 _DIGIT = 5.9  # width of a digit in points, for printed shares
+_MOST_CELLS = 20  # a violin is a smoothed histogram of at most so many cells
+_SMOOTH = (0.06, 0.12, 0.2, 0.24, 0.2, 0.12, 0.06)
+_WIDEST = 0.44  # half width of a violin, as a share of its bin
 
 
 def test_based(
-    error: "TestBasedError",
+    error: TestBasedError,
     ax: Axes | None = None,
     *,
     title: str | None = None,
@@ -85,7 +85,7 @@ def test_based(
         LeaveRoom(ax, _STRIP + _GAP, _SIDE + _GAP)
         _frame(ax, verdict)
         _draw_acceptance(ax, verdict, ends)
-        draw_violins(ax, verdict, ends)
+        _draw_violins(ax, verdict, ends)
         _draw_frequencies(ax, verdict)
         _add_counts(ax, verdict)
         _add_histogram(ax, verdict)
@@ -99,7 +99,7 @@ def test_based(
 vars(test_based)["__test__"] = False
 
 
-def _frame(ax: Axes, verdict: "ViewVerdict") -> None:
+def _frame(ax: Axes, verdict: ViewVerdict) -> None:
     low, high = verdict.table.edges[[0, -1]]
     margin = _ROOM * (high - low)
     ax.set_xlim(low - margin, high + margin)
@@ -111,7 +111,7 @@ def _frame(ax: Axes, verdict: "ViewVerdict") -> None:
     frames.diagonal(ax, (0, 1), look.pen(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
 
 
-def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", ends: look.Points) -> None:
+def _draw_acceptance(ax: Axes, verdict: ViewVerdict, ends: look.Points) -> None:
     table, seen = verdict.table, verdict.table.occupied
     across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (ends[0][seen], ends[1][seen])
     code = look.fill(look.PALE, "#8FA9BF")
@@ -119,7 +119,51 @@ def _draw_acceptance(ax: Axes, verdict: "ViewVerdict", ends: look.Points) -> Non
     look.boxes(ax, across, up, zorder=1.3, label=label, gid="acceptance", **code)
 
 
-def _draw_frequencies(ax: Axes, verdict: "ViewVerdict") -> None:
+def _outline(values: FloatVector) -> look.Line:
+    """Return heights and half widths (largest is 1) of a violin of these predictions."""
+    low, high = float(values.min()), float(values.max())
+    if high - low < 1e-9:
+        return np.array([low, high]), np.ones(2)
+    cells = int(np.clip(np.sqrt(len(values)), 4, _MOST_CELLS))
+    count, edges = np.histogram(values, bins=cells, range=(low, high))
+    padded = np.pad(count.astype(np.float64), len(_SMOOTH) // 2, mode="symmetric")
+    smooth = np.convolve(padded, _SMOOTH, mode="valid")
+    middle = (edges[:-1] + edges[1:]) / 2
+    level = np.concatenate(([low], middle, [high]))
+    half = np.concatenate((smooth[:1], smooth, smooth[-1:]))
+    return level, half / half.max()
+
+
+def _draw_violins(ax: Axes, verdict: ViewVerdict, ends: look.Points) -> None:
+    """Draw the predictions of each bin, in two codes: inside and outside of `ends`."""
+    shapes: dict[str, list[FloatMatrix]] = {"accepted": [], "rejected": []}
+    left, right = verdict.table.edges[:-1], verdict.table.edges[1:]
+    centre, reach = (left + right) / 2, _WIDEST * (right - left)
+    for b in np.flatnonzero(verdict.table.occupied):
+        level, half = _outline(verdict.prob[verdict.bin == b])
+        low, high = ends[0][b], ends[1][b]
+        for said, bottom, top in (
+            ("rejected", -np.inf, low),
+            ("accepted", low, high),
+            ("rejected", high, np.inf),
+        ):
+            # Clipped levels meet at the cut; a part of one level has no area, but for equal values.
+            cut = np.unique(np.clip(level, bottom, top))
+            if len(cut) > 1 or level[0] == cut[0] == level[-1]:
+                width = np.interp(cut, level, half)
+                right_side = np.stack([centre[b] + reach[b] * width, cut], axis=1)
+                left_side = np.stack([centre[b] - reach[b] * width, cut], axis=1)
+                shapes[said].append(np.concatenate([right_side, left_side[::-1]]))
+    for said, face, edge, hatch in (
+        ("accepted", look.SKY, look.UNDER, None),
+        ("rejected", "#F6D3BD", look.OVER, "/////"),
+    ):
+        parts = PolyCollection(shapes[said], hatch=hatch, zorder=2.2, **look.fill(face, edge))
+        parts.set(label=f"predictions, {said}", gid=said)
+        ax.add_collection(parts, autolim=False)
+
+
+def _draw_frequencies(ax: Axes, verdict: ViewVerdict) -> None:
     table, seen = verdict.table, verdict.table.occupied
     height = table.frequency[seen]
     ends = (table.edges[:-1][seen], height), (table.edges[1:][seen], height)
@@ -127,7 +171,7 @@ def _draw_frequencies(ax: Axes, verdict: "ViewVerdict") -> None:
     look.lines(ax, *ends, zorder=3, label=label, gid="frequency", **look.pen(look.INK, 2.0))
 
 
-def _add_counts(ax: Axes, verdict: "ViewVerdict") -> None:
+def _add_counts(ax: Axes, verdict: ViewVerdict) -> None:
     # Shares of the diagram's height: the locator gave it what the strip leaves of the cell.
     inner = 1 - _STRIP - _GAP
     strip = counts_strip(ax, _STRIP / inner, _GAP / inner)
@@ -149,7 +193,7 @@ def _add_counts(ax: Axes, verdict: "ViewVerdict") -> None:
         strip.set_xlabel(words, fontsize=look.FONT_SIZE)
 
 
-def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict") -> bool:
+def _print_shares(ax: Axes, strip: Axes, verdict: ViewVerdict) -> bool:
     """Print the rejected share of each bin that has room for it; return whether one has."""
     table, span = verdict.table, ax.get_xlim()[1] - ax.get_xlim()[0]
     points = look.width_in_points(ax) * (1 - _SIDE - _GAP) * 0.85
@@ -161,7 +205,7 @@ def _print_shares(ax: Axes, strip: Axes, verdict: "ViewVerdict") -> bool:
     return len(fits) > 0
 
 
-def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
+def _add_histogram(ax: Axes, verdict: ViewVerdict) -> None:
     inner = 1 - _SIDE - _GAP
     side = ax.inset_axes((1 + _GAP / inner, 0, _SIDE / inner, 1), sharey=ax)
     look.dress(side, grid=None)
@@ -178,7 +222,7 @@ def _add_histogram(ax: Axes, verdict: "ViewVerdict") -> None:
     side.set_xlabel("count", fontsize=look.FONT_SIZE)
 
 
-def _sentences(error: "TestBasedError", verdict: "ViewVerdict") -> list[str]:
+def _sentences(error: TestBasedError, verdict: ViewVerdict) -> list[str]:
     table = verdict.table
     shares = ", ".join(f"{100 * share:.0f}" for share in verdict.share[table.occupied])
     words = ["Test-based reliability diagram.", error.describe()]

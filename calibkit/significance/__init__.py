@@ -30,7 +30,7 @@ Sources: Bröcker and Smith (2007); Panchenko (2021), section 3.3; Li's reproduc
 and Ma (2019), section 4; Matsubara and others (2023). Lessons 04 and 08.
 """
 
-from calibkit.significance._binomial import binomial_p_values
+from calibkit.significance._binomial import binomial_p_values, wilson_interval
 from calibkit.significance.adaptive import AdaptiveResult, adaptive_test
 from calibkit.significance.bootstrap import BootstrapInterval, bootstrap_interval
 from calibkit.significance.classical import hosmer_lemeshow, spiegelhalter
@@ -54,7 +54,6 @@ from calibkit.significance.weak import (
     calibration_slope,
     observed_expected_ratio,
 )
-from calibkit.significance.wilson import wilson_interval
 
 __all__ = [
     "AdaptiveResult",

@@ -1,4 +1,4 @@
-"""Exact two-sided binomial tests of many probabilities at once, decided as scipy decides them.
+"""Shares of events: exact two-sided tests of their probability, as scipy decides, and intervals.
 
 In long sorted bins most predictions need no p-value of their own: see `_clear`.
 """
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.types import BoolVector, FloatVector, IntArray, IntVector
+from calibkit.validation import as_level
 
 # scipy counts an outcome as no more likely than the observed one up to this relative error.
 _TOLERANCE = 1 + 1e-7
@@ -30,22 +31,20 @@ def _binom() -> Any:
     return binom
 
 
-def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) -> FloatVector:
+def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
     """Two-sided p-values of "the events have this probability", by likelihood.
 
     ``p = sum of P(j) over all outcomes j with P(j) <= P(k)``, where P is the binomial
     distribution (N, prob): the method of minimum likelihood. It equals
     ``scipy.stats.binomtest(k, N, prob).pvalue`` to the last bit, p-values below 1e-300 apart.
     The set of probabilities that are not rejected need not be an interval. The test rejects less
-    often than its level says, because outcomes are whole numbers. Mid-p is near the level on
-    average and may exceed it. Matsubara and others (2023), section 2.3. Taught in lesson 08.
+    often than its level says, because outcomes are whole numbers. Matsubara and others
+    (2023), section 2.3. Taught in lesson 08.
 
     Parameters
     ----------
     hits, count, prob : array-like
         k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
-    mid : bool
-        Count outcomes that are exactly as likely as the observed one by half (mid-p).
 
     Returns
     -------
@@ -67,7 +66,7 @@ def binomial_p_values(hits: Any, count: Any, prob: Any, *, mid: bool = False) ->
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(bad):
         raise ValueError(f"prob[{bad[0]}] = {p[bad[0]]} is not a probability in [0, 1].")
-    return _p_values(k.ravel(), n.ravel(), p, mid=mid).reshape(prob.shape)
+    return _p_values(k.ravel(), n.ravel(), p).reshape(prob.shape)
 
 
 def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
@@ -86,6 +85,47 @@ def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
     return k.astype(np.int64), n.astype(np.int64)
 
 
+def wilson_interval(
+    hits: Any, count: Any, *, level: float = 0.95
+) -> tuple[FloatVector, FloatVector]:
+    """Interval for the probability of an event that happened in some of several trials.
+
+    It holds the probabilities p with ``|k/N - p| <= z sqrt(p (1 - p) / N)``: those that a normal
+    test with their own spread does not reject. It stays in [0, 1], has a width also for 0 or N
+    events, and is close to its level on average. Wilson (1927). Lesson 01 draws it.
+
+    Parameters
+    ----------
+    hits, count : array-like of int
+        k events of N >= 1 trials; they broadcast.
+    level : float
+        Probability content, in (0, 1).
+
+    Returns
+    -------
+    low, high : ndarray
+        The ends, in the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no whole number, has no trial, or more events than trials.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval([31, 0], 50)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.482, 0.0], [0.741, 0.071])
+    """
+    k, n = as_trials(hits, count)
+    z2 = float(special.ndtri((1 + as_level(level)) / 2)) ** 2
+    share = k / n
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    # Without events the lower end is 0, which rounding may miss; the upper end is alike.
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
 class _Tails(NamedTuple):
     """Both parts of a p-value, and where the part across from k begins."""
 
@@ -98,14 +138,11 @@ class _Tails(NamedTuple):
         return np.minimum(1.0, self.own + self.across)
 
 
-def _tails(k: IntVector, n: IntVector, p: FloatVector, *, below: bool, mid: bool) -> _Tails:
+def _tails(k: IntVector, n: IntVector, p: FloatVector, *, below: bool) -> _Tails:
     """Return the parts of the p-value for observations below (or above) the mean ``n p``."""
     likely = _binom().pmf(k, n, p)
     other = _other_tail(k, n, p, likely * _TOLERANCE, below=below)
     own, across = _own(k, n, p, below=below), _own(other, n, p, below=not below)
-    if mid:
-        twin = _binom().pmf(other, n, p)  # 0 for outcomes that do not exist
-        own, across = own - likely / 2, across - np.where(twin * _TOLERANCE >= likely, twin / 2, 0)
     return _Tails(own, across, other)
 
 
@@ -115,14 +152,12 @@ def _own(k: IntVector, n: IntVector, p: FloatVector, *, below: bool) -> FloatVec
     return np.asarray(tail)
 
 
-def _p_values(k: IntVector, n: IntVector, p: FloatVector, *, mid: bool) -> FloatVector:
+def _p_values(k: IntVector, n: IntVector, p: FloatVector) -> FloatVector:
     value = np.ones(len(p))
-    if mid:
-        value -= _binom().pmf(k, n, p) / 2  # right where k = n p; other rows follow
     for below in (True, False):
         rows = np.flatnonzero(k < p * n if below else k > p * n)
         if len(rows):
-            value[rows] = _tails(k[rows], n[rows], p[rows], below=below, mid=mid).p_value
+            value[rows] = _tails(k[rows], n[rows], p[rows], below=below).p_value
     return value
 
 
@@ -152,10 +187,9 @@ def _other_tail(
 
 
 class BinomialTest(NamedTuple):
-    """The exact test, or its mid-p form, as a rule that rejects predictions at a level."""
+    """The exact test as a rule that rejects predictions at a level."""
 
     alpha: float
-    mid: bool = False
 
     def rejections(self, hits: IntVector, bounds: IntVector, prob: FloatVector) -> BoolVector:
         """Test predictions ``bounds[b] : bounds[b + 1]``, in order, against ``hits[b]`` events."""
@@ -163,10 +197,6 @@ class BinomialTest(NamedTuple):
         rejected = np.zeros(len(prob), dtype=bool)
         above = _first(prob, bounds, lambda p, of: p * n[of] >= k[of])  # p < k / n up to here
         below = _first(prob, bounds, lambda p, of: p * n[of] > k[of])  # p > k / n from here
-        if self.mid:
-            size = below - above
-            rows, of = _ranges(above, below), np.repeat(np.arange(len(k)), size)
-            rejected[rows] = _p_values(k[of], n[of], prob[rows], mid=True) <= self.alpha
         self._search(rejected, (k, n, prob), bounds[:-1], above, below=False)
         self._search(rejected, (k, n, prob), below, bounds[1:], below=True)
         return rejected
@@ -203,7 +233,7 @@ class BinomialTest(NamedTuple):
         return np.asarray(inside, dtype=np.float64)
 
     def _accepts(self, k: IntVector, n: IntVector, p: FloatVector) -> BoolVector:
-        return np.asarray(_p_values(k, n, np.clip(p, 0, 1), mid=self.mid) > self.alpha)
+        return np.asarray(_p_values(k, n, np.clip(p, 0, 1)) > self.alpha)
 
     def _search(
         self,
@@ -221,7 +251,7 @@ class BinomialTest(NamedTuple):
         while len(start):
             short = stop - start <= 2 * _PARTS
             rows, owner = _ranges(start[short], stop[short]), np.repeat(of, (stop - start) * short)
-            tails = _tails(k[owner], n[owner], p[rows], below=below, mid=self.mid)
+            tails = _tails(k[owner], n[owner], p[rows], below=below)
             rejected[rows] = tails.p_value <= self.alpha
             start, stop, of = start[~short], stop[~short], of[~short]
             # Both ends of each stretch are among its knots.
@@ -230,7 +260,7 @@ class BinomialTest(NamedTuple):
             if knots.size == 0:
                 return
             at, owner = knots.ravel(), np.repeat(of, _PARTS + 1)
-            tails = _tails(k[owner], n[owner], p[at], below=below, mid=self.mid)
+            tails = _tails(k[owner], n[owner], p[at], below=below)
             rejected[at] = tails.p_value <= self.alpha
             left, right = knots[:, :-1].ravel(), knots[:, 1:].ravel()
             out, accepted = self._clear(tails, n[owner], p[at], below=below)
@@ -249,23 +279,20 @@ class BinomialTest(NamedTuple):
         fixed i the second part rises in p. Hence between two knots ``p' < p''``, with i' and i''::
 
             P(X <= k | p'') + P(X >= i'' | p')  <=  p-value  <=  P(X <= k | p') + P(X >= i' | p'')
-
-        Mid-p halves one outcome of each part: the second is at least ``P(X >= i + 1)``.
         """
         place = np.arange(len(p)).reshape(-1, _PARTS + 1)
         left, right = place[:, :-1].ravel(), place[:, 1:].ravel()
         near, far = (left, right) if below else (right, left)  # seen from k / n
-        skip = (1 if below else -1) if self.mid else 0
 
-        def bound(knot: IntVector, other_knot: IntVector, skip: int = 0) -> FloatVector:
-            across = _own(tails.other[knot] + skip, n[knot], p[other_knot], below=not below)
+        def bound(knot: IntVector, other_knot: IntVector) -> FloatVector:
+            across = _own(tails.other[knot], n[knot], p[other_knot], below=not below)
             return tails.own[knot] + across
 
         # The bounds hold at the knots as well, so they can only help where these are decided alike.
         rejected = tails.p_value <= self.alpha
         out, accepted = rejected[near] & rejected[far], ~rejected[near] & ~rejected[far]
         out[out] = bound(near[out], far[out]) <= self.alpha * (1 - _MARGIN)
-        accepted[accepted] = bound(far[accepted], near[accepted], skip) > self.alpha * (1 + _MARGIN)
+        accepted[accepted] = bound(far[accepted], near[accepted]) > self.alpha * (1 + _MARGIN)
         return out, accepted
 
 

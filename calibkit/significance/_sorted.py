@@ -19,9 +19,8 @@ class SortedProblem:
     def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
         prob = problem.prob
         self.view, self.binning = problem.view, binning
-        self.order: IntVector = (
-            binning.order(prob) if hasattr(binning, "order") else np.argsort(prob)
-        )
+        order = getattr(binning, "order", np.argsort)  # where that of equal predictions matters
+        self.order: IntVector = order(prob)
         self.prob = prob[self.order].astype(np.float64)
         self.label = problem.label[self.order]
         # Bins that ignore the labels are cut once.

@@ -224,7 +224,6 @@ def consistency_band(
     bins: Bins = 15,
     level: float = 0.9,
     simultaneous: bool = False,
-    resample_forecasts: bool = False,
     n_draws: int = 1000,
     rng: Rng = None,
     cluster: Any = None,
@@ -252,14 +251,12 @@ def consistency_band(
     simultaneous : bool
         If true, all bins together stay inside with probability `level`; otherwise each bin
         alone does, and with 15 bins one or two are outside by chance.
-    resample_forecasts : bool
-        If true, the predictions are redrawn too (Bröcker and Smith); by default they are fixed.
     n_draws : int
         Number of redraws, at least two.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
     cluster : array-like of shape (n,), optional
-        Which rows belong together, as in `null_level`; predictions then stay fixed.
+        Which rows belong together, as in `null_level`.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
     predicted : array-like of shape (n,) or True, optional
@@ -288,50 +285,20 @@ def consistency_band(
     table = table_of(problem, as_bins(bins))
     if _binned.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
-    if cluster is not None and resample_forecasts:
-        raise ValueError("resample_forecasts redraws single rows; leave it out, or cluster.")
     chance = None
     if cluster is not None:
         clusters = clusters_of(cluster, problem.n)
         chance = Dependence(problem.prob, problem.label, clusters, generator)
-    if resample_forecasts:
-        frequency = _resampled_frequencies(problem, table, n_draws, generator)
-    else:
-        with np.errstate(invalid="ignore"):  # empty bins stay NaN
-            drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
-            frequency = drawn / table.count
+    with np.errstate(invalid="ignore"):  # empty bins stay NaN
+        drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
+        frequency = drawn / table.count
     if simultaneous:
         lower, upper = _simultaneous_limits(frequency, table, problem, level, chance is not None)
     else:
-        lower, upper = _pointwise_limits(frequency, level)
+        lower, upper = np.quantile(frequency, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return ConsistencyBand(
         table=table, lower=lower, upper=upper, level=level, simultaneous=simultaneous
     )
-
-
-def _resampled_frequencies(
-    problem: BinaryProblem, table: BinTable, n_draws: int, generator: np.random.Generator
-) -> FloatVector:
-    """Frequencies after redrawing predictions with replacement and then their events."""
-    index = table.binning.assign(problem.prob, table.edges)
-    frequency = np.empty((n_draws, table.n_bins))
-    for draw in range(n_draws):
-        rows = generator.integers(0, problem.n, size=problem.n)
-        happened = generator.random(problem.n) < problem.prob[rows]
-        count = np.bincount(index[rows], minlength=table.n_bins)
-        hits = np.bincount(index[rows][happened], minlength=table.n_bins)
-        with np.errstate(invalid="ignore"):
-            frequency[draw] = hits / count
-    return frequency
-
-
-def _pointwise_limits(frequency: FloatVector, level: float) -> tuple[FloatVector, FloatVector]:
-    lower, upper = np.full((2, frequency.shape[1]), np.nan)
-    for b, drawn in enumerate(frequency.T):
-        used = drawn[~np.isnan(drawn)]  # a resampled bin can be empty; such draws say nothing
-        if len(used):
-            lower[b], upper[b] = np.quantile(used, [(1 - level) / 2, 1 - (1 - level) / 2])
-    return lower, upper
 
 
 def _simultaneous_limits(

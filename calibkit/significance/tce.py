@@ -13,11 +13,11 @@ from calibkit.progress import watched
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
 from calibkit.significance._binned import draw_classes
-from calibkit.significance._single_tests import TESTS, SingleTest, single_test
+from calibkit.significance._binomial import BinomialTest
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.results import p_value_of
 from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector, Rng
-from calibkit.validation import as_count, as_generator, as_probabilities
+from calibkit.validation import as_count, as_generator, as_level, as_probabilities
 from calibkit.views import Events, View, binary_problems, shows_rows
 
 # Redraws are tested together, about so many predictions at a time.
@@ -69,8 +69,8 @@ class TestBasedError(OfTables):
     ----------
     value, null_values
         Rejected share in [0, 1], and the same for each redraw of the labels.
-    view, test, alpha
-        Which event or events, the name and the level of each single test.
+    view, alpha
+        Which event or events, and the level of each single test.
     verdicts : tuple of ViewVerdict
         One per class in the class-wise view.
     """
@@ -80,7 +80,6 @@ class TestBasedError(OfTables):
 
     value: float
     view: str
-    test: str
     alpha: float
     verdicts: tuple[ViewVerdict, ...]
     null_values: FloatVector
@@ -131,8 +130,7 @@ class TestBasedError(OfTables):
         verdict = self.verdicts[view]
         used = verdict.table.occupied
         low, high = np.full(len(used), np.nan), np.full(len(used), np.nan)
-        test = single_test(self.test, self.alpha)
-        ends = test.acceptance(verdict.hits[used], verdict.table.count[used])
+        ends = BinomialTest(self.alpha).acceptance(verdict.hits[used], verdict.table.count[used])
         low[used], high[used] = (np.clip(end, 0.0, 1.0) for end in ends)
         return low, high
 
@@ -141,7 +139,7 @@ class TestBasedError(OfTables):
         text = (
             f"Test-based calibration error {100 * self.value:.1f} %: so many of "
             f"{spell(self.n, 'prediction')} ({self.view}) are rejected by the "
-            f"{TESTS[self.test]} at the {100 * self.alpha:g} % level in {self.bins}"
+            f"exact binomial test at the {100 * self.alpha:g} % level in {self.bins}"
         )
         if len(self.null_values) == 0:
             return text + "."
@@ -170,7 +168,6 @@ def test_based_calibration_error(
     view: View = None,
     bins: Bins | None = None,
     alpha: float = 0.05,
-    test: str = "binomial",
     null_draws: int = 100,
     rng: Rng = None,
     **rows: Unpack[Events],
@@ -188,9 +185,7 @@ def test_based_calibration_error(
     bins : int or Binning, optional
         `PavaBC` by default; an int means equal-width bins.
     alpha : float
-        Level of each single test, in (0, 1).
-    test : {"binomial", "mid-p", "t", "t-as-published"}
-        The exact test, its mid-p form, or a t-test with and without its square root.
+        Level of each single test, the exact binomial one, in (0, 1).
     null_draws : int
         Label redraws for the null level; 0 leaves it out (for `null_level`, say).
     rng : int, numpy.random.Generator or None
@@ -242,7 +237,7 @@ def test_based_calibration_error(
     (0.84, 0.048)
     """
     draws, generator = as_count(null_draws, "null_draws", minimum=0), as_generator(rng)
-    rule = single_test(test, alpha)
+    rule = BinomialTest(as_level(alpha, "alpha"))
     binning = PavaBC() if bins is None else as_bins(bins)
     problems = binary_problems(y_true, y_prob, view=view, **rows)
     parts = [SortedProblem(problem, binning) for problem in problems]
@@ -251,7 +246,6 @@ def test_based_calibration_error(
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
         view=view_of(problems),
-        test=test,
         alpha=float(alpha),
         verdicts=verdicts,
         null_values=null,
@@ -262,7 +256,7 @@ def test_based_calibration_error(
 vars(test_based_calibration_error)["__test__"] = False
 
 
-def _verdict(part: SortedProblem, rule: SingleTest) -> ViewVerdict:
+def _verdict(part: SortedProblem, rule: BinomialTest) -> ViewVerdict:
     bounds = part.cut(part.label)
     rejected = rule.rejections(hits_of(part.label, bounds), bounds, part.prob)
     return ViewVerdict(
@@ -278,7 +272,7 @@ def _null_shares(
     prob: FloatArray,
     draws: int,
     generator: np.random.Generator,
-    rule: SingleTest,
+    rule: BinomialTest,
 ) -> FloatVector:
     """Return the rejected share of each redraw, the mean over the views."""
     size = max(1, _BLOCK // len(prob))
@@ -314,7 +308,7 @@ def _redraws(
             yield part, (drawn[:, place[part.order]] == k).view(np.uint8)
 
 
-def _rejected_shares(part: SortedProblem, labels: IntArray, rule: SingleTest) -> FloatVector:
+def _rejected_shares(part: SortedProblem, labels: IntArray, rule: BinomialTest) -> FloatVector:
     """Return the rejected share for each row of labels, of shape (draws, n) in sorted order."""
     n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.intp)]
     for draw, label in enumerate(labels):

@@ -13,9 +13,9 @@ from calibkit.significance import binomial_p_values, test_based_calibration_erro
 from calibkit.types import FloatVector
 
 
-def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any, test: str = "binomial") -> float:
+def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any) -> float:
     """Return the TCE in per cent, without its null level."""
-    error = test_based_calibration_error(y_true, y_prob, bins=bins, test=test, null_draws=0)
+    error = test_based_calibration_error(y_true, y_prob, bins=bins, null_draws=0)
     return 100 * error.value
 
 

@@ -305,13 +305,6 @@ def test_edges(edges: Any, words: str) -> None:
         ck.FixedEdges(edges)
 
 
-def test_a_prediction_below_the_bins() -> None:
-    with pytest.raises(ValueError, match=r"Prediction 0 = 0.1 lies below low=0.333.*Use low=0"):
-        ck.reliability_table(LABELS, PROB, bins=ck.EqualWidth(10, low=1 / 3))
-    at_low = ck.reliability_table([0, 1], [0.25, 0.9], bins=ck.EqualWidth(3, low=0.25))
-    assert at_low.count.tolist() == [1, 0, 1]
-
-
 BAD_VIEWS = (3, -1, "top", "class_wise", "", 1.0, True, ["top-label"], "0")
 
 

@@ -20,8 +20,6 @@ TERMS = {
     "binary_problem": "view",
     "brier_score": "Brier score",
     "binomial_p_values": "p_values",
-    "TTest": "t-test",
-    "undo_focal_loss": "focal loss",
     "regret_curve": "regret",
 }
 

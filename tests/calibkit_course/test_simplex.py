@@ -19,7 +19,7 @@ def fake():
 
 
 def sample(n: int):
-    return KnobClassifier(3, 0.7, budget_share=0.5, spread="random").sample(n, 0)
+    return KnobClassifier(3, 0.7, budget_share=0.5).sample(n, 0)
 
 
 class TestGeometry:

@@ -18,15 +18,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.base import clone
 
+from book.experiments.pseudo_real.kernel import KernelDensityCalibrator
 from book.experiments.synthetic import Unseen
 from calibkit import expected_calibration_error
-from calibkit.calibrators import (
-    BetaCalibrator,
-    IsotonicCalibrator,
-    KernelDensityCalibrator,
-    PlattCalibrator,
-    ScalingBinning,
-)
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator, ScalingBinning
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.multiclass import TemperatureScaling

@@ -5,6 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logit
 
+from book.experiments.pseudo_real.kernel import KernelDensityCalibrator
+from book.experiments.pseudo_real.spline import SplineCalibrator
 from book.experiments.synthetic import (
     Derived,
     Direct,
@@ -15,7 +17,7 @@ from book.experiments.synthetic import (
     kernel_error,
     smooth_evaluators,
 )
-from calibkit.calibrators import KernelDensityCalibrator, SlopeOneBinning, SplineCalibrator
+from calibkit.calibrators import SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
 from calibkit.types import FloatVector
 

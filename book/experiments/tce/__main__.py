@@ -26,6 +26,7 @@ from book.experiments.tce.measures import (
     seven,
     sized,
 )
+from book.experiments.tce.t_test import percent_by_t
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 from tools.virtual_environment import ROOT
 
@@ -172,12 +173,12 @@ def t_tests() -> str:
     for share in USED_AT:
         theirs = list(printed.table(11)[f"{100 * share:g}"].values())
         for words, test, column in (
-            ("binomial", "binomial", 0),
-            ("t-test as published", "t-as-published", 1),
-            ("t-test with its root", "t", None),
+            ("binomial", percent, 0),
+            ("t-test as published", partial(percent_by_t, published=True), 1),
+            ("t-test with its root", percent_by_t, None),
         ):
             data = simulated(0.5, share)
-            ours = [round(percent(data, sized(*pair), test=test), 4) for pair in printed.PAIRS]
+            ours = [round(test(data, sized(*pair)), 4) for pair in printed.PAIRS]
             print_ = ours if column is None else [row[column] for row in theirs]
             cells = [cell(x, y) for x, y in zip(ours, print_, strict=True)]
             rows.append([f"used at {100 * share:g} %, {words}", *cells])

@@ -28,7 +28,7 @@ def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: 
     return [w for _, w in blocks]
 
 
-def blocks_of_source(label: list[int], n_min: int, n_max: int, tail: str) -> list[int]:
+def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
     """Algorithm 2 of Matsubara et al., whose forced merger looks at the size of both blocks."""
     blocks: list[list[int]] = []
     for y in label[: len(label) - n_min]:
@@ -41,8 +41,7 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int, tail: str) -> lis
             blocks[-2:] = [[blocks[-2][0] + blocks[-1][0], total]]
     sizes = [w for _, w in blocks]
     if n_min > 0:
-        joins = 2 * n_min <= n_max if tail == "reference" else sizes[-1:] <= [n_max - n_min]
-        if sizes and joins:
+        if sizes and sizes[-1] <= n_max - n_min:
             sizes[-1] += n_min
         else:
             sizes.append(n_min)
@@ -88,19 +87,12 @@ def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtes
 
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.integers(0, 1), min_size=2, max_size=90),
-    st.integers(0, 20),
-    st.integers(1, 90),
-    st.sampled_from(["paper", "reference"]),
-)
-def test_without_ties_it_is_the_algorithm_of_the_source(label, n_min, n_max, tail) -> None:
+@given(st.lists(st.integers(0, 1), min_size=2, max_size=90), st.integers(0, 20), st.integers(1, 90))
+def test_without_ties_it_is_the_algorithm_of_the_source(label, n_min, n_max) -> None:
     n_min = min(n_min, n_max, len(label) - 1)
     prob = np.linspace(0.01, 0.99, len(label))
-    for ties in ("pooled", "as-given"):
-        binning = bins.PavaBC(n_min, n_max, tail=tail, ties=ties)
-        sizes = np.diff(binning.bounds(prob, np.array(label))).tolist()
-        assert sizes == blocks_of_source(label, n_min, n_max, tail)
+    sizes = np.diff(bins.PavaBC(n_min, n_max).bounds(prob, np.array(label))).tolist()
+    assert sizes == blocks_of_source(label, n_min, n_max)
 
 
 # --- PAVA is isotonic regression ----------------------------------------------------------------
@@ -128,22 +120,15 @@ def test_sizes_stay_within_the_stated_bounds(data: Any) -> None:
     n_min = data.draw(st.integers(0, 12))
     n_max = data.draw(st.integers(max(1, 2 * n_min), max(1, 2 * n_min) + 30))
     n = data.draw(st.integers(max(1, n_min), 120))
-    tail = data.draw(st.sampled_from(["paper", "reference"]))
-    ties = data.draw(st.sampled_from(["pooled", "as-given"]))
     levels = data.draw(st.sampled_from([3, 20, 10**9]))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     prob = np.sort(rng.integers(0, levels, n) / levels)
     label = (rng.random(n) < rng.random()).astype(int)
-    sizes = np.diff(bins.PavaBC(n_min, n_max, tail=tail, ties=ties).bounds(prob, label))
-    tie = int(np.unique(prob, return_counts=True)[1].max())
+    sizes = np.diff(bins.PavaBC(n_min, n_max).bounds(prob, label))
+    t = int(np.unique(prob, return_counts=True)[1].max())
     assert sizes.sum() == n and sizes.min() >= n_min
-    t = 1 if ties == "as-given" else tie
-    if tail == "paper":
-        assert sizes.max() <= max(n_max, t, 2 * n_min - 2 + t)
-    else:
-        assert sizes.max() <= max(n_max, t, n_min - 1 + t) + max(0, n_min - 1 + t)
-    if t == 1:
-        assert sizes.max() <= (n_max if tail == "paper" else n_max + n_min)
+    assert sizes.max() <= max(n_max, t, 2 * n_min - 2 + t)
+    assert t > 1 or sizes.max() <= n_max
 
 
 def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit() -> None:
@@ -158,8 +143,6 @@ def test_the_bounds_are_reached() -> None:
     zeros, prob = np.zeros(40, dtype=int), np.linspace(0, 1, 40)
     sizes = np.diff(bins.PavaBC(4, 9).bounds(prob, zeros))
     assert (sizes.min(), sizes.max()) == (4, 9)
-    sizes = np.diff(bins.PavaBC(4, 9, tail="reference").bounds(prob, zeros))
-    assert sizes.tolist() == [9, 9, 9, 13]
 
 
 def test_a_small_largest_size_breaks_the_smallest() -> None:
@@ -175,7 +158,7 @@ def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
 
 # --- Ties, order, type, ends ----------------------------------------------------------------------
 
-BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12), bins.PavaBC(3, 12, tail="reference")]
+BINNINGS = [bins.Pava(), bins.PavaBC(), bins.PavaBC(3, 12)]
 
 
 @pytest.mark.parametrize("binning", BINNINGS, ids=str)
@@ -201,17 +184,6 @@ def test_edges_and_blocks_agree(binning: Any) -> None:
     assert counted.tolist() == np.diff(binning.bounds(prob, label)).tolist()
 
 
-def test_as_given_ties_depend_on_the_order_of_rows() -> None:
-    prob, label = np.array([0.2, 0.5, 0.5, 0.5, 0.9]), np.array([0, 0, 1, 1, 1])
-    as_given = bins.Pava(ties="as-given")
-    one = as_given.bounds(prob, label).tolist()
-    other = as_given.bounds(prob, label[[0, 2, 3, 1, 4]]).tolist()
-    assert one == [0, 2, 5]
-    assert other == [0, 1, 4, 5]
-    with pytest.raises(ValueError, match="cut falls into tied predictions at 0.5"):
-        ck.reliability_table(label, prob, bins=as_given)
-
-
 @pytest.mark.parametrize("prob", [[0.5], [0.0], [1.0], [0.3] * 30, [0.0] * 20 + [1.0] * 20])
 def test_one_bin_where_nothing_can_be_told_apart(prob: Any, subtests: pytest.Subtests) -> None:
     for binning in BINNINGS:
@@ -235,9 +207,6 @@ def test_neighbouring_floats_are_kept_apart() -> None:
         (lambda: bins.PavaBC(n_min=5, n_max=4), "n_min = 5 is larger than n_max = 4"),
         (lambda: bins.PavaBC(n_min=-1), "n_min must be a whole number of at least 0"),
         (lambda: bins.PavaBC(n_max=0), "n_max must be a whole number of at least 1"),
-        (lambda: bins.PavaBC(tail="other"), 'tail must be "paper" or "reference"'),
-        (lambda: bins.PavaBC(ties="split"), 'ties must be "pooled" or "as-given"'),
-        (lambda: bins.Pava(ties="split"), 'ties must be "pooled" or "as-given"'),
         (lambda: bins.PavaBC(n_min=30).sizes(100), "n_max = 20 .*Give both"),
         (lambda: bins.Pava().edges(np.array([0.1])), "PAVA bins need labels"),
     ],
@@ -249,5 +218,4 @@ def test_bad_bins(build: Callable[[], object], message: str) -> None:
 
 def test_bins_in_words() -> None:
     assert "bins of 5 to 9 predictions" in str(bins.PavaBC(5, 9))
-    words = str(bins.PavaBC(tail="reference", ties="as-given"))
-    assert "n // 20 to n // 5 predictions (reference tail), ties as given" in words
+    assert "n // 20 to n // 5 predictions" in str(bins.PavaBC())

@@ -130,12 +130,6 @@ class TestBothMaps:
         tops = tops or [0.5, 0.5, 0.25, 0.5, 1, 1]
         assert height[~np.isnan(height)] == pytest.approx(tops, abs=1e-15)
 
-    def test_bins_that_begin_above_0_go_on_to_the_left(self, kind):
-        model = kind(ck.EqualWidth(2, low=0.5)).fit([0.6, 0.9], [1, 0])
-        x, height = model.polyline()
-        assert x[0] == 0
-        assert height[0] == model.curve([0.0])[0]
-
     @pytest.mark.parametrize("bins", [0, -1, 2.5, True, "many", None, [3]])
     def test_what_is_no_binning_is_refused(self, kind, bins):
         with pytest.raises(ValueError, match="bins"):

@@ -35,12 +35,9 @@ class Family(NamedTuple):
 FAMILIES = [
     Family("PlattCalibrator"),
     Family("PlattCalibrator", {"smoothing": False}),
-    *(Family("BetaCalibrator", {"parameters": k}, True) for k in ("abm", "am", "ab", "a")),
+    Family("BetaCalibrator", {}, True),
     Family("IsotonicCalibrator", {}, True),
     Family("ScalingBinning", {"n_bins": 4}),
-    Family("SplineCalibrator"),
-    Family("KernelDensityCalibrator"),
-    Family("KernelDensityCalibrator", {"bandwidth": 0.05}),
     Family("SlopeOneBinning"),
     Family("SlopeOneBinning", {"bins": ck.EqualMass(4)}),
     Family("FlatBinning"),

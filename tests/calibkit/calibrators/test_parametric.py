@@ -17,7 +17,6 @@ from calibkit.corp import corp_decomposition
 from calibkit.piecewise import PiecewiseLinear
 from tests.helpers import binary_data, golden_data
 
-KINDS = ("abm", "am", "ab", "a")
 LABELS, PROB = golden_data("binary")
 GRID = np.linspace(0.001, 0.999, 41)
 
@@ -47,24 +46,13 @@ def beta_values(model: BetaCalibrator) -> tuple[float, float, float]:
 class TestGolden:
     """Maximum likelihood to 1e-10 by a general optimiser, on the 600 rows of `binary.csv`."""
 
-    @pytest.mark.parametrize(
-        ("kind", "want", "loss"),
-        [
-            ("abm", (1.4889416031791263, 0.592179657130846, 0.860373030679806), 0.4954230319840571),
-            ("am", (0.9663887808393119,) * 2 + (0.12204863259978088,), 0.49777980062960203),
-            (
-                "ab",
-                (1.1918576681884665, 0.8569114610003619, 0.334946207188104627 * np.log(2)),
-                0.4985057435083816,
-            ),
-            ("a", (0.988381552498018,) * 2 + (0.0,), 0.4989612933017882),
-        ],
-    )
-    def test_beta(self, kind, want, loss):
-        model = BetaCalibrator(kind).fit(PROB, LABELS)
+    def test_beta(self):
+        model = BetaCalibrator().fit(PROB, LABELS)
+        want = 1.4889416031791263, 0.592179657130846, 0.860373030679806
         assert beta_values(model) == pytest.approx(want, abs=1e-7)
-        assert log_loss(LABELS, model.calibrate(PROB)) == pytest.approx(loss, abs=1e-12)
-        assert model.n_parameters_ == {"abm": 3, "am": 2, "ab": 2, "a": 1}[kind]
+        loss = log_loss(LABELS, model.calibrate(PROB))
+        assert loss == pytest.approx(0.4954230319840571, abs=1e-12)
+        assert model.n_parameters_ == 3
 
     @pytest.mark.parametrize(
         ("smoothing", "slope", "intercept"),
@@ -83,7 +71,6 @@ class TestGolden:
         model = BetaCalibrator().fit(*boundary_data()[::-1])
         assert model.a_ == 0 and model.b_ == pytest.approx(0.62429175045804, abs=1e-7)
         assert model.intercept_ == pytest.approx(-0.9473663593681204, abs=1e-7)
-        assert model.m_ == pytest.approx(0.7807444174384799, abs=1e-5)
         betacal = [0.27954098, 0.31705216, 0.37410584, 0.47921994, 0.96659413]
         assert model.calibrate(GRID[::10]) == pytest.approx(betacal, abs=1e-5)
         y, p = boundary_data()
@@ -181,35 +168,23 @@ class TestOptimum:
             assert relative <= 1e-10
 
     @pytest.mark.slow
-    @given(tables, st.sampled_from(["abm", "ab"]), st.booleans())
+    @given(tables, st.booleans())
     @settings(max_examples=20)
-    def test_no_allowed_beta_map_is_better(self, data, kind, flip):
+    def test_no_allowed_beta_map_is_better(self, data, flip):
         # A general optimiser with bounds, on data that lie inside and outside the constraints.
         y, p = data
         y = 1 - y if flip else y
 
         def loss(theta):
-            a, b = theta[:2]
-            c = theta[2] if kind == "abm" else (a - b) * np.log(2)
+            a, b, c = theta
             z = a * np.log(p) - b * np.log1p(-p) + c
             return (np.logaddexp(0, z) - y * z).mean()
 
-        start = [1.0, 1.0, 0.0][: len(kind)]
-        bounds = [(0, None), (0, None), (None, None)][: len(kind)]
-        best = minimize(loss, start, bounds=bounds, method="L-BFGS-B", tol=1e-13).fun
-        model = BetaCalibrator(kind).fit(p, y)
+        bounds = [(0, None), (0, None), (None, None)]
+        best = minimize(loss, [1.0, 1.0, 0.0], bounds=bounds, method="L-BFGS-B", tol=1e-13).fun
+        model = BetaCalibrator().fit(p, y)
         assert min(model.a_, model.b_) >= 0
         assert log_loss(y, model.calibrate(p)) <= best + 1e-9
-
-    @given(tables)
-    @settings(max_examples=20)
-    def test_more_parameters_lose_less(self, data):
-        y, p = data
-        loss = {k: log_loss(y, BetaCalibrator(k).fit(p, y).calibrate(p)) for k in KINDS}
-        slack = 1e-12
-        assert loss["abm"] <= min(loss["am"], loss["ab"]) + slack
-        assert max(loss["am"], loss["ab"]) <= loss["a"] + slack
-        assert loss["a"] <= min(log_loss(y, p), np.log(2)) + slack  # identity and constant 1/2
 
     @given(tables, st.integers(0, 2**32 - 1))
     @settings(max_examples=20)
@@ -241,28 +216,19 @@ class TestTheorems:
         model = PlattCalibrator().fit(p, y)
         assert (model.slope_, model.intercept_) == pytest.approx((0.6, -0.4), abs=0.02)
 
-    @pytest.mark.parametrize("make", [lambda: PlattCalibrator(False), lambda: BetaCalibrator("am")])
-    def test_calibrating_twice_is_calibrating_once(self, make):
+    def test_calibrating_twice_is_calibrating_once(self):
         y, p = binary_data(700, 2)
-        once = make().fit(p, y).calibrate(p)
-        again = make().fit(once, y)
+        once = PlattCalibrator(False).fit(p, y).calibrate(p)
+        again = PlattCalibrator(False).fit(once, y)
         assert again.calibrate(once) == pytest.approx(once, abs=1e-10)
         iso = IsotonicCalibrator().fit(p, y).calibrate(p)
         assert IsotonicCalibrator().fit(iso, y).calibrate(iso) == pytest.approx(iso, abs=1e-15)
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_the_other_event_has_the_mirrored_map(self, kind):
+    def test_the_other_event_has_the_mirrored_map(self):
         y, p = binary_data(400, 9)
         p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact
-        model, mirror = BetaCalibrator(kind).fit(p, y), BetaCalibrator(kind).fit(1 - p, 1 - y)
+        model, mirror = BetaCalibrator().fit(p, y), BetaCalibrator().fit(1 - p, 1 - y)
         assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
-        assert mirror.m_ == pytest.approx(1 - model.m_, abs=1e-9)
-
-    def test_beta_at_its_midpoint_is_one_half(self, subtests):
-        for kind in KINDS:
-            with subtests.test(kind=kind):
-                model = BetaCalibrator(kind).fit(PROB, LABELS)
-                assert model.calibrate([model.m_]) == pytest.approx(0.5, abs=1e-9)
 
     def test_isotonic_looks_at_ranks_only(self):
         y, p = binary_data(400, 1)
@@ -294,9 +260,8 @@ class TestNoFiniteOptimum:
         assert model.converged_ is False
         assert model.calibrate(self.P) == pytest.approx(labels, abs=1e-8)
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_beta_says_so(self, kind):
-        model = BetaCalibrator(kind)
+    def test_beta_says_so(self):
+        model = BetaCalibrator()
         with pytest.warns(ck.CalibrationWarning, match="no finite optimum"):
             model.fit(self.P, [0, 0, 1, 1])
         assert model.converged_ is False
@@ -327,37 +292,13 @@ class TestFewPredictions:
     def test_one_prediction_is_shifted_to_its_frequency(self, subtests):
         for p in (0.0, 0.3, 0.5, 1.0):
             with subtests.test(p=p):
-                for model in (PlattCalibrator(False), BetaCalibrator("abm"), BetaCalibrator("am")):
+                for model in (PlattCalibrator(False), BetaCalibrator()):
                     model.fit([p] * 5, [0, 1, 0, 1, 0])
                     assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
                     assert model.n_parameters_ == 1
 
-    def test_two_predictions_meet_their_frequencies(self, subtests):
+    def test_two_predictions_meet_their_frequencies(self):
         p, y = [0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 0, 1, 1]
-        for kind in ("abm", "am"):
-            with subtests.test(kind=kind):
-                model = BetaCalibrator(kind).fit(p, y)
-                assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
-                assert model.a_ == model.b_
-
-    @pytest.mark.parametrize("kind", ["ab", "a"])
-    def test_one_half_says_nothing_about_the_slope(self, kind):
-        model = BetaCalibrator(kind).fit([0.5] * 4, [0, 1, 1, 1])
-        assert beta_values(model) == (1, 1, 0)
-        assert model.n_parameters_ == 0
-
-    def test_midpoints_at_the_ends(self):
-        up = BetaCalibrator().fit([0.2, 0.4, 0.6, 0.8], [1, 0, 1, 0])  # falls: constant 1/2
-        assert up.m_ == 0.5
-        mostly = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 1, 1, 1, 0])
-        assert mostly.m_ == 0.0
-        rarely = BetaCalibrator().fit([0.2, 0.4, 0.5, 0.6, 0.8], [1, 0, 0, 0, 0])
-        assert rarely.m_ == 1.0
-
-
-@pytest.mark.parametrize("kind", ["", "abc", 3, None])
-def test_unknown_beta_families(kind):
-    with pytest.raises(ValueError, match="BetaCalibrator is not fitted yet"):
-        _ = BetaCalibrator(kind).m_
-    with pytest.raises(ValueError, match='"abm", "am", "ab" or "a"'):
-        BetaCalibrator(kind).fit([0.2, 0.7], [0, 1])
+        model = BetaCalibrator().fit(p, y)
+        assert model.calibrate([0.2, 0.7]) == pytest.approx([0.25, 0.5], abs=1e-12)
+        assert model.a_ == model.b_

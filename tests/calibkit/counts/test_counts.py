@@ -238,7 +238,6 @@ class Seeing:
         (ck.Pava(), "holds no single predictions"),
         (Seeing(), "holds no single predictions"),
         (ck.EqualMass(10, rule="first"), "Use rule='midpoint'"),
-        (ck.EqualWidth(10, low=0.5), "1 prediction below 0.5.*Use low=0"),
         (10**9, "do not fit into the table's 25,200 cells"),
     ],
 )
@@ -248,11 +247,9 @@ def test_bins_that_a_table_cannot_make_are_refused(bins: Any, words: str) -> Non
         table.expected_calibration_error(bins)
 
 
-@pytest.mark.parametrize(
-    "bins", [ck.EqualWidth(10, low=0.5), ck.FixedEdges([0, 0.1, 0.25, 0.6, 1])]
-)
-def test_bins_that_begin_higher_and_fixed_edges_on_the_grid_are_welcome(bins: Any) -> None:
+def test_fixed_edges_on_the_grid_are_welcome() -> None:
     label, prob = binary_data(500)
+    bins = ck.FixedEdges([0, 0.1, 0.25, 0.6, 1])
     ours = CountTable().update(label, 0.5 + prob / 2).expected_calibration_error(bins)
     direct = ck.expected_calibration_error(label, 0.5 + prob / 2, bins=bins)
     assert ours.value == pytest.approx(direct.value)

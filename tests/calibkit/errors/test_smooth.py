@@ -196,8 +196,6 @@ def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a positive finite number"):
         smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
-    with pytest.raises(ValueError, match='"definition" or "relplot"'):
-        smooth_calibration_error([0, 1], [0.2, 0.8], method="binned")
 
 
 # --- relplot -------------------------------------------------------------------------------------
@@ -219,18 +217,6 @@ def forms(case: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("case", THEIRS)
-def test_the_numbers_of_relplot(case: str, subtests: pytest.Subtests) -> None:
-    data, theirs = forms(case), THEIRS[case]
-    found = smooth_calibration_error(*data, method="relplot")
-    assert found.value == pytest.approx(theirs["value"], abs=1e-12)
-    assert found.bandwidth[0] == theirs["bandwidth"]
-    for width in (0.05, 0.3):
-        with subtests.test(width=width):
-            at = smooth_calibration_error(*data, method="relplot", bandwidth=width)
-            assert at.value == pytest.approx(theirs[f"at {width}"], abs=1e-12)
-
-
-@pytest.mark.parametrize("case", THEIRS)
 def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     data, theirs = forms(case), THEIRS[case]
     value = smooth_calibration_error(*data).value
@@ -245,19 +231,3 @@ def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     assert seen.sum() >= 4
     # Their grid has 1001 points, and a little is added to the density.
     np.testing.assert_allclose(shown[seen], np.array(theirs["frequency at 0.05"])[seen], atol=3e-3)
-
-
-def test_a_row_of_weight_two_is_two_rows_for_relplot_too() -> None:
-    labels, prob = binary_data(60, 2)
-    times = np.arange(60) % 3
-    weighted = smooth_calibration_error(labels, prob, sample_weight=times, method="relplot")
-    repeated = smooth_calibration_error(labels.repeat(times), prob.repeat(times), method="relplot")
-    assert weighted.value == pytest.approx(repeated.value, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_relplot_itself(seed: int) -> None:
-    relplot = pytest.importorskip("relplot")
-    labels, prob = binary_data(700, seed, exponent=1 + seed / 2)
-    found = smooth_calibration_error(labels, prob, method="relplot")
-    assert found.value == pytest.approx(relplot.smECE(prob, labels), abs=1e-12)

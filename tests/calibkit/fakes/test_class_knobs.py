@@ -93,9 +93,8 @@ def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
     assert 0 < truth.expected < truth.label_conditional == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("spread", ["equal", "random"])
-def test_one_knob_for_all_classes_is_the_knob_classifier(spread: Any, subtests) -> None:
-    one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2, spread=spread)
+def test_one_knob_for_all_classes_is_the_knob_classifier(subtests) -> None:
+    one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2)
     same = ClassKnobs((one, one, one))
     ours, theirs = same.truth(), one.truth()
     for name in ("accuracy", "expected", "label_conditional", "strong", "brier"):
@@ -136,7 +135,6 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
         (lambda: ClassKnobs((GOOD,)), r"knobs\[0\] has n_classes=2, but there are 1"),
         (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
-        (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, spread="random"))), "spread"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
         (weighted((0.5, -0.5)), r"class_weights\[1\] = -0.5"),
         (weighted((0.5, 0.3, 0.2)), "2 classes need shape"),

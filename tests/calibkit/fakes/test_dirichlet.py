@@ -43,6 +43,11 @@ MAXIMA = {
 }
 
 
+def frequencies(mixture: DirichletMixture) -> np.ndarray:
+    """Return the mean probability of each class."""
+    return np.array(mixture.weights) @ [np.array(a) / sum(a) for a in mixture.alphas]
+
+
 @pytest.mark.parametrize("key", MAXIMA)
 def test_golden_expected_maximum(key: str) -> None:
     row = MAXIMA[key]
@@ -53,9 +58,7 @@ def test_golden_expected_maximum(key: str) -> None:
 def test_golden_mixture() -> None:
     row = GOLDEN["MultiDirichlet alpha 8,5,3 sigma 1,1.5,2 w .5,.3,.2"]
     assert expected_maximum(MIXTURE) == pytest.approx(row["acc_exact"], abs=1e-9)
-    np.testing.assert_allclose(MIXTURE.class_frequency(), row["class_freq_exact"], atol=1e-12)
-    density = np.exp(MIXTURE.log_density(np.full((1, 3), 1 / 3)))[0]
-    assert density == pytest.approx(row["pdf_at_center"], abs=1e-9)
+    np.testing.assert_allclose(frequencies(MIXTURE), row["class_freq_exact"], atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10, 100, 1000])
@@ -199,20 +202,6 @@ def test_samples_of_extreme_bases_are_probabilities(alpha, distortion, reading) 
     assert np.all(sample.true_prob[np.arange(2_000), sample.y_true] > 0)
 
 
-@pytest.mark.parametrize("distortion", [Identity(), Power(3), Temperature(2)])
-@pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
-def test_true_vector_is_what_the_labels_were_drawn_from(distortion, reading) -> None:
-    fake = DirichletFake((2, 3, 4), distortion, reading)
-    sample = fake.sample(300, rng=1)
-    np.testing.assert_allclose(fake.true_vector(sample.y_prob), sample.true_prob, atol=1e-9)
-
-
-@pytest.mark.parametrize("distortion", [LogLinear(np.eye(2)), Power((2, 1))])
-def test_without_an_inverse_the_truth_behind_a_report_is_refused(distortion) -> None:
-    with pytest.raises(ValueError, match="no inverse .* true_prob of a sample"):
-        DirichletFake((2, 3), distortion).true_vector([[0.5, 0.5]])
-
-
 # --- distortions ---------------------------------------------------------------------------------
 
 
@@ -255,15 +244,12 @@ def test_distortions_stay_on_the_simplex(case: tuple[np.ndarray, Distortion]) ->
     if distortion.keeps_order:
         for row, new in zip(table, result, strict=True):
             assert np.all(np.diff(new[np.argsort(row)]) >= -1e-15)
-        again = distortion(distortion.inverse(result))  # the inverse of zeros is unique, too
-        np.testing.assert_allclose(again, result, atol=1e-9)
 
 
 def test_temperature_is_a_power_and_composes() -> None:
     table = np.random.default_rng(0).dirichlet([1, 2, 3], 20)
     np.testing.assert_allclose(Temperature(2)(table), Power(0.5)(table), atol=1e-15)
     np.testing.assert_allclose(Power(2)(Power(3)(table)), Power(6)(table), atol=1e-14)
-    np.testing.assert_allclose(Temperature(4).inverse(table), Power(4)(table), atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -341,11 +327,10 @@ def test_a_clone_has_the_mean_confidence_of_the_original() -> None:
     table = original.draw(20_000, rng=0)
     clone = DirichletMixture.fit(table)
     assert expected_maximum(clone) == pytest.approx(table.max(axis=1).mean(), abs=5e-3)
-    np.testing.assert_allclose(clone.class_frequency(), table.mean(axis=0), atol=5e-3)
+    np.testing.assert_allclose(frequencies(clone), table.mean(axis=0), atol=5e-3)
     assert clone.weights[0] == pytest.approx(0.5, abs=0.02)
     tied = DirichletMixture.fit(table, tied=True)
     assert all(len(set(alpha)) == 2 for alpha in tied.alphas)
-    assert tied.log_density(table).mean() < clone.log_density(table).mean()
     fake = DirichletFake(clone, Power(0.7), CONFIDENCE)
     assert fake.truth().mean_confidence == pytest.approx(expected_maximum(clone))
 
@@ -397,8 +382,5 @@ def test_bad_fits(build, message: str) -> None:
 def test_a_mixture_draws_from_its_components() -> None:
     rows = MIXTURE.draw(50_000, rng=0)
     error = rows.std(axis=0) / np.sqrt(50_000)
-    assert np.all(np.abs(rows.mean(axis=0) - MIXTURE.class_frequency()) < 4 * error)
+    assert np.all(np.abs(rows.mean(axis=0) - frequencies(MIXTURE)) < 4 * error)
     np.testing.assert_array_equal(MIXTURE.draw(20, 5), MIXTURE.draw(20, 5))
-    single = DirichletMixture((1.0,), ((2.0, 3.0),))
-    expected = stats.dirichlet.logpdf([0.3, 0.7], [2, 3])
-    assert single.log_density([[0.3, 0.7]])[0] == pytest.approx(expected)

@@ -27,7 +27,6 @@ FAKES = {
     "shape": SyntheticShape("beta2", np.float64(0.5)),
     "Gaussian": GaussianDiscriminant(0.2, 0.5),
     "knob": KnobClassifier(np.int64(3), np.float64(0.6)),
-    "knob, random shares": KnobClassifier(5, 0.6, budget_share=0.3, spread="random"),
     "class knobs": ClassKnobs.with_directions(
         0.8, ["over", "under"], [0.4, 0.3], class_weights=[0.2, 0.8]
     ),

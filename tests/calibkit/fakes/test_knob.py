@@ -24,7 +24,6 @@ NAMES = {
     "top_brier": "top_label_brier",
     "brier_sum_equal_shares": "brier",
 }
-ONLY_EQUAL = {"cwECE_equal_shares", "brier_sum_equal_shares"}
 
 
 def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
@@ -40,8 +39,7 @@ def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
         )
         cases.append((fake, row["exact"]))
     pivot = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
-    spread = KnobClassifier(4, 0.7, budget_share=0.5, concentration=3, spread="random")
-    cases += [(pivot, GOLDEN["pivot"]["exact"]), (spread, GOLDEN["random_shares"]["exact"])]
+    cases.append((pivot, GOLDEN["pivot"]["exact"]))
     for error, exact in GOLDEN["kale"].items():
         cases.append((KnobClassifier.with_error(5, 0.8, float(error), concentration=3), exact))
     return cases
@@ -53,10 +51,7 @@ def test_golden_values(fake: KnobClassifier, exact: dict[str, float], subtests) 
     assert fake.variance == pytest.approx(exact["var_Q"], abs=1e-12)
     for theirs, ours in NAMES.items():
         with subtests.test(ours):
-            if fake.spread == "random" and theirs in ONLY_EQUAL:
-                assert np.isnan(getattr(truth, ours))
-            else:
-                assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9)
+            assert getattr(truth, ours) == pytest.approx(exact[theirs], abs=1e-9)
 
 
 @pytest.mark.parametrize("key", GOLDEN["nll"])
@@ -84,7 +79,7 @@ def test_golden_simulations_agree_with_the_sampler(row: Any) -> None:
 
 
 @st.composite
-def knobs(draw: st.DrawFn, shares=(0.0, 1.0), spread=("equal", "random"), largest=50):
+def knobs(draw: st.DrawFn, shares=(0.0, 1.0), largest=50):
     k = draw(st.integers(2, largest))
     direction = draw(st.sampled_from(["over", "under", "pivot"]))
     inner = draw(st.floats(1e-6, 1 - 1e-6))
@@ -94,7 +89,6 @@ def knobs(draw: st.DrawFn, shares=(0.0, 1.0), spread=("equal", "random"), larges
         budget_share=draw(st.floats(*shares)),
         direction=direction,
         concentration=10 ** draw(st.floats(-3, 5)),
-        spread=draw(st.sampled_from(spread)),
     )
 
 
@@ -112,11 +106,10 @@ def test_true_values_are_ordered(fake: KnobClassifier) -> None:
     assert 1 / k - tiny <= truth.mean_confidence <= 1
     assert 0 <= truth.top_label_brier <= 1
     assert truth.expected == pytest.approx(fake.budget_share * fake.room)
-    if fake.spread == "equal":
-        assert truth.class_wise == pytest.approx(truth.strong / k)
-        assert -tiny <= truth.brier <= 2 and truth.log_loss >= 0
-        # Of two classes the one is as wrong as the other.
-        assert k > 2 or truth.brier == pytest.approx(2 * truth.top_label_brier)
+    assert truth.class_wise == pytest.approx(truth.strong / k)
+    assert -tiny <= truth.brier <= 2 and truth.log_loss >= 0
+    # Of two classes the one is as wrong as the other.
+    assert k > 2 or truth.brier == pytest.approx(2 * truth.top_label_brier)
 
 
 @settings(max_examples=60)
@@ -168,7 +161,7 @@ def test_distribution_agrees_with_scipy(subtests: pytest.Subtests) -> None:
 @settings(max_examples=80)
 @given(knobs(shares=(0.0, 0.0)), st.floats(0, 1))
 def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
-    dials = {"concentration": fake.concentration, "spread": fake.spread}
+    dials = {"concentration": fake.concentration}
     wanted = part * fake.room
     made = KnobClassifier.with_error(fake.n_classes, fake.accuracy, wanted, fake.direction, **dials)
     assert made.truth().expected == pytest.approx(wanted, abs=1e-12)
@@ -204,24 +197,6 @@ def test_the_same_seed_gives_the_same_labels_for_every_error(direction: str, sha
     sample = KnobClassifier(4, 0.7, budget_share=share, direction=direction).sample(500, rng=5)
     np.testing.assert_array_equal(sample.y_true, wanted.y_true)
     np.testing.assert_allclose(sample.true_prob, wanted.true_prob, atol=1e-15)
-
-
-@pytest.mark.parametrize("spread", ["equal", "random"])
-@pytest.mark.parametrize("n", [1, 8_191, 8_193])
-def test_any_number_of_rows(spread: str, n: int) -> None:
-    sample = KnobClassifier(3, 0.6, budget_share=0.3, spread=spread).sample(n, rng=0)
-    assert sample.y_prob.shape == sample.true_prob.shape == (n, 3)
-    assert set(sample.y_true.tolist()) <= {0, 1, 2}
-
-
-def test_random_shares_differ_between_rows() -> None:
-    sample = KnobClassifier(4, 0.6, spread="random").sample(2_000, rng=0)
-    predicted = sample.y_prob.argmax(axis=1)
-    others = sample.y_prob[predicted == 0][:, 1:]
-    parts = others / others.sum(axis=1, keepdims=True)
-    assert parts.std(axis=0).min() > 0.1
-    two = [KnobClassifier(2, 0.7, spread=s).sample(50, rng=1) for s in ("equal", "random")]
-    np.testing.assert_array_equal(two[0].y_prob, two[1].y_prob)  # nothing to divide
 
 
 # --- the degenerate end --------------------------------------------------------------------------
@@ -290,7 +265,6 @@ NAN, INF = float("nan"), float("inf")
         ((3, 0.6), {"concentration": 0}, "positive finite number"),
         ((3, 0.6), {"concentration": INF}, "positive finite number"),
         ((3, 0.6), {"concentration": NAN}, "positive finite number"),
-        ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
     ],
 )
 def test_bad_dials(arguments: tuple, dials: dict, message: str) -> None:

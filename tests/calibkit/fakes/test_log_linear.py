@@ -62,5 +62,3 @@ def test_bad_values_are_named(weights: object, message: str) -> None:
 def test_another_number_of_classes_is_refused() -> None:
     with pytest.raises(ValueError, match="for 3 classes, but the probabilities have 2"):
         CONFUSED([[0.5, 0.5]])
-    with pytest.raises(ValueError, match="no inverse"):
-        CONFUSED.inverse(rows(2))

@@ -44,7 +44,6 @@ FAKES = {
     "three classes, over": KnobClassifier(3, 0.7, budget_share=0.3),
     "ten classes, over": KnobClassifier(10, 0.9, budget_share=0.5),
     "ten classes, calibrated": KnobClassifier(10, 0.5, concentration=1),
-    "ten classes, random": KnobClassifier(10, 0.6, budget_share=0.5, spread="random"),
     "hundred classes, under": KnobClassifier(100, 0.7, budget_share=0.3, direction="under"),
     "extreme: nearly all 1/K or 1": KnobClassifier(
         3, 0.7, budget_share=0.9, direction="under", concentration=0.01

@@ -26,12 +26,7 @@ from calibkit.calibrators import (
     SlopeOneBinning,
     SweepBinning,
 )
-from calibkit.fit_on_test import (
-    EstimatorCalibrator,
-    compare_evaluators,
-    fit_on_test,
-    standard_evaluators,
-)
+from calibkit.fit_on_test import EstimatorCalibrator, compare_evaluators, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 from tests.helpers import class_data
 
@@ -43,8 +38,6 @@ EVALUATORS = {
     "Platt": PlattCalibrator(),
     "beta": BetaCalibrator(),
     "isotonic": IsotonicCalibrator(),
-    "spline": calibrators.SplineCalibrator(),
-    "density": calibrators.KernelDensityCalibrator(),
     "scaling-binning": calibrators.ScalingBinning(5),
     "PL": PiecewiseLinear("probability", 3),
     "PL3": PiecewiseLinear("logit", 2),
@@ -332,16 +325,6 @@ class TestComparison:
         assert (comparison.view, comparison.n) == ("top-label", 120)
         assert all(result.view == "top-label" for result in comparison.results)
         assert "(top-label)" in comparison.describe()
-
-    @pytest.mark.slow
-    def test_the_standard_is_that_of_the_source(self):
-        y, p = drawn(400)
-        comparison = compare_evaluators(y, p, truth=lambda q: q**1.4)
-        assert comparison.names == tuple(standard_evaluators())
-        assert {"Platt", "beta", "isotonic", "PL", "PL3"} < set(comparison.names)
-        found = ck.adaptive_calibration_error(y, p).value
-        assert comparison["15 equal-mass bins"].value == pytest.approx(found, abs=1e-12)
-        assert comparison.map_error.max() < 0.1 and "<table>" in comparison._repr_html_()
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -31,7 +31,6 @@ FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "matrix, ODIR": (MatrixScaling, {"penalty": 0.01}),
     "matrix, free": (MatrixScaling, {"penalty": 0}),
     "Dirichlet": (DirichletCalibrator, {}),
-    "Dirichlet, L2": (DirichletCalibrator, {"kind": "l2"}),
     "one-vs-rest": (OneVsRest, {}),
     "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
     "one-vs-rest, bins": (OneVsRest, {"calibrator": FlatBinning(5)}),

@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 from scipy import special
 
 from calibkit import CalibrationWarning
-from calibkit.calibrators import BetaCalibrator
 from calibkit.multiclass import TemperatureScaling
 from tests.calibkit.multiclass.test_optimality import slope_of_loss
 from tests.helpers import golden_data
@@ -47,12 +46,10 @@ class TestOptimum:
         assert abs(slope_of_loss(z, y, 1 / model.temperature_)) <= 1e-8
         assert model.gradient_norm_ <= 1e-8
 
-    def test_one_event_is_beta_calibration_with_one_parameter(self):
+    def test_one_event_is_two_classes(self):
         y, p = golden_data("binary")
         model = TemperatureScaling("probabilities").fit(p, y)
         assert 1 / model.temperature_ == pytest.approx(0.988381552498018, abs=1e-9)
-        beta = BetaCalibrator("a").fit(p, y)
-        np.testing.assert_allclose(model.calibrate(p), beta.calibrate(p), atol=1e-9)
         two = TemperatureScaling("probabilities").fit(np.column_stack([1 - p, p]), y)
         np.testing.assert_allclose(
             two.calibrate(np.column_stack([1 - p, p]))[:, 1], model.calibrate(p), atol=1e-9

@@ -9,7 +9,7 @@ from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.plot._cumulative import _CRITICAL
-from calibkit.plot._violins import _outline
+from calibkit.plot._tested import _outline
 from calibkit.significance import (
     brownian_supremum_tail,
     cumulative_differences,

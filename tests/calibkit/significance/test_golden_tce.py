@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from book.experiments.tce.measures import AsGiven, sized
+from book.experiments.tce.t_test import percent_by_t
 from calibkit import bins, significance
 from tests.helpers import golden
 
@@ -26,10 +28,6 @@ def percent(label: Any, prob: Any, binning: Any, **options: Any) -> float:
     return 100 * float(error)
 
 
-def as_reference(n_min: int, n_max: int) -> bins.PavaBC:
-    return bins.PavaBC(n_min, n_max, tail="reference", ties="as-given")
-
-
 def name_of(value: dict[str, Any]) -> str:
     return value.get("name", f"{value.get('n_min')}-{value.get('n_max')}")
 
@@ -37,13 +35,13 @@ def name_of(value: dict[str, Any]) -> str:
 @pytest.mark.parametrize(("case", "block"), BLOCKS, ids=name_of)
 def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict[str, Any]) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
-    binning = as_reference(block["n_min"], block["n_max"])
+    binning = sized(block["n_min"], block["n_max"])
     error = significance.test_based_calibration_error(label, prob, bins=binning, null_draws=0)
     assert error.table.count.tolist() == block["count"]
     assert error.verdicts[0].hits.tolist() == block["hits"]
     assert error.table.edges == pytest.approx(block["edges"], abs=1e-15)
     assert 100 * float(error) == pytest.approx(block["percent"], abs=1e-12)
-    published = percent(label, prob, binning, test="t-as-published")
+    published = percent_by_t((label, prob), binning, published=True)
     assert published == pytest.approx(block["percent_t"], abs=1e-12)
     gap = significance.general_calibration_error(label, prob, bins=binning)
     assert float(gap) == pytest.approx(block["gap"], abs=1e-12)
@@ -54,9 +52,9 @@ def test_small_cases_with_the_tail_of_the_paper(
     case: dict[str, Any], block: dict[str, Any]
 ) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
-    binning = bins.PavaBC(block["n_min"], block["n_max"], ties="as-given")
+    binning = bins.PavaBC(block["n_min"], block["n_max"])
     order = np.argsort(prob, kind="stable")
-    bounds = binning.bounds(prob[order], label[order])
+    bounds = binning.bounds(np.arange(len(prob)) / len(prob), label[order])  # places have no ties
     assert np.diff(bounds).tolist() == block["paper_count"]
     hits = [int(part.sum()) for part in np.split(label[order], bounds[1:-1])]
     assert hits == block["paper_hits"]
@@ -70,7 +68,7 @@ def test_the_two_tails_differ_where_the_source_differs_from_its_code() -> None:
 @pytest.mark.parametrize("case", SMALL, ids=name_of)
 def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subtests) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
-    pava = bins.Pava(ties="as-given")
+    pava = AsGiven()
     error = significance.test_based_calibration_error(label, prob, bins=pava, null_draws=0)
     assert error.table.count.tolist() == case["pava"]["count"]
     assert 100 * float(error) == pytest.approx(case["pava"]["percent"], abs=1e-12)

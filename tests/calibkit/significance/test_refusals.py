@@ -63,7 +63,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: general(*DATA, loss=lambda y, p: np.nan), "The loss of bin 1 is nan"),
     (lambda: general(*DATA, norm=0.5), "norm must be a number from 1 on"),
     (lambda: tce(*DATA, alpha=0.0), "alpha must lie strictly"),
-    (lambda: tce(*DATA, test="z"), "test must be"),
     (lambda: tce(*DATA, bins="many"), "bins must be"),
     (lambda: tce(*DATA, bins=Backwards()), "number bins from low to high"),
     (lambda: interval(ck.brier_score), invert),

@@ -188,12 +188,6 @@ def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert _fit() == pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x)
 
 
-def test_a_t_test_rejects_all_where_labels_agree() -> None:
-    prob = np.linspace(0.001, 0.02, 20)
-    assert tce(np.zeros(20), prob, bins=1, test="t", null_draws=0).value == 1
-    assert tce(np.zeros(20), prob, bins=1, null_draws=0).value == 0
-
-
 LESSON = "08_test_calibration.md"
 
 

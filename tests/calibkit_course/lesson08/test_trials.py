@@ -8,7 +8,7 @@ import pytest
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
 from calibkit.significance import binomial_p_values, test_based_calibration_error as tce
-from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers, rejected
+from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers
 
 FAKE = LogitDistortion(slope=0.7)
 
@@ -23,9 +23,6 @@ def test_the_mean_rejected_share_is_in_per_cent() -> None:
     assert mean_tce(FAKE, 500, 10, n_sets=3) == pytest.approx(
         100 * np.mean([error.value for error in errors])
     )
-    first = samples()[0]
-    by_t = tce(first.y_true, first.y_prob, bins=10, test="t", null_draws=0)
-    assert rejected(first.y_true, first.y_prob, 10, "t") == 100 * by_t.value
 
 
 def test_a_bin_is_rejected_as_a_whole() -> None:

@@ -1,21 +1,13 @@
-"""What decides about one prediction: the exact test, and the t-test of Matsubara and others."""
+"""The t-test of Matsubara and others (2023) in place of the exact test: their Table 11."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance._binomial import BinomialTest
+from book.experiments.tce.measures import AsGiven, Labelled
 from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_level
-
-TESTS = {
-    "binomial": "exact binomial test",
-    "mid-p": "binomial mid-p test",
-    "t": "t-test",
-    "t-as-published": "t-test as published, without its square root",
-}
 
 
 class TTest(NamedTuple):
@@ -24,7 +16,7 @@ class TTest(NamedTuple):
     ``t = sqrt(N) |f - p| / s`` with N - 1 degrees of freedom and ``s = sqrt(f (1 - f))``. The code
     of Matsubara and others (2023) has ``s = f (1 - f)``, at most half as large: their many
     rejections (Table 11) are an artefact of the missing root. Where all labels of a bin agree, s
-    is 0 and nothing but ``p = f`` passes (as `published`, not even that). Taught in lesson 08.
+    is 0 and nothing but ``p = f`` passes (as `published`, not even that).
     """
 
     alpha: float
@@ -33,7 +25,7 @@ class TTest(NamedTuple):
     def rejections(
         self, hits: NDArray[np.int64], bounds: NDArray[np.intp], prob: FloatVector
     ) -> NDArray[np.bool_]:
-        """Test every prediction against the events of its bin; see `BinomialTest`."""
+        """Test predictions ``bounds[b] : bounds[b + 1]``, in order, against ``hits[b]`` events."""
         counts = np.diff(bounds)
         low, high = (np.repeat(end, counts) for end in self.acceptance(hits, counts))
         # Acceptance is open where there is spread, and a point (or nothing) where there is none.
@@ -56,13 +48,11 @@ class TTest(NamedTuple):
         return frequency - reach, frequency + reach
 
 
-SingleTest = BinomialTest | TTest
-
-
-def single_test(test: str, alpha: float) -> SingleTest:
-    """Return the test of this name at this level."""
-    level = as_level(alpha, "alpha")
-    as_choice(test, "test", TESTS)
-    if test in ("binomial", "mid-p"):
-        return BinomialTest(level, test == "mid-p")
-    return TTest(level, test == "t-as-published")
+def percent_by_t(data: Labelled, binning: AsGiven, *, published: bool = False) -> float:
+    """Return the share of predictions that the t-test rejects, in per cent, at the 5 % level."""
+    label, prob = (np.asarray(part) for part in data)
+    order: Any = np.argsort(prob, kind="stable")
+    bounds = binning.bounds(prob[order], label[order])
+    hits = np.add.reduceat(label[order].astype(np.int64), bounds[:-1])
+    rejected = TTest(0.05, published).rejections(hits, bounds, prob[order].astype(np.float64))
+    return 100 * float(rejected.mean())

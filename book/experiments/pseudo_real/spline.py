@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators import Calibrator
 from calibkit.types import FloatMatrix, FloatVector
 from calibkit.validation import as_count
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibkit.calibrators.base import Calibrator
+from calibkit.calibrators import Calibrator
 from calibkit.types import FloatVector
 from calibkit.validation import as_number
 
