@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 import calibkit as ck
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.fit_on_test import compare_evaluators, fit_on_test
+from calibkit.fit_on_test import fit_on_test
 from calibkit_course import lesson05
 
 # --- 5.1 and 5.3 ---------------------------------------------------------------------------------
@@ -90,8 +90,6 @@ def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return slanted(y_true, y_prob, n_bins) + 5e-10
 
 
-def by_prediction(y_true: Any, y_prob: Any, n_bins: int) -> Any:
-    return fit_on_test(y_true, y_prob, evaluator=SlopeOneBinning(n_bins)).fitted
 
 
 # --- 5.2 -----------------------------------------------------------------------------------------
@@ -234,26 +232,6 @@ def test_bins_by_position_break_the_theorem_on_ties() -> None:
 
 
 # --- the outcome is not one seed's luck ---------------------------------------------------------
-
-
-def test_the_best_map_is_not_the_best_number() -> None:
-    shape = SyntheticShape("beta2")
-    sample = shape.sample(3000, seed=1)
-    compared = compare_evaluators(
-        sample.y_true,
-        sample.y_prob,
-        evaluators={
-            "14 bins": SlopeOneBinning(14),
-            "isotonic": IsotonicCalibrator(),
-            "Platt": PlattCalibrator(),
-        },
-        truth=shape.true_map,
-    )
-    off = np.abs(compared.value - compared.true_error)
-    assert compared.names[compared.map_error.argmax()] == "14 bins"
-    assert compared.names[off.argmin()] == "14 bins"
-    assert compared.names[compared.map_error.argmin()] == "Platt"
-    assert compared.true_error == pytest.approx(0.1019, abs=5e-5)
 
 
 def test_no_family_is_right_about_both_models() -> None:

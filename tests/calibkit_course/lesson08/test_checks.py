@@ -226,13 +226,3 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
         assert p_value < 1e-20
     else:
         assert f"{p_value:.3f}" == of_bins
-
-
-def test_the_smooth_error_of_a_perfect_model_falls_with_the_data() -> None:
-    smooth = ck.smooth_calibration_error
-    found: dict[float, list[float]] = {}
-    for slope in (1.0, 0.7):
-        sets = [LogitDistortion(slope=slope).sample(n, rng=8) for n in (500, 2000, 8000)]
-        found[slope] = [smooth(one.y_true, one.y_prob).value for one in sets]
-    assert found[1.0] == sorted(found[1.0], reverse=True)
-    assert found[1.0][-1] < 0.02 < 0.04 < found[0.7][-1]

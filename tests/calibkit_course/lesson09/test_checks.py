@@ -9,7 +9,6 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from book.experiments.tce import real as tce_real
-from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09, open_lesson
 from calibkit_course.lesson09 import checks as judges
@@ -176,28 +175,6 @@ def test_em_arrives_late_where_classes_overlap() -> None:
 
 
 # --- the outcome is not one seed's luck ---------------------------------------------------------
-
-
-def test_a_wrong_rare_model_looks_as_good_as_a_perfect_common_one() -> None:
-    means = []
-    for said, happens in ((0.5, 0.5), (0.01, 0.02)):
-        model = GaussianDiscriminant(said, deployed=happens)
-        samples = [model.sample(6000, seed) for seed in range(100)]
-        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=10) for s in samples]
-        means.append(f"{np.mean([error.value for error in errors]):.4f}")
-    assert means == ["0.0117", "0.0100"]
-
-
-@pytest.mark.slow
-def test_the_same_fault_is_rejected_more_often_with_more_predictions() -> None:
-    model, shares = GaussianDiscriminant(0.01, deployed=0.02), []
-    for n in (500, 6000, 60_000):
-        found = [
-            significance.test_based_calibration_error(s.y_true, s.y_prob, null_draws=0).value
-            for s in (model.sample(n, seed) for seed in range(20))
-        ]
-        shares.append(f"{np.mean(found):.1%}")
-    assert shares == ["8.7%", "66.2%", "97.7%"]
 
 
 def test_weak_predictions_cannot_tell_a_rare_prevalence() -> None:

