@@ -102,8 +102,6 @@ class TestElements:
         ("source", "options", "message"),
         [
             (np.eye(4), {}, "needs three classes.*\\(4, 4\\)"),
-            ([0.2, 0.8], {}, "needs three classes"),
-            (finite.example("confidence only"), {}, "needs three classes"),
             (np.eye(3), {"truth": np.eye(3)[:2]}, "truth has shape"),
             (np.eye(3), {"classes": ("a", "b")}, "must name 3 classes, got 2"),
         ],
@@ -112,14 +110,3 @@ class TestElements:
         with pytest.raises(ValueError, match=message):
             simplex.draw(source, **options)
         assert not plt.get_fignums()
-
-
-class TestPage:
-    def test_names_title_and_legend(self, fake):
-        ax = simplex.draw(fake, classes=("cat", "dog", "eel"), title="Pets")
-        labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert labels == [
-            "steps of 0.2", "two classes tied", "predicts cat", "predicts dog", "predicts eel",
-            "to the true\nprobabilities",
-        ]  # fmt: skip
-        assert ax.get_title() == "Pets"

@@ -186,11 +186,6 @@ class TestQuiz:
             places.append([ax.get_position().bounds for ax in figure.axes])
         assert np.allclose(places[0], places[1], atol=2e-3)
 
-    def test_its_line(self):
-        assert repr(lesson04.which_is_perfect()) == (
-            "<Quiz which-is-perfect: 6 panels, first draw 1>"
-        )
-
 
 def toy(*controls, view, title="Toy"):
     """An explorer of the forecaster's record, as `view` makes it."""
@@ -410,19 +405,6 @@ def open_rgb(picture: Picture) -> Image.Image:
     return Image.open(io.BytesIO(picture.png)).convert("RGB")
 
 
-class TestScript:
-    def test_script_and_looks_are_package_data(self, subtests):
-        for name in ("explorer.js", "explorer.css"):
-            with subtests.test(name):
-                text = resources.files("calibkit_course.explore").joinpath(name).read_text("utf-8")
-                assert "http" not in text and "import " not in text
-
-    def test_it_keeps_keys_and_computes_nothing(self):
-        text = resources.files("calibkit_course.explore").joinpath("explorer.js").read_text("utf-8")
-        assert "stopPropagation" in text
-        assert not any(word in text for word in ("Math.", "fetch(", "eval(", "innerHTML"))
-
-
 @pytest.fixture(scope="class")
 def site(tmp_path_factory, pages):
     folder = tmp_path_factory.mktemp("site")
@@ -572,26 +554,3 @@ class TestBrowser:
         assert page.locator("img").first.is_visible()
         assert not page.locator("input").first.is_visible()
         context.close()
-
-
-class TestNotebook:
-    @pytest.mark.slow
-    def test_run_in_a_kernel_figures_and_explorers_are_shown(self):
-        nbformat = pytest.importorskip("nbformat")
-        nbclient = pytest.importorskip("nbclient")
-        cells = [
-            "from calibkit_course import lesson01, lesson04\n"
-            "from calibkit_course.lesson01 import figures as figures01",
-            "ax = figures01.forecaster(lesson01.forecaster_view(days=5))",
-            "fig = lesson04.which_is_perfect().static()",
-            "lesson01.forecaster()",
-            "lesson04.which_is_perfect()",
-        ]
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        nbclient.NotebookClient(
-            book, timeout=600, iopub_timeout=600, kernel_name="python3"
-        ).execute()
-        kinds = [sorted(kind for out in cell.outputs for kind in out.data) for cell in book.cells]
-        widget = ["application/vnd.jupyter.widget-view+json", "text/plain"]
-        figure = ["image/png", "text/plain"]
-        assert kinds == [[], figure, figure, widget, widget]

@@ -75,14 +75,9 @@ def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
         (70, "`sure=70` looks like per cent; write `sure=0.7`"),
         ("70 %", "no probability"),
         ("0.7", "no probability"),
-        (float("nan"), "no probability"),
-        (-0.5, "no probability"),
-        (1e9, "more than 0.99"),
         (True, "no probability"),
-        (None, "no probability"),
         ([0.7], "no probability"),
         (1, "more than 0.99"),
-        (0.999, "more than 0.99"),
         (0.3, "pure guessing among 3 options"),
     ],
 )
@@ -318,17 +313,6 @@ def test_the_interval_of_a_class_counts_its_clusters() -> None:
 
 
 # --- how often that is wrong ---------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", experiment.LEARNERS)
-def test_the_page_is_seldom_wrong_about_a_simulated_learner(kind: str) -> None:
-    *once, ever = experiment.rates(kind, 300)
-    assert all(float(line[-1]) <= 6 for line in once), "at most about 5 % at each look"
-    assert float(ever[-1]) <= 25, "looking after each lesson finds more, also where nothing is"
-    if kind != "well calibrated":
-        found = [float(line[2 if kind.startswith("over") else 3]) for line in once]
-        assert found[0] < 25 < 50 < found[2], "ten forecasts tell little, 75 most"
 
 
 @pytest.mark.long

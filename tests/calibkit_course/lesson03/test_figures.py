@@ -111,13 +111,6 @@ class TestPage:
         drawn = {"plane": lambda ax: figures03.accuracy_error(n_classes=3, ax=ax)}
         assert_manners(subtests, drawn)
 
-    def test_its_words(self, subtests):
-        words = plot.alt_text(figures03.accuracy_error({"a net": (0.936, 0.04)}, n_classes=10))
-        for part in ("10 classes", "below 1 - accuracy"):
-            with subtests.test(part):
-                assert part in words
-        assert words.endswith("a net: accuracy 0.936, error 0.040.")
-
 
 def test_the_counts_of_several_diagrams_get_one_scale():
     figure, axes = plt.subplots(1, 2)

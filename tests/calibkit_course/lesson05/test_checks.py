@@ -90,8 +90,6 @@ def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return slanted(y_true, y_prob, n_bins) + 5e-10
 
 
-
-
 # --- 5.2 -----------------------------------------------------------------------------------------
 
 SAMPLE = LogitDistortion(slope=0.6).sample(2000, rng=53)

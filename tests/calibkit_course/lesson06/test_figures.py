@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates, figures as figures06
 from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, labels, one
@@ -50,16 +49,6 @@ class TestReplicates:
             figures06.replicates([PLAIN] * 4)
         assert not plt.get_fignums()
 
-    def test_its_words(self):
-        words = plot.alt_text(figures06.replicates([PLAIN, OTHER]))
-        assert words == f"2 histograms of estimates. {PLAIN.describe()} {OTHER.describe()}"
-        assert plot.alt_text(figures06.replicates([PLAIN])).startswith(
-            "Histogram of estimates. plain"
-        )
-
-    def test_nothing_is_cut_off(self):
-        assert_nothing_is_cut_off(figures06.replicates([PLAIN, OTHER], title="Two estimates"))
-
 
 class TestBinDrift:
     def test_the_lines_are_the_columns_of_the_view(self):
@@ -89,13 +78,6 @@ class TestBinDrift:
         ]
         ticks = [text.get_window_extent() for text in ax.get_xticklabels()]
         assert all(a.x1 < b.x0 for a, b in pairwise(ticks))
-
-    def test_its_words(self):
-        view = lesson06.bin_tuner_view(n=500)
-        words = plot.alt_text(figures06.bin_drift(view))
-        assert words.startswith("Mean plain estimate against the number of bins, truth 0.0500.")
-        assert f"With 1 bin: mean {view.plain_mean[0]:.4f}, endless data 0.0167." in words
-        assert f"With 50 bins: mean {view.plain_mean[-1]:.4f}" in words
 
 
 def test_manners(subtests):

@@ -12,7 +12,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit_course import lesson10
 from calibkit_course.lesson10 import figures as figures10, over_epochs, pictures
-from tests.drawn import assert_nothing_is_cut_off, find, labels, one
+from tests.drawn import assert_nothing_is_cut_off, find, one
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,6 @@ class TestCooling:
         assert one(ax, "best").get_xdata()[0] == 2.1
         assert one(ax, "set").get_xydata().tolist() == [[1.0, 0.3]]
         assert one(ax, "best").get_linestyle() == "--"
-
-    def test_between_two_points_the_mark_lies_on_the_line(self):
-        ax = figures10.cooling(replace(Curve(), temperature=2.0**0.5), quantity="calibration error")
-        assert one(ax, "set").get_ydata()[0] == pytest.approx(0.175)
 
     def test_a_huge_loss_leaves_the_valley_visible_and_the_mark_inside(self):
         ax = figures10.cooling(replace(Curve(), temperature=0.5))
@@ -136,11 +132,6 @@ class TestConfidences:
         assert "Above 0.90 lie 0.33 of them; 0.17 are wrong" in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    def test_of_another_view_it_says_what_happened(self):
-        ax = lesson10.confidences(ck.reliability_table([0, 1, 1], [0.2, 0.7, 0.9], bins=5))
-        assert labels(ax) == ["did not happen", "happened"]
-        assert ax.get_xlabel() == "prediction"
-
 
 class TestGallery:
     IMAGES = np.random.default_rng(0).random((8, 28, 28))
@@ -167,8 +158,3 @@ class TestGallery:
         assert_nothing_is_cut_off(figure.axes[0])
         words = plot.alt_text(figure)
         assert "4 images of digits" in words and "says 0: 0.9000, is a 1" in words
-
-    def test_without_probabilities_it_shows_the_first(self):
-        figure = pictures.gallery(self.IMAGES, self.LABELS, count=3)
-        titles = [ax.get_title() for ax in figure.axes if find(ax, "image")]
-        assert titles == ["a 0", "a 0", "a 1"]

@@ -120,12 +120,6 @@ class TestView:
         assert found.describe().endswith("Without repair it is 0.0399.")
         assert list(found.to_frame()) == ["method", "rows", "low", "median", "high"]
 
-    def test_results_are_read_only(self):
-        found = lesson11.calibrator_race_view()
-        for array in (found.middle, found.maps, found.prob, found.truth):
-            with pytest.raises(ValueError, match="read-only"):
-                array[..., 0] = 0
-
     def test_who_is_not_in_the_race_is_named(self):
         found = lesson11.calibrator_race_view()
         for method, n in (("beta", 100), ("Platt", 300)):

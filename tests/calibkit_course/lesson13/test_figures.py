@@ -7,7 +7,6 @@ from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson13
 from calibkit_course.lesson13 import Ward, figures as figures13, play_predictions, requirement_sweep
-from calibkit_course.lesson13.rounds import GamePlay
 from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, one
 
 MACHINE = KnobClassifier(5, 0.8, budget_share=0.75, concentration=3)
@@ -45,22 +44,6 @@ class TestGameScores:
         assert won.describe() in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize(
-        ("won", "ends"),
-        [
-            ((1.0, -0.5), (-0.8, 1.3)),
-            ((1.0, 2.0), (0, 2.4)),
-            ((-1.0,), (-1.2, 0.2)),
-            ((0.0,), (0, 0.2)),
-        ],
-    )
-    def test_beyond_each_bar_is_room_for_its_number(self, won, ends):
-        plays = {
-            str(value): GamePlay(value=value, acted=0.5, payoffs=np.array([value]), unit="patient")
-            for value in won
-        }
-        assert figures13.game_scores(plays).get_xlim() == pytest.approx(ends)
-
     def test_nothing_is_refused(self):
         with pytest.raises(ValueError, match="scores is empty"):
             figures13.game_scores({})
@@ -86,12 +69,6 @@ class TestRequirements:
         ax = figures13.requirements(sweep)
         assert ax.get_xlim() == pytest.approx((-0.025, 0.2))
         assert ax.get_ylim() == pytest.approx((0.775, 0.925))
-
-    def test_a_map_without_impossible_pairs_has_no_hatch(self):
-        sweep = requirement_sweep(Ward(), accuracies=[0.6, 0.7], errors=[0, 0.1])
-        ax = figures13.requirements(sweep)
-        assert not find(ax, "impossible")
-        assert_nothing_is_cut_off(ax)
 
     def test_too_little_and_too_much_are_refused(self):
         line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
