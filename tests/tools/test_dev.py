@@ -54,42 +54,6 @@ def test_an_optional_extra_may_fail_once(installs: list[list[str]], capsys) -> N
     assert json.loads(venv.STAMP.read_text())["refused"] == ["impossible"]
 
 
-@pytest.mark.parametrize("slow", [(), ("impossible",)])
-def test_a_failed_installation_leaves_no_stamp(slow, installs, monkeypatch) -> None:
-    monkeypatch.setattr(venv, "WITH_TORCH", slow)
-    with pytest.raises(venv.Failure, match="could not be installed"):
-        venv.prepare(("impossible",))
-    assert not venv.STAMP.exists()
-
-
-@pytest.mark.parametrize("there", [True, False], ids=["uv fails", "no uv"])
-def test_pip_does_what_uv_cannot(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(venv, "run", lambda words, shown: asked.append([*map(str, words)]))
-    monkeypatch.setattr(venv, "uv", lambda: Path("uv") if there else None)
-    assert not venv.install(["lab", "nets"])
-    assert [("uv" in words, "--torch-backend" in words) for words in asked] == [
-        *([(True, True)] if there else []),  # the build without graphics cards
-        (False, False),
-    ]
-    for words in asked:
-        assert words[-3:] == ["-c", "constraints.txt", "-e.[lab,nets]"]
-
-
-def test_uv_hears_where_pip_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", "one two")
-    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
-    assert venv.uv_environment()["UV_FIND_LINKS"] == "one,two"
-    monkeypatch.setenv("UV_FIND_LINKS", "three")
-    assert venv.uv_environment()["UV_FIND_LINKS"] == "three"
-
-
-def test_paths_of_each_platform() -> None:
-    folder = Path("x")
-    assert venv.venv_python(folder, "posix") == folder / "bin" / "python"
-    assert venv.venv_python(folder, "nt") == folder / "Scripts" / "python.exe"
-
-
 def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIBKIT_DATA", "somewhere")
     for name in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK", "MPLBACKEND"):
@@ -196,7 +160,7 @@ def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) 
     assert not page.exists()
 
 
-def test_lessons_without_their_packages_are_left_out(monkeypatch, capsys) -> None:
+def test_lessons_without_their_packages_are_left_out(monkeypatch) -> None:
     lessons = {path.stem[:2]: path for path in (ROOT / "notebooks").glob("[0-9]*.md")}
     assert lesson_needs.extra_packages(lessons["10"]) == ["torch"]
     monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
@@ -204,11 +168,6 @@ def test_lessons_without_their_packages_are_left_out(monkeypatch, capsys) -> Non
         "04": [],
         "10": ["torch"],
     }
-    done = subprocess.CompletedProcess([], 0, stdout="10_cool_a_network torch, mnist1d\n")
-    monkeypatch.setattr(dev.subprocess, "run", lambda *_, **__: done)
-    paths = [Path("04_read_a_reliability_diagram.ipynb"), Path("10_cool_a_network.ipynb")]
-    assert dev.runnable(paths) == paths[:1]
-    assert "lesson 10 needs torch, mnist1d" in capsys.readouterr().out
 
 
 # --- commands ------------------------------------------------------------------------------------
