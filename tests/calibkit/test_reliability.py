@@ -119,15 +119,6 @@ class TestColumns:
         assert (table.n, table.n_bins) == (500, 8)
 
 
-class TestWords:
-    def test_the_largest_gap_and_its_side(self) -> None:
-        table = ck.reliability_table([0, 1, 0, 0], [0.2, 0.2, 0.9, 0.7], bins=2)
-        assert table.describe().startswith("4 predictions (positive class) in 2 equal-width bins")
-        assert "bin 2: mean prediction 0.800, 0.800 above the frequency 0.000" in table.describe()
-        table = ck.reliability_table([1, 1, 1], [0.2, 0.2, 0.9], bins=2)
-        assert "bin 1: mean prediction 0.200, 0.800 below the frequency 1.000" in table.describe()
-
-
 def test_tables_one_per_class(subtests: pytest.Subtests) -> None:
     labels, prob = class_data(100)
     tables = ck.reliability_tables(labels, prob, view="class-wise", bins=5)

@@ -137,14 +137,6 @@ def test_large_logits_of_single_precision(name, labels):
 
 @each
 class TestBadInput:
-    def test_kind_is_declared(self, name, subtests):
-        family, options = FAMILIES[name]
-        with pytest.raises(ValueError, match="input"):  # made as all estimators, then told
-            family(**options).fit(P, Y)
-        for wrong in ("logit", 1):
-            with subtests.test(wrong=wrong), pytest.raises(ValueError, match="input must be"):
-                family(wrong, **options).fit(P, Y)
-
     def test_few_rows_may_look_like_probabilities(self, name):
         assert make(name, "logits").fit(Z, Y).calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)
 

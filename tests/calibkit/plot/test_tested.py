@@ -139,11 +139,6 @@ class TestTestBased:
             plot.test_based(error)
         assert not plt.get_fignums()
 
-    def test_its_words_list_the_shares(self):
-        error = error_of(TILTED, bins=EqualMass(4))
-        shares = ", ".join(f"{100 * share:.0f}" for share in error.verdicts[0].share)
-        assert f"in per cent: {shares}." in plot.alt_text(plot.test_based(error))
-
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
     def test_nothing_is_cut_off(self, rule):

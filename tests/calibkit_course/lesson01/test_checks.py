@@ -74,7 +74,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([(0.5, 0.5)] * 6, "cannot be an outcome"),
         ([(0.5, 1), (0.5, 0)], "there are 2 values"),
         ([(0.5, 1, 0)] * 6, "six pairs"),
-        (0.5, "six pairs"),
     ],
 }
 RIGHT: dict[str, list[Any]] = {

@@ -81,7 +81,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("CAAB", "each of A, B and C once"),
         ([0.07, 0.05, 0.04], "the three letters in order"),
         ({"C": 1, "A": 2, "B": 3}, "a dict of 3"),
-        ("", "the three letters in order"),
     ],
     "2.4": [
         ([0, 1, 2], "predicts already, with accuracy 2/5"),

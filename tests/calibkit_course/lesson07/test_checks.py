@@ -131,7 +131,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (["PL3", "PL"], "2"),
         (["PL3", "PL", "Platt", "beta"], "`15 bins`"),
         ({"PL3": 0.8}, "the four names"),
-        ("PL3", "the four names"),
         ("PL, PL3, Platt, 15 bins", "`PL` stands before `PL3`"),
     ],
 }
