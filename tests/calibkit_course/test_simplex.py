@@ -59,11 +59,6 @@ class TestGeometry:
         flat = [segment for segment in segments if segment[0, 1] == pytest.approx(segment[1, 1])]
         assert np.allclose([s[0, 1] / CORNERS[2, 1] for s in flat], [0.2, 0.4, 0.6, 0.8])
 
-    def test_borders_meet_in_the_centre(self):
-        segments = np.array(one(simplex.draw(np.eye(3)), "regions").get_segments())
-        assert np.allclose(segments[:, 0], CORNERS.mean(axis=0))
-        assert np.allclose(segments[0, 1], (CORNERS[1] + CORNERS[2]) / 2)
-
     def test_heavier_atoms_are_larger(self):
         fake = finite.FiniteClassifier(
             [0.1, 0.9], [[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]], [[1, 0, 0], [0, 1, 0]]

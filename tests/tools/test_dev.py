@@ -1,7 +1,6 @@
 """`dev.py`: installs once, says what it does, fails when a stage fails, and needs no package."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -44,14 +43,6 @@ def test_a_run_installs_what_is_new_torch_last(installs: list[list[str]], monkey
     monkeypatch.setattr(venv, "fingerprint", lambda: "that of other pins")
     venv.prepare(("lab",))
     assert installs[4:] == [["lab"]]
-
-
-def test_an_optional_extra_may_fail_once(installs: list[list[str]], capsys) -> None:
-    for _ in range(2):
-        venv.prepare(("lab",), ("impossible",))
-    assert "tests that need [impossible] are skipped" in capsys.readouterr().out
-    assert installs == [["lab"], ["impossible"]]
-    assert json.loads(venv.STAMP.read_text())["refused"] == ["impossible"]
 
 
 def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:

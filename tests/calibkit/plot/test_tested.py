@@ -115,21 +115,6 @@ class TestTestBased:
         assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    def test_rare_events_fill_the_height(self):
-        ax = plot.test_based(error_of(RARE))
-        top = max(RARE.y_prob.max(), error_of(RARE).table.frequency.max())
-        assert ax.get_ylim()[1] < 1.4 * top < 1
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("n", [1, 5])
-    def test_equal_and_single_predictions_are_drawn(self, n):
-        error = test_based_calibration_error(
-            np.arange(n) % 2, np.full(n, 0.3), bins=EqualMass(1), null_draws=0
-        )
-        ax = plot.test_based(error)
-        assert len(corners(ax, "accepted")) == 1
-        assert_nothing_is_cut_off(ax)
-
     def test_what_was_measured_class_by_class_is_refused(self):
         prob = np.full((6, 3), 1 / 3)
         error = test_based_calibration_error(

@@ -109,6 +109,17 @@ class TestGolden:
             finite.example("E1")
 
 
+def chain(fake):
+    """Return the notions from the weakest to the strongest."""
+    return [
+        abs(fake.mean_confidence - fake.accuracy),
+        fake.expected_error(),
+        fake.label_conditional_error(),
+        fake.vector_conditional_error(),
+        fake.strong_error() / 2,
+    ]
+
+
 class TestTheorems:
     def test_calibrated_in_every_class_and_in_confidence_and_still_improvable(self):
         fake = finite.example("three atoms")
@@ -149,14 +160,7 @@ class TestTheorems:
     @pytest.mark.slow
     @given(classifiers())
     def test_jensens_chain(self, fake):
-        chain = [
-            abs(fake.mean_confidence - fake.accuracy),
-            fake.expected_error(),
-            fake.label_conditional_error(),
-            fake.vector_conditional_error(),
-            fake.strong_error() / 2,
-        ]
-        assert chain == sorted(chain)
+        assert chain(fake) == sorted(chain(fake))
         assert sum(fake.class_wise_errors()) <= fake.strong_error() and fake.strong_error() <= 2
 
     @pytest.mark.parametrize(
@@ -168,14 +172,7 @@ class TestTheorems:
             fake = FiniteClassifier(None, [[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.7, 0.3]])
         else:
             fake = finite.example(name)
-        chain = [
-            abs(fake.mean_confidence - fake.accuracy),
-            fake.expected_error(),
-            fake.label_conditional_error(),
-            fake.vector_conditional_error(),
-            fake.strong_error() / 2,
-        ]
-        assert chain[link] < chain[link + 1]
+        assert chain(fake)[link] < chain(fake)[link + 1]
 
     @pytest.mark.slow
     @given(classifiers(n_classes=2))

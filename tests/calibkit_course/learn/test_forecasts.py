@@ -166,12 +166,6 @@ def test_a_damaged_or_foreign_file_is_named_and_kept(
     assert file.read_text() == HEAD + "5a,3,0.5,\n"
 
 
-def test_no_text_is_no_file_of_forecasts(tmp_path: Path) -> None:
-    (tmp_path / "picture.csv").write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(ValueError, match="no text in UTF-8"):
-        my_forecasts(tmp_path / "picture.csv")
-
-
 def test_an_import_adds_and_changes_nothing(file: Path, tmp_path: Path) -> None:
     Log(file).note({"4a": Forecast(2, 0.9, False)})
     (tmp_path / "browser.csv").write_text(as_csv(RIGHT_ROWS))

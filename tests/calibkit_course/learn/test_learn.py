@@ -621,10 +621,6 @@ def test_what_the_experiment_showed_wins() -> None:
     assert '"down"' in lesson.reveal("8a", "down").text
 
 
-def test_a_number_is_wanted() -> None:
-    assert "is not a number" in guessing().predict("8b", "many").text
-
-
 def test_a_missing_prediction_is_named() -> None:
     for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
         assert "no prediction 8" in said.text
@@ -661,13 +657,6 @@ def test_progress_is_a_table_of_states() -> None:
     assert "≈ Almost" in repr(lesson.progress())
     html = lesson.progress()._repr_html_()
     assert html.count('scope="col"') == 3 and "≈ Almost" in html
-
-
-def test_two_lessons_do_not_share_their_progress() -> None:
-    first, second = open_lesson("00"), open_lesson("00")
-    first.check("0.1", 1 / 6)
-    first.predict("0a", "27")
-    assert "0 of 1 exercises correct, 0 of 1" in repr(second.progress())
 
 
 # --- what is kept over a restart -----------------------------------------------------------------
@@ -720,11 +709,6 @@ def test_a_self_assessment_survives_too(workbook: Path) -> None:
     lesson.check("9.1", TEXT, contains=[1, 2])
     later = Lesson("99", "Toy", lesson.checks, {}, Record(workbook.parent / "99.json"))
     assert "☑ 2 of 3 points" in repr(later.progress())
-
-
-def test_a_demonstration_leaves_the_progress_alone(workbook: Path) -> None:
-    open_lesson("00", keep=False).check("0.1", 1 / 6)
-    assert "0 of 1 exercises" in repr(open_lesson("00").progress())
 
 
 def test_two_kernels_lose_nothing(workbook: Path) -> None:

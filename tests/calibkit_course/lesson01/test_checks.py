@@ -141,13 +141,6 @@ def test_the_three_forecasters() -> None:
     assert best == pytest.approx(scores[0], abs=1e-12)
 
 
-def test_half_of_the_statements_are_true() -> None:
-    assert len(true_or_false.STATEMENTS) == 20 == len(set(true_or_false.STATEMENTS))
-    assert true_or_false.TRUTH.sum() == 10
-    assert np.all((true_or_false.SAMPLE >= 0) & (true_or_false.SAMPLE <= 1))
-    assert not true_or_false.TRUTH.flags.writeable
-
-
 def test_a_sheet_left_blank_shows_the_sample_forecaster(subtests: pytest.Subtests) -> None:
     for blank in (..., [...] * 20):
         with subtests.test(blank=blank):

@@ -142,12 +142,6 @@ def test_the_best_temperature_is_found_by_another_route() -> None:
     assert 1 / one_slope.coef_[0, 0] == pytest.approx(BEST, abs=1e-4)
 
 
-def test_absurd_temperatures_are_refused_without_a_warning(subtests: pytest.Subtests) -> None:
-    for value in (1e-300, 1e-3, 1e300):
-        with subtests.test(temperature=value):
-            assert "with T = " in str(lesson02.judge_temperature(value))
-
-
 def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
     rng = np.random.default_rng(23)
     dials: list[dict[str, Any]] = [

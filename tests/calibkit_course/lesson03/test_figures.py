@@ -87,16 +87,6 @@ class TestPoints:
                     figures03.accuracy_error(**({"n_classes": 3} | {option: value}))
         assert plt.get_fignums() == before
 
-    def test_names_stay_inside_the_diagram(self, subtests):
-        points = {"a long name": (0.99, 0.01), "another": (0.12, 0.5)}
-        ax = figures03.accuracy_error(points, n_classes=10)
-        ax.figure.canvas.draw()
-        box = ax.get_window_extent()
-        for text in find(ax, "name"):
-            with subtests.test(text.get_text()):
-                extent = text.get_window_extent()
-                assert box.x0 <= extent.x0 and extent.x1 <= box.x1
-
 
 class TestPage:
     @pytest.mark.parametrize("n_classes", [2, 4, 1000])

@@ -9,8 +9,6 @@ import pytest
 import calibkit as ck
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course import open_lesson
-from calibkit_course.learn import State
 from calibkit_course.lesson06 import checks as judges, null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
@@ -229,10 +227,3 @@ def test_fifteen_thousand_predictions_are_enough() -> None:
 
 def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
     return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
-
-
-def test_a_review_is_compared_and_not_graded() -> None:
-    lesson = open_lesson("06")
-    said = lesson.check("6.2", REVIEW)
-    assert said.state is State.COMPARE and "the same images" in said.text
-    assert lesson.check("6.2", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED

@@ -8,7 +8,7 @@ import pytest
 from calibkit import plot
 from calibkit.calibrators import SlopeOneBinning
 from calibkit.fakes import LogitDistortion
-from calibkit.links import expit, logit
+from calibkit.links import logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import draw_map
 from tests.drawn import assert_nothing_is_cut_off, find, labels, one
@@ -107,22 +107,8 @@ class TestPiecewise:
             "knot",
         ]
 
-    def test_words_count_the_pieces_and_name_the_knots(self):
-        model = fitted(n_pieces=2)
-        words = plot.alt_text(draw_map(model))
-        assert "Fitted map of 2 pieces" in words
-        assert f"inner knots at {model.knots_[1]:.3f}" in words
-        words = plot.alt_text(draw_map(fitted("logit", 1), scale="logit"))
-        assert words.startswith("Fitted map of 1 piece on logit axes") and "knots" not in words
-
     def test_what_does_not_exist_is_named(self):
         with pytest.raises(ValueError, match="show has no element 'bars'"):
             draw_map(fitted(n_pieces=1), show={"bars"})
         with pytest.raises(ValueError, match='scale must be "linear" or "logit"'):
             draw_map(fitted(n_pieces=1), scale="log")
-
-
-def test_the_middle_of_logit_axes_is_one_half() -> None:
-    ax = draw_map(fitted("logit", 1), scale="logit")
-    low, high = ax.get_xlim()
-    assert expit((logit(low) + logit(high)) / 2) == pytest.approx(0.5)

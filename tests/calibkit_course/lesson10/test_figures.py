@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -51,14 +50,6 @@ class TestCooling:
         assert one(ax, "set").get_ydata()[0] <= ax.get_ylim()[1]
         words = plot.alt_text(ax)
         assert "lowest near T = 2 with 1.00. Set: T = 0.5" in words and "T = 2.10" in words
-
-
-def test_another_quantity_is_refused():
-    with pytest.raises(ValueError, match="quantity must be .*, got 'ECE'"):
-        figures10.cooling(Curve(), quantity="ECE")
-    with pytest.raises(ValueError, match="quantity must be .*, got 'loss'"):
-        over_epochs(History(), quantity="loss")
-    assert not plt.get_fignums()
 
 
 def test_chances_are_bars_and_the_true_class_is_marked(subtests):

@@ -127,11 +127,6 @@ class TestNetwork:
         assert set(modes) == {True} and not network.training
         assert sum(isinstance(part, torch.nn.BatchNorm2d) for part in network) == 2
 
-    @pytest.mark.parametrize("bad", [{"channels": (4,)}, {"channels": (0, 4)}, {"hidden": 0.5}])
-    def test_bad_sizes(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            nets.image_network(**bad)
-
 
 class TestStep:
     def test_a_step_of_ones_own_gets_batches_of_images(self):

@@ -20,7 +20,7 @@ from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.multiclass import VennAbers
 from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
-from calibkit_course.lesson11.race import grid_of, runs_of
+from calibkit_course.lesson11.race import runs_of
 
 # --- 11.3 --------------------------------------------------------------------------------------
 
@@ -216,14 +216,6 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
     model = ScalingBinning(6).fit(p, y)
     wanted = by_split(model.scaler_.calibrate(p), 6)
     np.testing.assert_allclose(model.calibrate(p), wanted, rtol=0, atol=1e-12)
-
-
-def test_the_grid_holds_the_truth(subtests: pytest.Subtests) -> None:
-    for distortion in ("line", "bent", "square", "none"):
-        with subtests.test(distortion):
-            prob, truth = grid_of(distortion)
-            assert (np.diff(prob) > 0).all() and (np.diff(truth) > 0).all()
-            assert truth.min() > 0 and truth.max() < 1
 
 
 def test_the_model_of_the_choice_as_it_is() -> None:

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from scipy.stats import beta
 
 from calibkit import decisions
-from calibkit.fakes import ClassKnobs, KnobClassifier
+from calibkit.fakes import KnobClassifier
 from calibkit.types import FloatVector
 from calibkit_course.lesson13 import Ward, least_accuracy
 from calibkit_course.lesson13.checks import PREDICTIONS
@@ -87,10 +87,6 @@ def budget(most: float, direction: str = "over") -> float:
 
 ORACLE = WARD.truth(knob(0.0)).oracle
 BUDGET = budget(0.01 * ORACLE)
-
-# --- 13.4 --------------------------------------------------------------------------------------
-
-MIXED = ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3))
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "13.1": [
@@ -182,11 +178,6 @@ RIGHT: dict[str, list[Any]] = {
 
 
 # --- what the lesson says ----------------------------------------------------------------------
-
-
-def test_a_perfect_pair_may_be_of_classes_too() -> None:
-    assert MIXED.truth().accuracy == pytest.approx(0.8)  # ClassKnobs have what 13.4 asks for
-    assert WARD.truth(MIXED).regret > 0
 
 
 EXACT = {"calibrated": 0.5700, "over": 0.8665, "under": 0.6640}
