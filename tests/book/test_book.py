@@ -473,15 +473,6 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
     ]  # fmt: skip
 
 
-def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
-    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
-    cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
-    page = section("Title", *cells, cell("exercise", source="two"))
-    extension("predict_first").Page(open_lesson("04").predictions).fold(page)
-    assert "  output of one" in outline(page)
-    assert f"  {tell} | output of {tell}" in outline(page)
-
-
 def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:
     questions = read_questions("06")
     page = section("Check yourself", cell("quiz", source="lesson.quiz(..., ..., ..., ...)"))

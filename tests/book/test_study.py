@@ -177,15 +177,6 @@ def run(grid: Grid = SMALL, evaluators: Any = None, **options: Any) -> StudyResu
 
 
 @pytest.mark.usefixtures("fewer_unseen")
-def test_the_order_of_the_grid_changes_no_number() -> None:
-    backwards = Grid(SMALL.shapes[::-1], SMALL.errors[::-1], SMALL.sizes, SMALL.seeds[::-1])
-    assert numbers(run(backwards)) == numbers(run())
-    alone = Grid(("beta2",), (0.05,), (200,), (1,))
-    part = numbers(run(alone, {"Platt": PlattCalibrator()}))
-    assert part.items() <= numbers(run()).items()
-
-
-@pytest.mark.usefixtures("fewer_unseen")
 def test_a_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
     log = tmp_path / "log"
     evaluators = {"mean": Mean(str(log))}
@@ -205,14 +196,6 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def fits(log: Path) -> int:
     return len(log.read_text(encoding="utf-8").splitlines())
-
-
-@pytest.mark.usefixtures("fewer_unseen")
-def test_a_changed_evaluator_is_measured_again(tmp_path: Path) -> None:
-    five = run(evaluators={"bins": SlopeOneBinning(5)}, folder=tmp_path)
-    six = run(evaluators={"bins": SlopeOneBinning(6)}, folder=tmp_path)
-    assert set(five.choice) == {5}
-    assert set(six.choice) == {6}
 
 
 @pytest.mark.slow

@@ -65,13 +65,6 @@ def test_lines_of_the_calibrators(subtests: pytest.Subtests) -> None:
         figures.calibrator_errors(CALIBRATORS, against="accuracy")
 
 
-def test_medians_of_the_deviations(subtests: pytest.Subtests) -> None:
-    ax = figures.estimator_deviations(ESTIMATORS)
-    for name, median in zip(("plain", "debiased"), ESTIMATORS.median_deviations, strict=True):
-        with subtests.test(name=name, median=median):
-            assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("draw", "result"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
 def test_all_of_them(draw: Any, result: Any) -> None:

@@ -8,11 +8,11 @@ from hypothesis import given, settings, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
+from tests.calibkit.errors.test_errors import DATA
 from tests.helpers import (
     as_event,
     binary_data,
     class_data,
-    coarse_binary,
     coarse_classes,
     exact_distinct_edges,
     exact_equal_mass_edges,
@@ -27,13 +27,6 @@ BINNINGS = {
     "equal mass": (ck.EqualMass(7), lambda p: exact_equal_mass_edges(p, 7)),
     "distinct": (ck.Distinct(), exact_distinct_edges),
     "given": (ck.FixedEdges(GIVEN), lambda p: GIVEN),
-}
-DATA = {
-    "random": binary_data(120),
-    "ties and edges": coarse_binary(120, 20),
-    "thirds": coarse_binary(60, 3),
-    "few": binary_data(3),
-    "certain": coarse_binary(50, 1),
 }
 
 

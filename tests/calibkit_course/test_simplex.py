@@ -87,12 +87,6 @@ class TestElements:
         assert find(simplex.draw(sample(500), show="arrows"), "arrows")
         assert not find(simplex.draw(sample(60).y_prob), "arrows")
 
-    def test_an_array_with_its_truth(self):
-        drawn = sample(20)
-        one_way = one(simplex.draw(drawn), "arrows")
-        other = one(simplex.draw(drawn.y_prob, truth=drawn.true_prob), "arrows")
-        assert np.array_equal(one_way.U, other.U)
-
     @pytest.mark.parametrize(
         ("source", "options", "message"),
         [

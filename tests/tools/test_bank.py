@@ -16,7 +16,6 @@ from scipy.special import expit, logit, softmax
 from calibkit import (
     brier_decomposition,
     brier_score,
-    debiased_calibration_error,
     expected_calibration_error,
     log_loss,
     reliability_table,
@@ -306,17 +305,6 @@ def test_ten_times_the_bins_show_about_three_times_the_error() -> None:
     assert means[50] / means[5] == pytest.approx(math.sqrt(10), rel=0.1)
 
 
-def test_about_half_of_the_debiased_squares_of_a_perfect_model_are_negative() -> None:
-    """Question 06.4."""
-    rng = np.random.default_rng(64)
-    said = rng.random((200, 1000))
-    wet = rng.random(said.shape) < said
-    squares = [
-        debiased_calibration_error(y, p, bins=15).squared for y, p in zip(wet, said, strict=True)
-    ]
-    assert 0.35 < np.mean(np.array(squares) < 0) < 0.65
-
-
 def test_the_constant_forecast_has_the_smaller_ece() -> None:
     """Question 09.4."""
     rng = np.random.default_rng(94)
@@ -327,16 +315,6 @@ def test_the_constant_forecast_has_the_smaller_ece() -> None:
     errors = [expected_calibration_error(ill, p, bins=15).value for p in (rate, bold)]
     losses = [log_loss(ill, np.clip(p, 1e-9, 1 - 1e-9)).value for p in (rate, bold)]
     assert errors[0] < errors[1] and losses[0] > losses[1]
-
-
-def test_flat_and_slope_agree_away_from_the_diagonal(subtests: pytest.Subtests) -> None:
-    """Question 05.2: for a bin on one side of the diagonal, and for one that crosses it."""
-    for said, same in (([0.1, 0.2, 0.25], True), ([0.4, 0.6, 0.9], False)):
-        with subtests.test(said=said):
-            wet, prob = np.array([0, 1, 1]), np.array(said)
-            flat = np.abs(wet.mean() - prob).mean()
-            ece = expected_calibration_error(wet, prob, bins=1).value
-            assert (abs(flat - ece) < 1e-12) == same
 
 
 # --- GIFT ----------------------------------------------------------------------------------------
@@ -396,13 +374,6 @@ def test_signs_of_the_format_are_escaped() -> None:
     assert entry["text"] == "a b {"
 
 
-def test_the_command_writes_a_file_per_lesson(tmp_path, capsys) -> None:
-    assert bank.main([str(tmp_path / "new")]) == 0
-    written = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert written == [f"calibkit_{lesson.id}.gift" for lesson in LESSONS]
-    assert len(capsys.readouterr().out.splitlines()) == len(LESSONS)
-
-
 # --- in the lesson -------------------------------------------------------------------------------
 
 
@@ -436,11 +407,6 @@ def test_the_lesson_tells_every_answer_what_the_file_says(number: str, subtests)
 )
 def test_the_lesson_says_what_it_cannot_read(number: str, given: Any, said: str) -> None:
     assert QUESTIONS[number].verdict(given).startswith(said)
-
-
-def test_more_answers_than_questions_are_left_alone() -> None:
-    lesson = open_lesson("00")
-    assert lesson.quiz(*[...] * 9).paragraphs == lesson.quiz().paragraphs
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -16,35 +16,6 @@ from tools import lesson_needs, virtual_environment as venv
 # --- the environment -----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
-    """Replace the installers and the environment; return the extras of each installation."""
-    asked: list[list[str]] = []
-
-    def install(extras: list[str], *, quiet: bool = False) -> bool:
-        asked.append(list(extras))
-        return "impossible" not in extras
-
-    python = venv.venv_python(tmp_path)
-    python.parent.mkdir(exist_ok=True)
-    python.touch()
-    monkeypatch.setattr(venv, "STAMP", tmp_path / "stamp.json")
-    monkeypatch.setattr(venv, "venv_python", lambda: python)
-    for name, stand_in in {"make_venv": lambda: None, "call": lambda *_: 0}.items():
-        monkeypatch.setattr(venv, name, stand_in)
-    monkeypatch.setattr(venv, "install", install)
-    return asked
-
-
-def test_a_run_installs_what_is_new_torch_last(installs: list[list[str]], monkeypatch) -> None:
-    for extras in (("lab",), ("lab",), ("book", "lab"), ("lab",), ("nets", "parquet")):
-        venv.prepare(extras)
-    assert installs == [["lab"], ["book", "lab"], ["book", "lab", "parquet"], ["nets"]]
-    monkeypatch.setattr(venv, "fingerprint", lambda: "that of other pins")
-    venv.prepare(("lab",))
-    assert installs[4:] == [["lab"]]
-
-
 def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CALIBKIT_DATA", "somewhere")
     for name in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK", "MPLBACKEND"):

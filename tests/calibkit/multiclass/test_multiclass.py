@@ -99,12 +99,6 @@ class TestContract:
         b = make(name, kind).fit(scores[order], Y[order]).calibrate(scores)
         np.testing.assert_allclose(a, b, atol=1e-12)
 
-    def test_containers(self, name, kind):
-        scores = scores_of(kind)
-        expected = make(name, kind).fit(scores, Y).calibrate(scores)
-        lists = make(name, kind).fit(scores.tolist(), Y.tolist()).calibrate(scores.tolist())
-        assert (lists == expected).all()
-
     def test_degenerate_data_give_probabilities(self, name, kind, subtests):
         scores, rng = scores_of(kind), np.random.default_rng(0)
         equal = np.full((60, 3), 1 / 3) if kind == "probabilities" else np.zeros((60, 3))

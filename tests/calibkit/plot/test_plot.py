@@ -157,16 +157,6 @@ class TestCounts:
         assert strip.get_xlim() == ax.get_xlim() and strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("layout", [None, "constrained", "tight"])
-    def test_the_strip_stays_inside_the_cell(self, table, layout):
-        figure, axes = plt.subplots(1, 2, figsize=(7, 4), layout=layout)
-        for ax in axes:
-            plot.reliability(table, ax=ax)
-        figure.canvas.draw()
-        box = strip_of(axes[0]).get_tightbbox()
-        assert box.y0 >= 0 and box.x0 >= 0
-
 
 class TestPageFit:
     @pytest.mark.slow

@@ -171,10 +171,3 @@ class TestCumulativeDifferences:
         ticks = [t.get_text() for t in plot.cumulative_differences(curve).get_xticklabels()]
         assert ticks == ["0 %", "25 %\np ≤ 0.25", "50 %\np ≤ 0.5", "75 %\np ≤ 0.74",
                          "100 %\np ≤ 0.99"]  # fmt: skip
-
-    def test_ties_and_small_panels(self):
-        figure, axes = plt.subplots(1, 4, figsize=(9, 3), layout="constrained")
-        curve = cumulative_differences([0, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
-        plot.cumulative_differences(curve, axes[0])
-        assert len(axes[0].get_xticks()) == 3
-        figure.canvas.draw()

@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from book.experiments import your_calibration as experiment
-from calibkit import expected_calibration_error, null_level, plot
+from calibkit import expected_calibration_error, null_level
 from calibkit.multiclass import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
-from calibkit_course.learn import STAND_IN, Forecasts
+from calibkit_course.learn import Forecasts
 from calibkit_course.learn.calibration import calibration_of, cooled, temperature
 from calibkit_course.learn.classroom import class_calibration
 from calibkit_course.learn.forecasts import Forecast, Log, as_csv, as_forecasts, read_rows
@@ -227,13 +227,6 @@ def test_luck_moves_share_and_error_as_far_as_is_said() -> None:
     rng = np.random.default_rng(0)
     shares = (rng.random((20000, 10)) < sure).mean(axis=1)
     assert (abs(shares - sure.mean()) <= found.reach).mean() == pytest.approx(0.95, abs=0.03)
-
-
-def test_the_diagram_has_counts_and_a_band() -> None:
-    ax = my_calibration(STAND_IN, draw=False).draw()
-    gids = {artist.get_gid() for artist in ax.get_children()}
-    assert {"band", "means"} <= gids and "40 predictions" in plot.alt_text(ax)
-    assert (ax.child_axes[-1].get_xlabel(), ax.get_ylabel()) == ("how sure", "share right")
 
 
 # --- temperature ---------------------------------------------------------------------------------

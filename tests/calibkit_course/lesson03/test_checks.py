@@ -73,8 +73,6 @@ def one_by_one(true_prob: Any, rng: Any) -> Any:
     return (rng.random(true_prob.shape) >= np.cumsum(true_prob, axis=1))[:, :-1].sum(axis=1)
 
 
-
-
 def spoil_input(true_prob: Any, rng: Any) -> Any:
     true_prob[:] = np.cumsum(true_prob, axis=1)
     return (rng.random((len(true_prob), 1)) >= true_prob[:, :-1]).sum(axis=1)
@@ -239,17 +237,6 @@ def test_without_a_common_sign_only_the_general_bound_is_left() -> None:
     mixed = finite.FiniteClassifier(["4/5", "1/5"], *atoms, ties="lowest")
     assert (mixed.accuracy, mixed.expected_error()) == (Fraction(4, 5), Fraction(21, 25))
     assert mixed.expected_error() == 1 - mixed.accuracy / 5 > 1 - mixed.accuracy
-
-
-def test_the_two_readings_swap_accuracy_and_mean_confidence() -> None:
-    truth_first, said_first = (
-        fakes.DirichletFake((1, 1), fakes.Power(2), reading).truth()
-        for reading in ("truth-is-base", "confidence-is-base")
-    )
-    assert truth_first.accuracy == pytest.approx(said_first.mean_confidence, abs=1e-9)
-    assert truth_first.mean_confidence == pytest.approx(said_first.accuracy, abs=1e-9)
-    assert truth_first.mean_confidence > truth_first.accuracy
-    assert truth_first.expected == pytest.approx(said_first.expected, abs=1e-9)
 
 
 def test_the_third_atom_of_the_exercise_is_the_one_of_the_package() -> None:

@@ -181,35 +181,6 @@ RIGHT: dict[str, list[Any]] = {
 # --- what the lesson says ------------------------------------------------------------------------
 
 
-def test_the_ece_of_given_data_is_the_plug_in_error_for_every_power(
-    subtests: pytest.Subtests,
-) -> None:
-    rng = np.random.default_rng(0)
-    p = np.concatenate([rng.random(300).round(2), [0.0, 1.0, 0.5, 0.5]])
-    y = rng.random(304) < p
-    result = fit_on_test(y, p, evaluator=SlopeOneBinning(7))
-    table = ck.reliability_table(y, p, bins=7)
-    for alpha in (0.5, 1, 2, 3):
-        with subtests.test(alpha=alpha):
-            wanted = np.sum(table.weight * np.abs(np.nan_to_num(table.gap)) ** alpha)
-            assert result.error(alpha) == pytest.approx(wanted, abs=1e-12)
-
-
-def test_own_labels_reward_splits_and_expected_scores_do_not() -> None:
-    sample = SyntheticShape("beta2").sample(3000, seed=1)
-    c = sample.true_prob
-    own, expected, distance = [], [], []
-    for n_bins in (15, 30, 60, 120, 240):  # each splits the bins before
-        fitted = SlopeOneBinning(n_bins).fit(sample.y_prob, sample.y_true).curve(sample.y_prob)
-        own.append(np.mean((fitted - sample.y_true) ** 2))
-        expected.append(np.mean(c * (fitted - 1) ** 2 + (1 - c) * fitted**2))
-        distance.append(np.mean((fitted - c) ** 2))
-    assert own == sorted(own, reverse=True)
-    assert expected == sorted(expected) and distance == sorted(distance)
-    # Theorem 1: the difference does not depend on the map.
-    assert np.ptp(np.subtract(expected, distance)) < 1e-12
-
-
 def test_bins_by_position_break_the_theorem_on_ties() -> None:
     sample = SyntheticShape("stairs").sample(1000, seed=3)
     p, y = sample.y_prob, sample.y_true

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-import calibkit as ck
 from book.experiments.tce import real as tce_real
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09, open_lesson
@@ -125,15 +124,6 @@ def estimate_of_one_step(p: Any, train: float, now: float) -> float:
 
 
 # --- what the lesson says ----------------------------------------------------------------------
-
-
-def test_errors_of_one_sign_make_the_error_a_difference_of_means() -> None:
-    sample = GaussianDiscriminant(0.01, deployed=0.05).sample(20_000, 1)
-    error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=10)
-    assert np.all(error.tables[0].gap[error.tables[0].occupied] < 0)
-    means = sample.y_prob.mean(), sample.y_true.mean()
-    assert error.value == pytest.approx(abs(means[0] - means[1]), abs=1e-12)
-    assert error.value <= max(means)
 
 
 @pytest.mark.parametrize("text", RIGHT["9.4"])

@@ -92,14 +92,6 @@ class TestTraining:
         assert "from 1.90 to 1.00 after temperature scaling, between 0.95 and 1.90" in words
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize("quantity", ["accuracy", "calibration error", "temperature"])
-    def test_the_other_quantities(self, quantity):
-        ax = over_epochs(History(), quantity=quantity)
-        wanted = getattr(History, quantity.replace(" ", "_"))
-        assert tuple(one(ax, "values").get_ydata()) == wanted
-        assert bool(find(ax, "neutral")) == (quantity == "temperature")
-        assert_nothing_is_cut_off(ax)
-
 
 class TestConfidences:
     Y = np.array([0, 0, 1, 2, 1, 0])
