@@ -226,3 +226,22 @@ def test_the_authors_files_give_table_5(subtests: pytest.Subtests) -> None:
             assert tce == stored[name][0]
             # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
             assert [ece, ace, mce, mce_q] == pytest.approx(printed.table(5)[name][1:], abs=1.1e-4)
+
+
+def test_files_of_the_authors_are_read_as_they_are(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("CALIBKIT_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"labels\.npy"):
+        imagenet.predictions()
+    (tmp_path / "tce").mkdir()
+    np.save(tmp_path / "tce" / "labels.npy", np.array([0, 1, 1]))
+    for k in range(5):
+        np.save(tmp_path / "tce" / f"preds_0{k}.npy", np.array([0.1, 0.9, 1.0 + 1e-9]))
+    label, prob = imagenet.predictions()["VGG19"]
+    assert label.tolist() == [0, 1, 1]
+    assert prob.max() == 1.0
+
+
+@pytest.mark.slow
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for"):
+        page.filled("# empty page", {"table-1": page.table_1()})

@@ -253,3 +253,17 @@ def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
         pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
     study = page.PROTOCOLS[name](page.population("real"))
     assert_same(page.packed(study), page.packed(REAL[name]))
+
+
+@pytest.mark.slow
+def test_what_is_computed_is_stored(monkeypatch, tmp_path, capsys) -> None:
+    copy, stored = tmp_path / "verified.md", tmp_path / "verified.json"
+    copy.write_text(text(), encoding="utf-8")
+    stored.write_text(page.STORED.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(page, "PAGE", copy)
+    monkeypatch.setattr(page, "STORED", stored)
+    monkeypatch.setattr(page, "PROTOCOLS", {name: lambda rows, n=name: FAKE[n] for name in FAKE})
+    monkeypatch.setattr(page, "draw_all", lambda studies: None)
+    page.main(["--fake"])
+    assert copy.read_text(encoding="utf-8") == text()
+    assert capsys.readouterr().out.count("fake, ") == len(FAKE)

@@ -261,7 +261,7 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 
 # --- errors --------------------------------------------------------------------------------------
 
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
@@ -269,11 +269,15 @@ NAN = float("nan")
     [
         ((1, 0.9), {}, "n_classes must be a whole number of at least 2, got 1"),
         ((5, 0.2), {}, "strictly between 1/K = 0.2 .* and 1"),
+        ((5, 1.0), {}, "strictly between 1/K = 0.2 .* and 1"),
         ((5, NAN), {}, "accuracy must be strictly between 1/K = 0.2"),
         ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
+        ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
         ((3, 0.6), {"direction": "up"}, 'direction must be "over", "under" or "pivot"'),
         ((3, 0.6), {"concentration": 0}, "positive finite number"),
+        ((3, 0.6), {"concentration": INF}, "positive finite number"),
+        ((3, 0.6), {"concentration": NAN}, "positive finite number"),
         ((3, 0.6), {"spread": "even"}, 'spread must be "equal" or "random"'),
     ],
 )
