@@ -164,10 +164,3 @@ class TestCumulativeDifferences:
                 top = heights(ax, "strip")[1]
                 leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
                 assert leaves == (curve.mad_test.p_value < 0.05)
-
-    def test_ticks_say_how_far_the_sum_has_come(self):
-        prob = np.arange(1, 101) / 101
-        curve = cumulative_differences(prob > 0.5, prob)
-        ticks = [t.get_text() for t in plot.cumulative_differences(curve).get_xticklabels()]
-        assert ticks == ["0 %", "25 %\np ≤ 0.25", "50 %\np ≤ 0.5", "75 %\np ≤ 0.74",
-                         "100 %\np ≤ 0.99"]  # fmt: skip

@@ -245,12 +245,6 @@ def test_bad_settings(settings, message):
         trained(**settings)
 
 
-@pytest.mark.parametrize("images", [np.zeros((3, 784)), np.zeros((3, 1, 28, 28)), np.zeros(28)])
-def test_images_of_another_shape(images):
-    with pytest.raises(ValueError, match=r"images must have shape \(n, 28, 28\), got"):
-        nets.logits_of(nets.image_network(), images)
-
-
 @pytest.mark.slow
 def test_the_room_opens_without_torch():
     """The error at first use says what to install."""
