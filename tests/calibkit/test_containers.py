@@ -475,6 +475,12 @@ class TestSpeakingResults:
         assert not [key for key, one in columns if np.shares_memory(frame[key].to_numpy(), one)]
 
 
+def test_html_is_escaped() -> None:
+    labels, prob = binary_data(20)
+    error = ck.calibration_error(labels, prob, name="<script>error</script>")
+    assert "<script>" not in error._repr_html_()
+
+
 def test_float_of_a_result_is_its_number() -> None:
     labels, prob = binary_data(80)
     error = ck.expected_calibration_error(labels, prob)

@@ -60,13 +60,6 @@ class TestRequirements:
         assert "out of reach" in plot.alt_text(ax) and "A value of 0.5" in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    def test_too_little_and_too_much_are_refused(self):
-        line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
-        with pytest.raises(ValueError, match="at least two"):
-            figures13.requirements(line)
-        with pytest.raises(ValueError, match="at most 4 utilities"):
-            figures13.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
-
 
 class TestPatients:
     def test_hidden_before_shown_after(self):
