@@ -245,3 +245,9 @@ def test_neighbouring_floats_are_kept_apart() -> None:
 def test_bad_bins(build: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_bins_in_words() -> None:
+    assert "bins of 5 to 9 predictions" in str(bins.PavaBC(5, 9))
+    words = str(bins.PavaBC(tail="reference", ties="as-given"))
+    assert "n // 20 to n // 5 predictions (reference tail), ties as given" in words
