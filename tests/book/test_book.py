@@ -190,18 +190,6 @@ def test_lessons_in_a_docstring_become_links_if_they_exist() -> None:
     assert linked("section 04, 2004, x[04]") == "section 04, 2004, x[04]"
 
 
-def test_pages_of_rooms_are_written_once_and_forgotten(tmp_path: Path) -> None:
-    write = extension().write_pages
-    write(tmp_path)
-    page = tmp_path / "calibkit.errors.md"
-    first = page.stat().st_mtime_ns
-    (tmp_path / "gone.md").touch()
-    write(tmp_path)
-    assert page.stat().st_mtime_ns == first
-    assert not (tmp_path / "gone.md").exists()
-    assert {path.stem for path in tmp_path.iterdir()} == set(extension().rooms())
-
-
 # --- a built site ----------------------------------------------------------------------------
 
 needs_site = pytest.mark.skipif(
@@ -277,12 +265,6 @@ def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
     wanted |= {f"book/api/{room}.html" for room in extension().rooms()}
     assert wanted == set(addresses())
     assert (site() / "index.html").exists() and (site() / "search.html").exists()
-
-
-@needs_site
-def test_the_teachers_page_has_a_section_for_each_lesson() -> None:
-    titles = re.findall(r"<h2>Lesson (\d\d): ", page("book/instructors.html").text)
-    assert titles == FULL_LESSONS
 
 
 @needs_site
@@ -490,15 +472,6 @@ def test_what_is_folded_and_what_stays_in_sight() -> None:
         f"  {tell} | output of {tell}", "  after", "  three | output of three",
         "Next", "free", "four | output of four",
     ]  # fmt: skip
-
-
-def test_an_exercise_in_the_section_of_a_prediction_uncovers_nothing() -> None:
-    ask, tell = 'lesson.predict("4a", ...)', 'lesson.reveal("4a")'
-    cells = [cell("predict", source=ask), cell(source="one"), cell("reveal", source=tell)]
-    page = section("Title", *cells, cell("exercise", source="two"))
-    extension("predict_first").Page(open_lesson("04").predictions).fold(page)
-    assert "  output of one" in outline(page)
-    assert f"  {tell} | output of {tell}" in outline(page)
 
 
 def test_the_questions_of_a_lesson_become_forms_on_its_page() -> None:

@@ -85,9 +85,7 @@ def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest
 @pytest.mark.parametrize(
     "run",
     [
-        lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=20, rng=0),
         lambda y, p: ck.null_level(ECE, y, p, n_draws=20, rng=0),
-        lambda y, p: ck.bootstrap_interval(ck.brier_score, y, p, n_resamples=20, rng=0),
         lambda y, p: ck.bootstrap_interval(ECE, y, p, n_resamples=20, rng=0),
         lambda y, p: adaptive_test(y, p, null_draws=20, rng=0),
         lambda y, p: ck.significance.test_based_calibration_error(y, p, null_draws=20, rng=0),

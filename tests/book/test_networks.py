@@ -1,15 +1,12 @@
 """The rerun of nine ways to train: its stored table, one seed again, and the command."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
 from book.experiments import networks
-from book.experiments.networks import __main__ as command
 from calibkit_course import lesson10
-from calibkit_course.lesson10 import nets, runs
+from calibkit_course.lesson10 import nets
 
 
 def test_a_verdict_is_given_only_where_the_interval_leaves_out_0(subtests: pytest.Subtests) -> None:
@@ -40,28 +37,3 @@ def test_a_stored_seed_is_what_the_code_computes() -> None:
     for key, slack in (("accuracy", 0.03), ("ece", 0.03), ("temperature", 0.25), ("loss", 0.1)):
         stored = lesson10.five_seeds()[data][name][key][0]
         assert found[key] == pytest.approx(stored, abs=slack), key
-
-
-def test_the_command_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
-    pytest.importorskip("torch")
-    stored = lesson10.five_seeds()
-    seeds = []
-
-    def one_seed(data: str, seed: int) -> dict[str, dict[str, float]]:
-        seeds.append(seed)
-        place = networks.SEEDS.index(seed)
-        rows = stored[data].items()
-        return {n: {key: row[key][place] for key in networks.MEASURED} for n, row in rows}
-
-    monkeypatch.setattr(command, "one_seed", one_seed)
-    monkeypatch.setattr(runs, "train", runs.stored)
-    options = ["--jobs", "1", "--folder", str(tmp_path / "parts")]
-    for _ in range(2):
-        assert command.main(options, tmp_path) == 0
-    assert len(seeds) == 10
-    assert json.loads((tmp_path / runs.TABLE).read_text(encoding="utf-8")) == stored
-    assert (tmp_path / runs.RUN).stat().st_size < 300_000
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
-    again = runs.stored.__wrapped__()
-    np.testing.assert_array_equal(again.kept, runs.stored().kept)
-    np.testing.assert_allclose(again.history.log_loss, runs.stored().history.log_loss, atol=1e-4)

@@ -1,7 +1,6 @@
 """The pseudo-real study: clones whose truth is known, three questions, a page that follows."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from book.experiments.pseudo_real import (
     NONE,
     PseudoGrid,
     PseudoSet,
-    __main__ as tool,
     claims,
     clones,
     draw,
@@ -127,23 +125,6 @@ def test_the_grid_goes_seed_by_seed_and_size_by_size() -> None:
     assert len(blocks) == 15  # no block is left and entered again
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"task": "chess"}, "task 'chess' does not exist; choose one of densenet-top"),
-        ({"truth": "spline"}, "truth 'spline' does not exist"),
-        ({"calibrator": "wish"}, "calibrator 'wish' does not exist"),
-        ({"n": 60_000}, "n must be at most 50000, the size of a clone"),
-        ({"n": 0}, "n must be"),
-        ({"seed": -1}, "seed must be"),
-    ],
-)
-def test_impossible_data_sets_are_refused(change: dict[str, object], message: str) -> None:
-    good = {"task": MADE, "truth": "beta", "calibrator": NONE, "n": 100, "seed": 0}
-    with pytest.raises(ValueError, match=message):
-        PseudoSet(**(good | change))
-
-
 @pytest.mark.slow
 @needs_networks
 def test_clones_are_like_their_networks(subtests: pytest.Subtests) -> None:
@@ -239,20 +220,6 @@ def test_storing_loses_millionths_only_and_longer_runs_add_files(tmp_path, subte
                 wanted = [getattr(row, part) for part in results.Row._fields]
                 np.testing.assert_allclose(again[data_set][name], wanted, atol=5.1e-7)
     assert np.isnan(again[data_set]["KCE"].map_error)
-
-
-def test_a_stopped_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = PseudoGrid((MADE,), ("beta",), ("none", "Platt"), (200,), (0,))
-    recipes = {"Platt": PlattCalibrator()}
-    whole = synthetic.measure_all(grid, recipes, folder=tmp_path, progress=False)
-    assert len(list(tmp_path.glob("*.json"))) == 2
-
-    def fail(*parts: object) -> None:
-        raise AssertionError("measured again")
-
-    monkeypatch.setattr("book.experiments.synthetic.runner.measure", fail)
-    again = synthetic.measure_all(grid, recipes, folder=tmp_path, progress=False)
-    assert again == whole
 
 
 # --- three questions -----------------------------------------------------------------------------
@@ -453,50 +420,6 @@ def test_another_study_makes_other_decisions() -> None:
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
-def test_without_the_networks_the_command_says_what_to_do(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(tool, "missing", lambda tasks: ("cifar10-lenet",))
-    assert tool.main([]) == 1
-    said = capsys.readouterr().err
-    assert "cifar10-lenet" in said and "CALIBKIT_DATA" in said
-
-
-def test_the_command_runs_stores_and_rewrites(tmp_path, monkeypatch) -> None:
-    calls: list[object] = []
-    found = small_study()
-    monkeypatch.setattr(tool, "missing", lambda tasks: ())
-    monkeypatch.setattr(tool, "likeness", lambda task: {"network": {"ones": 0.5, "error": 0.1}})
-    monkeypatch.setattr(tool, "rewrite", lambda: calls.append("rewritten"))
-    monkeypatch.setattr(tool, "update", lambda data_sets, folder: None)
-
-    def run(block: list[PseudoSet], folder: Path, jobs: int) -> object:
-        (place,) = {((d.seed,), (d.n,)) for d in block}
-        calls.append((*place, folder, jobs))
-        return {replace(d, n=block[0].n, seed=block[0].seed): rows for d, rows in found.items()}
-
-    monkeypatch.setattr(tool, "run_block", run)
-    folders = ["--folder", str(tmp_path / "a"), "--data", str(tmp_path / "b")]
-    assert tool.main(["--jobs", "1", "--seeds", "1", *folders]) == 0
-    sizes = PseudoGrid().sizes
-    assert calls == [*(((0,), (n,), tmp_path / "a", 1) for n in sizes), "rewritten"]
-    known = stored.stored(tmp_path / "b")
-    assert {d.n for d in known} == set(sizes) and {d.seed for d in known} == {0}
-    assert len(json.loads((tmp_path / "b" / stored.CLONES).read_text(encoding="utf-8"))) == 20
-    calls.clear()
-    assert tool.main(["--jobs", "1", "--seeds", "2", "--sizes", "3000", *folders]) == 0
-    assert [call[:2] for call in calls[:-1]] == [((seed,), (3000,)) for seed in (0, 1)]
-    calls.clear()
-    again = ["--jobs", "1", "--seeds", "1", *folders]
-    monkeypatch.setattr(tool, "stored", lambda folder: dict.fromkeys(PseudoGrid()))
-    assert tool.main(again) == 0  # what is stored is not measured again
-    assert calls == ["rewritten"]
-    calls.clear()
-    assert tool.main([*again, "--afresh"]) == 0
-    assert calls[0] == ((0,), sizes[:1], tmp_path / "a", 1)
-    calls.clear()
-    assert tool.main(["--tables"]) == 0
-    assert calls == ["rewritten"]
 
 
 # --- what the page says --------------------------------------------------------------------------

@@ -1,19 +1,15 @@
 """The study: the same numbers in any order, restartable, and measures that measure the truth."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
 from book.experiments import synthetic as study
-from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, _store
-from calibkit import progress
+from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
@@ -93,23 +89,6 @@ def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
     expected = SyntheticShape.with_error("beta1", 0.05).sample(1_000_000, 0)
     np.testing.assert_array_equal(unseen.prob, expected.y_prob)
     np.testing.assert_array_equal(unseen.true_prob, expected.true_prob)
-
-
-@pytest.mark.parametrize(
-    ("axes", "message"),
-    [
-        ({"shapes": ("circle",)}, 'must be "square"'),
-        ({"errors": (0.5,)}, "impossible"),
-        ({"sizes": (0,)}, "n must be"),
-        ({"seeds": (-1,)}, "seed must be"),
-        ({"seeds": ()}, "seeds must be a tuple of different values"),
-        ({"sizes": (10, 10)}, "sizes must be a tuple of different values"),
-        ({"errors": [0.01]}, "errors must be a tuple"),
-    ],
-)
-def test_impossible_grids_are_refused(axes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Grid(**axes)
 
 
 # --- measures ----------------------------------------------------------------------------------
@@ -193,39 +172,8 @@ def test_error_after_calibration_never_exceeds_the_error_of_the_map(seed: int) -
 # --- running -----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("fewer_unseen")
-def test_threads_change_no_number() -> None:
-    one = run(n_jobs=1)
-    with joblib.parallel_config(backend="threading", n_jobs=3):
-        assert numbers(run()) == numbers(one)
-
-
 def run(grid: Grid = SMALL, evaluators: Any = None, **options: Any) -> StudyResult:
     return study.run_study(grid, evaluators or QUICK, progress=False, **options)
-
-
-@pytest.mark.usefixtures("fewer_unseen")
-def test_the_order_of_the_grid_changes_no_number() -> None:
-    backwards = Grid(SMALL.shapes[::-1], SMALL.errors[::-1], SMALL.sizes, SMALL.seeds[::-1])
-    assert numbers(run(backwards)) == numbers(run())
-    alone = Grid(("beta2",), (0.05,), (200,), (1,))
-    part = numbers(run(alone, {"Platt": PlattCalibrator()}))
-    assert part.items() <= numbers(run()).items()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_dask_gives_the_same_numbers(processes: bool) -> None:
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    grid = Grid(("square",), (0.05,), (1000,), (0, 1))
-    with (
-        distributed.LocalCluster(processes=processes, **options) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        remote = run(grid, study.bin_evaluators())
-    assert numbers(remote) == numbers(run(grid, study.bin_evaluators()))
 
 
 @pytest.mark.usefixtures("fewer_unseen")
@@ -250,83 +198,6 @@ def fits(log: Path) -> int:
     return len(log.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.usefixtures("fewer_unseen")
-@pytest.mark.parametrize("damage", ["cut", "empty", "altered", "renamed", "other format", "list"])
-def test_damaged_files_are_computed_again(tmp_path: Path, damage: str) -> None:
-    log, folder = tmp_path / "log", tmp_path / "study"
-    evaluators = {"mean": Mean(str(log))}
-    whole = run(evaluators=evaluators, folder=folder)
-    files = sorted(folder.iterdir())
-    text = files[0].read_text(encoding="utf-8")
-    other = files[1].read_text(encoding="utf-8")
-    first = json.loads(text)["rows"]["mean"]["values"][0]
-    broken = {
-        "cut": text[: len(text) // 2],
-        "empty": "",
-        "altered": text.replace(repr(first), repr(first + 1)),
-        "renamed": other,
-        "other format": text.replace('"format": 1', '"format": 0'),
-        "list": "[1, 2]",
-    }[damage]
-    assert broken != text
-    files[0].write_text(broken, encoding="utf-8")
-    again = run(evaluators=evaluators, folder=folder)
-    assert fits(log) == len(SMALL) + 1
-    assert numbers(again) == numbers(whole)
-    assert _store.read(folder, files[0].stem)
-
-
-@pytest.mark.usefixtures("fewer_unseen")
-def test_a_changed_evaluator_is_measured_again(tmp_path: Path) -> None:
-    five = run(evaluators={"bins": SlopeOneBinning(5)}, folder=tmp_path)
-    six = run(evaluators={"bins": SlopeOneBinning(6)}, folder=tmp_path)
-    assert set(five.choice) == {5}
-    assert set(six.choice) == {6}
-
-
-def test_a_file_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _store.write(tmp_path, "key", {"a": {"spec": "s", "values": [1]}})
-    before = _store.read(tmp_path, "key")
-
-    def power_cut(handle: int) -> None:
-        raise OSError("power cut")
-
-    monkeypatch.setattr(os, "fsync", power_cut)
-    with pytest.raises(OSError, match="power cut"):
-        _store.write(tmp_path, "key", {"b": {"spec": "t", "values": [2]}})
-    assert [path.name for path in tmp_path.iterdir()] == ["key.json"]
-    assert _store.read(tmp_path, "key") == before
-
-
-@pytest.mark.usefixtures("fewer_unseen")
-def test_evaluators_are_not_changed() -> None:
-    evaluators = {"bins": SlopeOneBinning(5)}
-    run(evaluators=evaluators)
-    assert not hasattr(evaluators["bins"], "converged_")
-
-
-@pytest.mark.parametrize(
-    ("evaluators", "message"),
-    [
-        ({"flat": study.Derived("bins", flattened)}, "derived from 'bins'"),
-        ({"PL": PiecewiseLinear(rng=None)}, "order of execution"),
-        ({"PL": PiecewiseLinear(rng=np.random.default_rng(0))}, "order of execution"),
-    ],
-)
-def test_impossible_evaluators_are_refused(evaluators: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        run(evaluators=evaluators)
-    with pytest.raises(ValueError, match="at least one evaluator"):
-        study.run_study(SMALL, {})
-
-
-def test_specifications_say_everything_that_matters() -> None:
-    evaluators = study.default_evaluators()
-    texts = [study.specification(name, evaluators) for name in evaluators]
-    assert len(set(texts)) == len(texts)
-    assert "KFold(n_splits=10, random_state=1, shuffle=True)" in texts[2]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("space", ["probability", "logit"])
 def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
@@ -344,14 +215,6 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
 
 
 # --- progress ----------------------------------------------------------------------------------
-
-
-def test_progress_with_tqdm_and_without_any(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("tqdm")
-    assert list(progress.track([1, 2], 2, show=True, label="study")) == [1, 2]
-    assert "study" in capsys.readouterr().err
-    assert list(progress.track([1, 2], 2, show=False, label="study")) == [1, 2]
-    assert capsys.readouterr().err == ""
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -451,20 +314,3 @@ def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
     part = result.only("b").map_error_table()
     assert part.evaluators == ("a", "b") and part.n_data_sets == 8
     assert "168 data sets of 2 shapes: 184 cells" in result.describe()
-
-
-def test_results_read_well() -> None:
-    result = made_up(np.random.default_rng(5))
-    assert StudyResult.of(result.cells()).cells() == result.cells()
-    assert "168 data sets of 2 shapes: 336 cells" in result.describe()
-    table = result.map_error_table()
-    assert "2 shapes and 2 evaluators, each from 84 data sets" in table.describe()
-    assert list(table.to_frame().columns) == ["shape", "a", "b"]
-    assert "<table>" in table._repr_html_()
-    np.testing.assert_array_equal(table.column("a"), table.values[:, 0])
-    with pytest.raises(ValueError, match="no evaluator 'c'"):
-        table.column("c")
-    with pytest.raises(ValueError, match="at least one cell"):
-        StudyResult.of({})
-    with pytest.raises(ValueError, match="read-only"):
-        result.map_error[0] = 1.0

@@ -44,12 +44,3 @@ def test_the_number_of_pieces_is_chosen_by_the_rule() -> None:
     assert len(fitted.scores_) == 3  # 60 predictions, 20 for each piece
     within = fitted.scores_ <= 1.001 * fitted.scores_.min()
     assert fitted.n_pieces_ == 1 + int(np.argmax(within))
-
-
-@pytest.mark.parametrize(
-    ("p", "message"), [([0.5, 0.5], "constant"), ([0.1, 0.2], "too few to choose pieces")]
-)
-def test_data_that_cannot_be_fitted_are_refused(p: list[float], message: str) -> None:
-    pytest.importorskip("pwlf")
-    with pytest.raises(ValueError, match=message):
-        EvolvedPieces().fit(p, [0, 1])

@@ -1,8 +1,7 @@
 """The stored study: a fixed part recomputed, the source's tables met, the page up to date."""
 
-import json
 import re
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -245,42 +244,6 @@ def test_verdicts_can_be_bad(number: int, gaps: list[float], name: str, words: s
     printed = PUBLISHED[number][name]
     values = [a + b for a, b in zip(printed, gaps, strict=True)]
     assert page.verdict(values, printed, page.KINDS[number], name) == words
-
-
-@pytest.mark.slow
-def test_the_tool_measures_strength_by_strength_and_keeps_what_is_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[object] = []
-    quick = study.bin_evaluators()
-    monkeypatch.setattr(tool, "default_evaluators", lambda: {"ES15": quick["ES15"]})
-    monkeypatch.setattr(tool, "EVOLVED", {"ES_sweep": quick["ES_sweep"]})
-    monkeypatch.setattr(tool, "rewrite", lambda result: calls.append(result.n_cells))
-    small = partial(study.Grid, shapes=("square",), sizes=(200,), seeds=(0,))
-    monkeypatch.setattr(tool, "Grid", lambda errors=(0.0, 0.05, 0.1): small(errors=errors))
-    folders = ["--folder", str(tmp_path / "a"), "--data", str(tmp_path / "b")]
-    path = tmp_path / "b" / "study_square.csv"
-    assert tool.main(["--jobs", "1", "--strengths", "2", *folders]) == 0
-    two = path.read_text(encoding="utf-8").splitlines()
-    assert [line.split(",")[0] for line in two] == ["error", "0", "0.05"]
-    assert tool.main(["--jobs", "1", *folders]) == 0
-    three = path.read_text(encoding="utf-8").splitlines()
-    assert three[:3] == two and len(three) == 4
-    times = json.loads((tmp_path / "b" / tool.SECONDS).read_text(encoding="utf-8"))[tool.TIMES]
-    assert set(times) == {"ES15", "ES_sweep"}
-    assert tool.main(["--tables", *folders]) == 0
-    assert calls == [4, 6, 6]
-    measured: list[object] = []
-
-    def watch(grid: study.Grid, evaluators: dict[str, object], **options: object) -> object:
-        measured.append((grid.errors, list(evaluators)))
-        return study.run_study(grid, evaluators, progress=False)
-
-    monkeypatch.setattr(tool, "run_study", watch)
-    assert tool.main([*folders]) == 0
-    assert measured == []  # everything is stored
-    assert tool.main(["--afresh", "--strengths", "1", *folders]) == 0
-    assert measured == [((0.0,), ["ES15", "ES_sweep"])]
 
 
 def test_derived_evaluators_bring_their_source() -> None:

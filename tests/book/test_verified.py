@@ -14,7 +14,7 @@ from book.experiments.verified import (
 )
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
-from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
+from calibkit.fakes import KnobClassifier, vgg16_lookalike
 from calibkit_course import data
 from calibkit_course.lesson11 import binned as _verified_bins
 
@@ -33,27 +33,6 @@ def test_rows_are_their_own_truth(subtests: pytest.Subtests) -> None:
     assert rows.select(np.array([2, 2, 0])).labels(0).tolist() == [1, 1, 2]
     with pytest.raises(ValueError, match="read-only"):
         rows.true_prob[0] = 0
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Population.of_rows([0, 1], [0.2, 0.3]), "one column per class"),
-        (lambda: Population.of_rows([0, 3], np.eye(2)), "y_true"),
-        (lambda: Population.of_fake(LogitDistortion(), 10, 0), "one column per class"),
-        (lambda: verified.binned_errors(FAKE), "sizes need 10,000 rows"),
-        (lambda: verified.binned_errors(FAKE, sizes=(1, 1, 0)), "sizes"),
-        (lambda: verified.compare_calibrators(FAKE, n_calibration=3000), "must be smaller"),
-        (lambda: verified.compare_calibrators(FAKE, methods=("spline",)), "out of histogram"),
-        (lambda: verified.compare_calibrators(FAKE, view="top"), "view must be"),
-        (lambda: verified.compare_calibrators(FAKE, n_bins=(0,)), "n_bins"),
-        (lambda: verified.compare_estimators(FAKE), "must be smaller"),
-        (lambda: verified.compare_estimators(FAKE, view="top", n_calibration=9), "view must be"),
-    ],
-)
-def test_bad_input_is_refused(make: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 # --- figure 1 ------------------------------------------------------------------------------------
@@ -214,13 +193,3 @@ def test_the_debiased_estimate_is_right_on_average(view: str) -> None:
     medians = study.median_deviations
     assert medians[0] == np.median(np.abs(study.plain_draws - study.truth))
     assert "400 rows" in study.describe()
-
-
-def test_the_same_seed_gives_the_same_numbers() -> None:
-    options: dict[str, Any] = {"sizes": (300,), "n_calibration": 500, "n_samples": 5}
-    one, same, other = (
-        verified.compare_estimators(FAKE, rng=rng, **options)
-        for rng in (3, np.random.default_rng(3), 4)
-    )
-    assert np.array_equal(one.plain_draws, same.plain_draws)
-    assert not np.array_equal(one.plain_draws, other.plain_draws)

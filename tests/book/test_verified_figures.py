@@ -52,12 +52,6 @@ def test_lines_of_the_binned_errors(subtests: pytest.Subtests) -> None:
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2", "8", "32"]
 
 
-def test_a_truth_that_is_not_known_is_not_drawn() -> None:
-    ax = draw_binned_errors(verified.binned_errors(ROWS, **SPLITS))
-    assert "truth" not in [one.get_gid() for one in ax.get_lines()]
-    assert "The true error" not in plot.alt_text(ax)
-
-
 def test_lines_of_the_calibrators(subtests: pytest.Subtests) -> None:
     ax = figures.calibrator_errors(CALIBRATORS)
     for m in range(2):
@@ -69,19 +63,6 @@ def test_lines_of_the_calibrators(subtests: pytest.Subtests) -> None:
     np.testing.assert_array_equal(line(against, "method-1")[0], CALIBRATORS.brier[1])
     with pytest.raises(ValueError, match='against must be "bins" or "brier"'):
         figures.calibrator_errors(CALIBRATORS, against="accuracy")
-
-
-def test_lines_of_the_estimators() -> None:
-    ax = figures.estimator_errors(ESTIMATORS)
-    np.testing.assert_allclose(line(ax, "plain")[1], 1e4 * np.sqrt(ESTIMATORS.plain_mse))
-    np.testing.assert_allclose(line(ax, "debiased")[1], 1e4 * np.sqrt(ESTIMATORS.cut_mse))
-
-
-def test_medians_of_the_deviations(subtests: pytest.Subtests) -> None:
-    ax = figures.estimator_deviations(ESTIMATORS)
-    for name, median in zip(("plain", "debiased"), ESTIMATORS.median_deviations, strict=True):
-        with subtests.test(name=name, median=median):
-            assert line(ax, f"median-{name}")[0][0] == pytest.approx(1e4 * median)
 
 
 @pytest.mark.slow

@@ -306,19 +306,6 @@ def test_the_order_of_rows_never_matters(data: Any, found: dict[str, Any], subte
             assert_same(measure(labels[order], prob[order]), measure(labels, prob))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_rows_does_not_move_a_measured_value(seed: int, subtests) -> None:
-    labels, prob = class_data(500, 4, seed)
-    order = np.random.default_rng(seed).permutation(500)
-    for run in (ck.null_level, ck.bootstrap_interval):
-        with subtests.test(run=run):
-            values = [
-                run(ck.expected_calibration_error, y, p, rng=0, view="top-label").value
-                for y, p in ((labels, prob), (labels[order], prob[order]))
-            ]
-            assert values[0] == pytest.approx(values[1], abs=1e-12)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]

@@ -8,11 +8,11 @@ from hypothesis import given, settings, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
+from tests.calibkit.errors.test_errors import DATA
 from tests.helpers import (
     as_event,
     binary_data,
     class_data,
-    coarse_binary,
     coarse_classes,
     exact_distinct_edges,
     exact_equal_mass_edges,
@@ -27,13 +27,6 @@ BINNINGS = {
     "equal mass": (ck.EqualMass(7), lambda p: exact_equal_mass_edges(p, 7)),
     "distinct": (ck.Distinct(), exact_distinct_edges),
     "given": (ck.FixedEdges(GIVEN), lambda p: GIVEN),
-}
-DATA = {
-    "random": binary_data(120),
-    "ties and edges": coarse_binary(120, 20),
-    "thirds": coarse_binary(60, 3),
-    "few": binary_data(3),
-    "certain": coarse_binary(50, 1),
 }
 
 
@@ -117,15 +110,6 @@ class TestColumns:
         assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
         assert table.width == pytest.approx(np.full(8, 1 / 8))
         assert (table.n, table.n_bins) == (500, 8)
-
-
-class TestWords:
-    def test_the_largest_gap_and_its_side(self) -> None:
-        table = ck.reliability_table([0, 1, 0, 0], [0.2, 0.2, 0.9, 0.7], bins=2)
-        assert table.describe().startswith("4 predictions (positive class) in 2 equal-width bins")
-        assert "bin 2: mean prediction 0.800, 0.800 above the frequency 0.000" in table.describe()
-        table = ck.reliability_table([1, 1, 1], [0.2, 0.2, 0.9], bins=2)
-        assert "bin 1: mean prediction 0.200, 0.800 below the frequency 1.000" in table.describe()
 
 
 def test_tables_one_per_class(subtests: pytest.Subtests) -> None:

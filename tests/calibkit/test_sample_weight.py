@@ -10,8 +10,6 @@ import pytest
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
 
 import calibkit as ck
 from calibkit import corp
@@ -226,24 +224,3 @@ def test_misspelt_options_are_errors(name: str) -> None:
     y, p = binary_data(20)
     with pytest.raises(TypeError, match="sample_weights"):
         (weighted() | refusing())[name](y, p, sample_weights=np.ones(20))
-
-
-@pytest.mark.parametrize("measure", [ck.expected_calibration_error, ck.brier_score])
-@pytest.mark.parametrize(
-    ("ask", "draws"), [(ck.null_level, "n_draws"), (ck.bootstrap_interval, "n_resamples")]
-)
-def test_a_null_level_of_words(measure: Measure, ask: Measure, draws: str) -> None:
-    y, p = binary_data(100, 5)
-    run = {"rng": 0, draws: 20}
-    named = ask(measure, np.array(["no", "yes"])[y], p, positive="yes", **run)
-    assert repr(named) == repr(ask(measure, y, p, **run))
-
-
-def test_a_scorer_passes_weights_on() -> None:
-    y, p = binary_data(80)
-    score = make_scorer(ck.brier_score, response_method="predict_proba", greater_is_better=False)
-    weight = np.random.default_rng(0).random(80)
-    model = LogisticRegression().fit(p[:, None], y)
-    found = score(model, p[:, None], y, sample_weight=weight)
-    wanted = ck.brier_score(y, model.predict_proba(p[:, None])[:, 1], sample_weight=weight)
-    assert found == pytest.approx(-2 * float(wanted)) or found == pytest.approx(-float(wanted))

@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 import calibkit as ck
 from calibkit.calibrators import BetaCalibrator, PlattCalibrator
 from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
-from calibkit.results import read_only
 from calibkit.validation import (
     as_array,
     as_count,
@@ -126,14 +125,6 @@ class TestNumbers:
         assert as_generator(generator) is generator
 
 
-class TestResultHelpers:
-    def test_read_only_leaves_the_original_writeable(self) -> None:
-        array = np.zeros(2)
-        view = read_only(array)
-        assert np.shares_memory(view, array) and not view.flags.writeable
-        assert array.flags.writeable
-
-
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))
 @settings(max_examples=100)
 def test_a_list_passes_exactly_if_all_are_probabilities(values: list[float]) -> None:
@@ -193,18 +184,13 @@ class TestPositive:
         ("y_true", "positive", "words"),
         [
             (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
-            (NAMED, "Yes", "'Yes' never occurs in y_true, which holds 'no' (2), 'yes' (2)"),
             ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
             (["a", np.nan], "a", "y_true[1] = nan is no label"),
-            ([0, 1], "1", "'1' never occurs in y_true, which holds 0 (1), 1 (1)"),
             ([*NAMED, "NA"], "yes", "2 labels beside positive='yes': 'no' (2), 'NA' (1)"),
             (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
             ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
-            (np.array([0.0, np.nan, 1.0]), 1, "y_true[1] = nan is no label"),
             (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
             (NAMED, ["yes"], "A label cannot be a list"),
-            ([["yes"], ["no"]], "yes", "y_true has shape (2, 1); pass one"),
-            ([], "yes", "y_true is empty"),
         ],
     )
     def test_what_is_refused(self, y_true: Any, positive: Any, words: str) -> None:
@@ -225,10 +211,6 @@ class TestPositive:
         with pytest.raises(ValueError, match=r"'no' \(2\), 'yes' \(2\).*positive='yes'"):
             as_labels(convert(NAMED), np.full(4, 0.5))
 
-    def test_with_three_words_labels_are_asked_for(self) -> None:
-        with pytest.raises(ValueError, match="np.unique"):
-            as_labels(["a", "b", "c"], np.full(3, 0.5))
-
     def test_pyarrow_and_polars(self) -> None:
         pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
         assert self.labels(pa.array(NAMED), "yes") == EVENTS
@@ -248,7 +230,6 @@ class TestWeights:
             ([np.inf, 1, 1], "sample_weight[0] = inf is no weight"),
             ([0, 0, 0], "zero in every row"),
             ([1, 1], "shape (2,); 3 rows need shape (3,)"),
-            ([[1], [1], [1]], "shape (3, 1)"),
             (2.0, "scalar"),
             (["a", "b", "c"], "must hold numbers"),
         ],

@@ -59,11 +59,6 @@ class TestGeometry:
         flat = [segment for segment in segments if segment[0, 1] == pytest.approx(segment[1, 1])]
         assert np.allclose([s[0, 1] / CORNERS[2, 1] for s in flat], [0.2, 0.4, 0.6, 0.8])
 
-    def test_borders_meet_in_the_centre(self):
-        segments = np.array(one(simplex.draw(np.eye(3)), "regions").get_segments())
-        assert np.allclose(segments[:, 0], CORNERS.mean(axis=0))
-        assert np.allclose(segments[0, 1], (CORNERS[1] + CORNERS[2]) / 2)
-
     def test_heavier_atoms_are_larger(self):
         fake = finite.FiniteClassifier(
             [0.1, 0.9], [[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]], [[1, 0, 0], [0, 1, 0]]
@@ -92,18 +87,10 @@ class TestElements:
         assert find(simplex.draw(sample(500), show="arrows"), "arrows")
         assert not find(simplex.draw(sample(60).y_prob), "arrows")
 
-    def test_an_array_with_its_truth(self):
-        drawn = sample(20)
-        one_way = one(simplex.draw(drawn), "arrows")
-        other = one(simplex.draw(drawn.y_prob, truth=drawn.true_prob), "arrows")
-        assert np.array_equal(one_way.U, other.U)
-
     @pytest.mark.parametrize(
         ("source", "options", "message"),
         [
             (np.eye(4), {}, "needs three classes.*\\(4, 4\\)"),
-            ([0.2, 0.8], {}, "needs three classes"),
-            (finite.example("confidence only"), {}, "needs three classes"),
             (np.eye(3), {"truth": np.eye(3)[:2]}, "truth has shape"),
             (np.eye(3), {"classes": ("a", "b")}, "must name 3 classes, got 2"),
         ],
@@ -112,14 +99,3 @@ class TestElements:
         with pytest.raises(ValueError, match=message):
             simplex.draw(source, **options)
         assert not plt.get_fignums()
-
-
-class TestPage:
-    def test_names_title_and_legend(self, fake):
-        ax = simplex.draw(fake, classes=("cat", "dog", "eel"), title="Pets")
-        labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert labels == [
-            "steps of 0.2", "two classes tied", "predicts cat", "predicts dog", "predicts eel",
-            "to the true\nprobabilities",
-        ]  # fmt: skip
-        assert ax.get_title() == "Pets"

@@ -16,7 +16,6 @@ from book import bank
 from calibkit import (
     brier_decomposition,
     brier_score,
-    debiased_calibration_error,
     expected_calibration_error,
     log_loss,
     reliability_table,
@@ -244,7 +243,6 @@ def test_the_page_is_the_one_that_the_files_give() -> None:
     "entry",
     [
         {"id": "1", "text": "?"},
-        {"id": "1", "text": "?", "answer": 1.0},
         {"id": "1", "text": "?", "options": [{"text": "a", "says": "b"}]},
         {"id": "1", "text": "?", "answer": 1.0, "options": []},
         {"id": "1", "text": "?", "answer": 1.0, "tolerance": 0.1, "toleranc": 0.1},
@@ -279,17 +277,6 @@ def test_ten_times_the_bins_show_about_three_times_the_error() -> None:
     assert means[50] / means[5] == pytest.approx(math.sqrt(10), rel=0.1)
 
 
-def test_about_half_of_the_debiased_squares_of_a_perfect_model_are_negative() -> None:
-    """Question 06.4."""
-    rng = np.random.default_rng(64)
-    said = rng.random((200, 1000))
-    wet = rng.random(said.shape) < said
-    squares = [
-        debiased_calibration_error(y, p, bins=15).squared for y, p in zip(wet, said, strict=True)
-    ]
-    assert 0.35 < np.mean(np.array(squares) < 0) < 0.65
-
-
 def test_the_constant_forecast_has_the_smaller_ece() -> None:
     """Question 09.4."""
     rng = np.random.default_rng(94)
@@ -300,16 +287,6 @@ def test_the_constant_forecast_has_the_smaller_ece() -> None:
     errors = [expected_calibration_error(ill, p, bins=15).value for p in (rate, bold)]
     losses = [log_loss(ill, np.clip(p, 1e-9, 1 - 1e-9)).value for p in (rate, bold)]
     assert errors[0] < errors[1] and losses[0] > losses[1]
-
-
-def test_flat_and_slope_agree_away_from_the_diagonal(subtests: pytest.Subtests) -> None:
-    """Question 05.2: for a bin on one side of the diagonal, and for one that crosses it."""
-    for said, same in (([0.1, 0.2, 0.25], True), ([0.4, 0.6, 0.9], False)):
-        with subtests.test(said=said):
-            wet, prob = np.array([0, 1, 1]), np.array(said)
-            flat = np.abs(wet.mean() - prob).mean()
-            ece = expected_calibration_error(wet, prob, bins=1).value
-            assert (abs(flat - ece) < 1e-12) == same
 
 
 # --- GIFT ----------------------------------------------------------------------------------------
@@ -369,13 +346,6 @@ def test_signs_of_the_format_are_escaped() -> None:
     assert entry["text"] == "a b {"
 
 
-def test_the_command_writes_a_file_per_lesson(tmp_path, capsys) -> None:
-    assert bank.main([str(tmp_path / "new")]) == 0
-    written = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert written == [f"calibkit_{lesson.id}.gift" for lesson in LESSONS]
-    assert len(capsys.readouterr().out.splitlines()) == len(LESSONS)
-
-
 # --- in the lesson -------------------------------------------------------------------------------
 
 
@@ -403,20 +373,12 @@ def test_the_lesson_tells_every_answer_what_the_file_says(number: str, subtests)
     [
         ("06.3", 2, 'this is a number; it should be the letter of an answer, such as `"b"`.'),
         ("06.3", "e", "this is text; it should be the letter"),
-        ("06.3", None, "this is `None`"),
         ("06.2", "much", "this is text; it should be a number."),
-        ("06.2", float("nan"), "this is a number"),
         ("06.2", 0.77, "Not yet. This is another number."),
-        ("06.2", print, "this is a function"),
     ],
 )
 def test_the_lesson_says_what_it_cannot_read(number: str, given: Any, said: str) -> None:
     assert QUESTIONS[number].verdict(given).startswith(said)
-
-
-def test_more_answers_than_questions_are_left_alone() -> None:
-    lesson = open_lesson("00")
-    assert lesson.quiz(*[...] * 9).paragraphs == lesson.quiz().paragraphs
 
 
 # --- in a browser ---------------------------------------------------------------------------------
@@ -459,13 +421,10 @@ def test_every_answer_is_told_what_the_file_says(quiz: Any, subtests: pytest.Sub
     [
         ("0,174", "Right."),
         ("17.4 %", "Right."),
-        (" .174", "Right."),
         ("4/23", "Right."),
         ("0.3", "Not yet. This is another number"),
         ("", "Type a number"),
-        ("about 0.2", "Type a number"),
         ("<b>1</b>", "Type a number"),
-        ("1/0", "Not yet."),
     ],
 )
 def test_numbers_may_be_typed_in_many_ways(quiz: Any, typed: str, said: str) -> None:

@@ -1,7 +1,6 @@
 """`dev.py`: installs once, says what it does, fails when a stage fails, and needs no package."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -15,79 +14,6 @@ from tests.paths import ROOT
 from tools import lesson_needs, virtual_environment as venv
 
 # --- the environment -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def installs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
-    """Replace the installers and the environment; return the extras of each installation."""
-    asked: list[list[str]] = []
-
-    def install(extras: list[str], *, quiet: bool = False) -> bool:
-        asked.append(list(extras))
-        return "impossible" not in extras
-
-    python = venv.venv_python(tmp_path)
-    python.parent.mkdir(exist_ok=True)
-    python.touch()
-    monkeypatch.setattr(venv, "STAMP", tmp_path / "stamp.json")
-    monkeypatch.setattr(venv, "venv_python", lambda: python)
-    for name, stand_in in {"make_venv": lambda: None, "call": lambda *_: 0}.items():
-        monkeypatch.setattr(venv, name, stand_in)
-    monkeypatch.setattr(venv, "install", install)
-    return asked
-
-
-def test_a_run_installs_what_is_new_torch_last(installs: list[list[str]], monkeypatch) -> None:
-    for extras in (("lab",), ("lab",), ("book", "lab"), ("lab",), ("nets", "parquet")):
-        venv.prepare(extras)
-    assert installs == [["lab"], ["book", "lab"], ["book", "lab", "parquet"], ["nets"]]
-    monkeypatch.setattr(venv, "fingerprint", lambda: "that of other pins")
-    venv.prepare(("lab",))
-    assert installs[4:] == [["lab"]]
-
-
-def test_an_optional_extra_may_fail_once(installs: list[list[str]], capsys) -> None:
-    for _ in range(2):
-        venv.prepare(("lab",), ("impossible",))
-    assert "tests that need [impossible] are skipped" in capsys.readouterr().out
-    assert installs == [["lab"], ["impossible"]]
-    assert json.loads(venv.STAMP.read_text())["refused"] == ["impossible"]
-
-
-@pytest.mark.parametrize("slow", [(), ("impossible",)])
-def test_a_failed_installation_leaves_no_stamp(slow, installs, monkeypatch) -> None:
-    monkeypatch.setattr(venv, "WITH_TORCH", slow)
-    with pytest.raises(venv.Failure, match="could not be installed"):
-        venv.prepare(("impossible",))
-    assert not venv.STAMP.exists()
-
-
-@pytest.mark.parametrize("there", [True, False], ids=["uv fails", "no uv"])
-def test_pip_does_what_uv_cannot(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(venv, "run", lambda words, shown: asked.append([*map(str, words)]))
-    monkeypatch.setattr(venv, "uv", lambda: Path("uv") if there else None)
-    assert not venv.install(["lab", "nets"])
-    assert [("uv" in words, "--torch-backend" in words) for words in asked] == [
-        *([(True, True)] if there else []),  # the build without graphics cards
-        (False, False),
-    ]
-    for words in asked:
-        assert words[-3:] == ["-c", "constraints.txt", "-e.[lab,nets]"]
-
-
-def test_uv_hears_where_pip_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", "one two")
-    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
-    assert venv.uv_environment()["UV_FIND_LINKS"] == "one,two"
-    monkeypatch.setenv("UV_FIND_LINKS", "three")
-    assert venv.uv_environment()["UV_FIND_LINKS"] == "three"
-
-
-def test_paths_of_each_platform() -> None:
-    folder = Path("x")
-    assert venv.venv_python(folder, "posix") == folder / "bin" / "python"
-    assert venv.venv_python(folder, "nt") == folder / "Scripts" / "python.exe"
 
 
 def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +122,7 @@ def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) 
     assert not page.exists()
 
 
-def test_lessons_without_their_packages_are_left_out(monkeypatch, capsys) -> None:
+def test_lessons_without_their_packages_are_left_out(monkeypatch) -> None:
     lessons = {path.stem[:2]: path for path in (ROOT / "notebooks").glob("[0-9]*.md")}
     assert lesson_needs.extra_packages(lessons["10"]) == ["torch"]
     monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
@@ -204,11 +130,6 @@ def test_lessons_without_their_packages_are_left_out(monkeypatch, capsys) -> Non
         "04": [],
         "10": ["torch"],
     }
-    done = subprocess.CompletedProcess([], 0, stdout="10_cool_a_network torch, mnist1d\n")
-    monkeypatch.setattr(dev.subprocess, "run", lambda *_, **__: done)
-    paths = [Path("04_read_a_reliability_diagram.ipynb"), Path("10_cool_a_network.ipynb")]
-    assert dev.runnable(paths) == paths[:1]
-    assert "lesson 10 needs torch, mnist1d" in capsys.readouterr().out
 
 
 # --- commands ------------------------------------------------------------------------------------

@@ -192,15 +192,6 @@ class TestExtremes:
 
 
 class TestViewsAndWords:
-    def test_views_of_a_table(self):
-        y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], 200)
-        y_true = np.random.default_rng(1).integers(0, 3, 200)
-        one = corp_decomposition(y_true, y_prob, view=2)
-        two = corp_decomposition(y_true == 2, y_prob[:, 2])
-        assert one.score == two.score and one.view == "class 2"
-        top = corp_decomposition(y_true, y_prob, view="top-label")
-        assert top.view == "top-label" and top.low.min() > 1 / 3
-
     @pytest.mark.parametrize("function", [corp_decomposition, miscalibration])
     @pytest.mark.parametrize("score", ["Brier", "log loss", None])
     def test_an_unknown_score_is_refused(self, score, function):

@@ -292,11 +292,3 @@ def test_a_full_table_is_refused_before_it_overflows() -> None:
     assert (full + table).n == 2**32 + 1
     with pytest.raises(ValueError, match="at most 8,589,934,592 rows"):
         full + full + table
-
-
-def test_a_table_speaks() -> None:
-    table = CountTable().update([0, 1, 1], [0.1, 0.7, 0.7])
-    assert "3 predictions (positive class) counted in 25,200 cells" in table.describe()
-    assert "Nothing counted" in CountTable()._repr_html_()
-    pytest.importorskip("pandas")
-    assert table.to_frame()[["rows", "events"]].to_numpy().tolist() == [[1, 0], [2, 2]]

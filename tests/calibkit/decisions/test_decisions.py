@@ -1,7 +1,6 @@
 """Costs, regret, abstaining and Murphy curves: loops, theorems and bad input."""
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -277,23 +276,6 @@ def test_the_curve_of_a_view_and_of_shuffled_rows() -> None:
     assert (curve.missed == murphy_curve(top.label, top.prob).missed).all()
 
 
-def test_results_say_what_they_are_and_equal_only_themselves(subtests: pytest.Subtests) -> None:
-    data = binary_data(50)
-    results: list[Callable[[], Any]] = [
-        lambda: policy_cost(*data, costs=(1, 20)),
-        lambda: murphy_curve(*data),
-        lambda: abstention(*data, price=0.2),
-        lambda: regret_curve(data[1], data[1] ** 2),
-    ]
-    for make in results:
-        one, other = make(), make()
-        with subtests.test(type(one).__name__):
-            assert repr(one) == f"<{type(one).__name__}: {one.describe()}>"
-            assert len({one, other}) == 2
-            assert len(one.to_frame()) > 0
-            assert "<table>" in one._repr_html_()
-
-
 # --- net benefit --------------------------------------------------------------------------------
 
 
@@ -402,7 +384,6 @@ def test_abstaining_with_an_own_threshold_and_always() -> None:
 GOOD = {"costs": [[0, 1], [1, 0]]}
 BAD: dict[str, tuple[Any, str]] = {
     "one row of numbers": (lambda: expected_costs([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
-    "infinite cost": (lambda: expected_costs([0.5], costs=[[0, np.inf]]), r"costs\[0, 1\]"),
     "transposed": (lambda: expected_costs([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
     "logits": (lambda: best_actions([1.5], **GOOD), "not a probability"),
     "three actions": (lambda: decision_threshold(np.ones((3, 2))), "two actions"),
@@ -413,11 +394,8 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: regret_bound(0.1, benefit=1, harm=0),
         "harm must be a positive finite number",
     ),
-    "NaN benefit": (lambda: regret_bound(0.1, benefit=np.nan, harm=1), "benefit must be"),
     "large error": (lambda: regret_bound(1.1, benefit=1, harm=1), "error must be a finite number"),
-    "true flag": (lambda: regret_bound(0.1, benefit=True, harm=1), "benefit must be"),
     "columns": (lambda: regret_curve([[0.5, 0.5]], [0.5]), r"must be \(n,\)"),
-    "lengths": (lambda: regret_curve([0.5, 0.1], [0.5]), r"must be \(n,\)"),
     "truth": (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
     "price": (lambda: abstention([0], [0.5], price=2), "price must be"),
     "odds": (lambda: net_benefit([1], [0.5], threshold=1), r"thresholds\[0\] = 1"),
@@ -426,13 +404,9 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: decision_curve([1], [[0.3, 0.7]], against=[[0.7, 0.3]], view="top-label"),
         "the models have other events",
     ),
-    "own threshold": (lambda: abstention([0], [0.5], price=0.1, threshold=-1), "threshold must be"),
     "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
     "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
     "empty": (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
-    "an end": (lambda: regret_curve([0.5], [0.5], thresholds=[0.5, 1]), r"thresholds\[1\] = 1"),
-    "no number": (lambda: regret_curve([0.5], [0.5], thresholds=np.nan), r"thresholds\[0\] = nan"),
-    "two rows": (lambda: regret_curve([0.5], [0.5], thresholds=[[0.2, 0.3]]), "in one row"),
     "pair for three classes": (
         lambda: policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20)),
         "for two classes, but .* have 3",
@@ -443,11 +417,8 @@ BAD_COSTS: dict[str, tuple[Any, str]] = {
     "one name": ({"false positive": 1}, "price of a false negative is missing"),
     "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
     "negative": ((1, -20), "costs: the price of a false negative must be .* got -20.0"),
-    "not a number": ((np.nan, 20), "costs: the price of a false positive must be .* got nan"),
-    "infinite": ((1, np.inf), "costs: the price of a false negative must be .* got inf"),
     "both 0": ((0, 0), "both costs are 0"),
     "text": ("1-20", "not of the form FP:FN"),
-    "three prices": ("1:2:3", "not of the form FP:FN"),
     "a word": ({"fp": "dear", "fn": 1}, "costs"),
     "one number": (20, "costs must be an array"),
     "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),

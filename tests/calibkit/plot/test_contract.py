@@ -93,6 +93,9 @@ EXTREMES = {
     "one prediction": lambda: plot.reliability(ck.reliability_table([1], [0.3])),
     "one block": lambda: plot.corp(corp_decomposition([1], [0.3])),
     "no error": lambda: plot.smooth(ck.smooth_calibration_error([0, 1], [0.0, 1.0])),
+    "one bin, tested": lambda: plot.test_based(
+        ck.test_based_calibration_error([0, 1], [0.3, 0.3], bins=ck.EqualMass(1), null_draws=0)
+    ),
     "equal draws": lambda: plot.null_level(
         ck.null_level(ck.expected_calibration_error, [0, 1], [0, 1], n_draws=5, rng=1)
     ),

@@ -1,8 +1,5 @@
 """Figures, tested by what their artists hold."""
 
-import subprocess
-import sys
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -106,14 +103,6 @@ class TestGeometry:
         marked = one(plot.reliability(table, band=band), "outside").get_xydata()
         assert np.array_equal(marked[:, 0], table.mean_prob[band.outside])
 
-    def test_the_legend_says_which_band(self, sample, subtests):
-        for simultaneous, word in ((False, "pointwise"), (True, "simultaneous")):
-            with subtests.test(word):
-                options = {"bins": 5, "simultaneous": simultaneous, "n_draws": 50, "rng": 1}
-                band = ck.consistency_band(sample.y_true, sample.y_prob, **options)
-                ax = plot.reliability(band.table, band=band)
-                assert f"90 % consistency band\n({word})" in labels(ax)
-
     def test_the_true_map_is_drawn_as_given(self, table):
         line = one(plot.reliability(table, truth=np.sqrt), "truth").get_xydata()
         assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
@@ -129,16 +118,6 @@ class TestGeometry:
         assert one(ax, "means").get_linestyle() == "None"
         gaps = [part for sign in ("over", "under") for part in find(ax, f"gaps-{sign}")]
         assert sum(len(part.get_paths()) for part in gaps) == 4
-
-    def test_of_many_bins_gaps_and_points_are_thinner(self, sample, subtests):
-        few, many = (
-            plot.reliability(ck.reliability_table(sample.y_true, sample.y_prob, bins=bins))
-            for bins in (40, 41)
-        )
-        for gid, read in (("gaps-over", "get_linewidths"), ("means", "get_markersize")):
-            with subtests.test(gid):
-                thick, thin = (np.ravel(getattr(one(ax, gid), read)())[0] for ax in (few, many))
-                assert thin == thick / 2
 
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
@@ -178,16 +157,6 @@ class TestCounts:
         assert strip.get_xlim() == ax.get_xlim() and strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("layout", [None, "constrained", "tight"])
-    def test_the_strip_stays_inside_the_cell(self, table, layout):
-        figure, axes = plt.subplots(1, 2, figsize=(7, 4), layout=layout)
-        for ax in axes:
-            plot.reliability(table, ax=ax)
-        figure.canvas.draw()
-        box = strip_of(axes[0]).get_tightbbox()
-        assert box.y0 >= 0 and box.x0 >= 0
-
 
 class TestPageFit:
     @pytest.mark.slow
@@ -226,14 +195,6 @@ class TestManners:
             with plot.style():
                 mpl.interactive(True)
             assert mpl.is_interactive()
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("module", "heavy"), [("calibkit", "matplotlib"), ("calibkit.plot", "calibkit.fit_on_test")]
-    )
-    def test_an_import_stays_light(self, module, heavy):
-        code = f"import sys, {module}; sys.exit('{heavy}' in sys.modules)"
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 class TestAltText:
@@ -298,16 +259,6 @@ class TestFirstGuess:
         assert ax.get_title() == said
         assert null.describe() in plot.alt_text(ax.figure)
         assert strip_of(ax)
-
-    def test_fifteen_bins_are_the_default(self, sample):
-        ax = plot.reliability(sample.y_true, sample.y_prob, show="bars")
-        table = ck.reliability_table(sample.y_true, sample.y_prob)
-        assert len(one(ax, "bars").get_paths()) == table.occupied.sum()
-
-    def test_words_as_labels(self, sample):
-        words = np.array(["no", "yes"])[sample.y_true]
-        ax = plot.reliability(words, sample.y_prob, positive="yes")
-        assert ax.get_title() == plot.reliability(sample.y_true, sample.y_prob).get_title()
 
     def test_a_view_of_many_classes(self):
         prob = np.random.default_rng(0).dirichlet(np.ones(3), 200)

@@ -115,21 +115,6 @@ class TestTestBased:
         assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    def test_rare_events_fill_the_height(self):
-        ax = plot.test_based(error_of(RARE))
-        top = max(RARE.y_prob.max(), error_of(RARE).table.frequency.max())
-        assert ax.get_ylim()[1] < 1.4 * top < 1
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("n", [1, 5])
-    def test_equal_and_single_predictions_are_drawn(self, n):
-        error = test_based_calibration_error(
-            np.arange(n) % 2, np.full(n, 0.3), bins=EqualMass(1), null_draws=0
-        )
-        ax = plot.test_based(error)
-        assert len(corners(ax, "accepted")) == 1
-        assert_nothing_is_cut_off(ax)
-
     def test_what_was_measured_class_by_class_is_refused(self):
         prob = np.full((6, 3), 1 / 3)
         error = test_based_calibration_error(
@@ -138,11 +123,6 @@ class TestTestBased:
         with pytest.raises(ValueError, match="3 tables, one per class"):
             plot.test_based(error)
         assert not plt.get_fignums()
-
-    def test_its_words_list_the_shares(self):
-        error = error_of(TILTED, bins=EqualMass(4))
-        shares = ", ".join(f"{100 * share:.0f}" for share in error.verdicts[0].share)
-        assert f"in per cent: {shares}." in plot.alt_text(plot.test_based(error))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
@@ -184,17 +164,3 @@ class TestCumulativeDifferences:
                 top = heights(ax, "strip")[1]
                 leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
                 assert leaves == (curve.mad_test.p_value < 0.05)
-
-    def test_ticks_say_how_far_the_sum_has_come(self):
-        prob = np.arange(1, 101) / 101
-        curve = cumulative_differences(prob > 0.5, prob)
-        ticks = [t.get_text() for t in plot.cumulative_differences(curve).get_xticklabels()]
-        assert ticks == ["0 %", "25 %\np ≤ 0.25", "50 %\np ≤ 0.5", "75 %\np ≤ 0.74",
-                         "100 %\np ≤ 0.99"]  # fmt: skip
-
-    def test_ties_and_small_panels(self):
-        figure, axes = plt.subplots(1, 4, figsize=(9, 3), layout="constrained")
-        curve = cumulative_differences([0, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
-        plot.cumulative_differences(curve, axes[0])
-        assert len(axes[0].get_xticks()) == 3
-        figure.canvas.draw()

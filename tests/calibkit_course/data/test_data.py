@@ -69,37 +69,26 @@ def test_without_pooch_the_message_says_so(nowhere: Path, monkeypatch: pytest.Mo
         data.load("cifar10-lenet")
 
 
-def test_a_failed_download_leaves_nothing_behind(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+WRITTEN = {b"half a fi": "download failed", b"a,b\n": data.REGISTRY["cifar10-lenet"].sha256}
+
+
+@pytest.mark.parametrize("content", WRITTEN, ids=["cut off", "other"])
+def test_a_failed_or_wrong_download_leaves_nothing_behind(
+    content: bytes, nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The downloader writes half a file and dies; no file of that name may remain."""
     pooch = pytest.importorskip("pooch")
 
-    class Dies:
+    class Writes:
         def __init__(self, **options: object) -> None:
             assert options["timeout"] == 10  # a dead line must not hang a lesson
 
         def __call__(self, url: str, output_file: str, pooch: object) -> None:
-            Path(output_file).write_bytes(b"half a fi")
-            raise ConnectionError("line cut")
+            Path(output_file).write_bytes(content)
+            if content.startswith(b"half"):
+                raise ConnectionError("line cut")
 
-    monkeypatch.setattr(pooch, "HTTPDownloader", Dies)
-    with pytest.raises(data.DataUnavailable, match="download failed"):
-        data.load("cifar10-lenet")
-    assert not list((nowhere / "cache").rglob("*.npz"))
-
-
-def test_a_wrong_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pooch = pytest.importorskip("pooch")
-
-    class Other:
-        def __init__(self, **options: object) -> None: ...
-
-        def __call__(self, url: str, output_file: str, pooch: object) -> None:
-            Path(output_file).write_text("prob1,prob1_outcome\n0.5,1\n")
-
-    monkeypatch.setattr(pooch, "HTTPDownloader", Other)
-    with pytest.raises(data.DataUnavailable, match=data.REGISTRY["cifar10-lenet"].sha256):
+    monkeypatch.setattr(pooch, "HTTPDownloader", Writes)
+    with pytest.raises(data.DataUnavailable, match=WRITTEN[content]):
         data.load("cifar10-lenet")
     assert not list((nowhere / "cache").rglob("*.npz"))
 

@@ -109,6 +109,17 @@ class TestGolden:
             finite.example("E1")
 
 
+def chain(fake):
+    """Return the notions from the weakest to the strongest."""
+    return [
+        abs(fake.mean_confidence - fake.accuracy),
+        fake.expected_error(),
+        fake.label_conditional_error(),
+        fake.vector_conditional_error(),
+        fake.strong_error() / 2,
+    ]
+
+
 class TestTheorems:
     def test_calibrated_in_every_class_and_in_confidence_and_still_improvable(self):
         fake = finite.example("three atoms")
@@ -149,14 +160,7 @@ class TestTheorems:
     @pytest.mark.slow
     @given(classifiers())
     def test_jensens_chain(self, fake):
-        chain = [
-            abs(fake.mean_confidence - fake.accuracy),
-            fake.expected_error(),
-            fake.label_conditional_error(),
-            fake.vector_conditional_error(),
-            fake.strong_error() / 2,
-        ]
-        assert chain == sorted(chain)
+        assert chain(fake) == sorted(chain(fake))
         assert sum(fake.class_wise_errors()) <= fake.strong_error() and fake.strong_error() <= 2
 
     @pytest.mark.parametrize(
@@ -168,14 +172,7 @@ class TestTheorems:
             fake = FiniteClassifier(None, [[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.7, 0.3]])
         else:
             fake = finite.example(name)
-        chain = [
-            abs(fake.mean_confidence - fake.accuracy),
-            fake.expected_error(),
-            fake.label_conditional_error(),
-            fake.vector_conditional_error(),
-            fake.strong_error() / 2,
-        ]
-        assert chain[link] < chain[link + 1]
+        assert chain(fake)[link] < chain(fake)[link + 1]
 
     @pytest.mark.slow
     @given(classifiers(n_classes=2))
@@ -307,16 +304,11 @@ class TestInput:
             (None, [[1 / 3, 2 / 3]], [[1, 0]], "Write thirds.*'1/3'"),
             (None, [[0.6, 0.4]], [[1.5, -0.5]], r"truth\[0\]\[0\] = 3/2 is not a probability"),
             (None, [["a", 1]], [[1, 0]], r"confidence\[0\]\[0\] = 'a' is not a number"),
-            (None, [["1/0", 1]], [[1, 0]], "is not a number"),
             (None, [[math.nan, 1]], [[1, 0]], "= nan is not a number"),
-            (None, [[math.inf, 1]], [[1, 0]], "= inf is not a number"),
             (None, [0.4, 0.6], [[1, 0]], r"confidence\[0\] = 0.4 must be a vector"),
             (None, [], [], "at least one; got 0, 0 and 0"),
-            (None, [[1, 0]], [[1, 0], [0, 1]], "at least one; got 1, 1 and 2"),
             ([1, 0], [[1, 0], [0, 1]], [[1, 0], [0, 1]], r"mass\[1\] = 0 must be positive"),
-            ([2, -1], [[1, 0], [0, 1]], [[1, 0], [0, 1]], r"mass\[1\] = -1 must be positive"),
             ([0.5, 0.4], [[1, 0], [0, 1]], [[1, 0], [0, 1]], "mass sums to 9/10"),
-            (None, [[1]], [[1]], "at least 2; got 1"),
             (None, [[1, 0]], [[1, 0, 0]], "got 2, 3"),
             (None, [[1, 0], [1, 0]], [[1, 0], [0, 1]], "Atoms 0 and 1 state the same vector"),
             (None, [[0.5, 0.5]], [[1, 0]], r"Atom 0 states \(1/2, 1/2\).*tied.*ties=\"lowest\""),
@@ -339,14 +331,6 @@ class TestWords:
         assert "3 classes, 3 atoms: accuracy 2/5, mean confidence 2/5" in words
         assert "expected 0, largest class-wise 0, strong 3/5" in words
         assert "accuracy 3/5 and Brier score 12/25 instead of 33/50" in words
-
-    def test_its_table_has_one_row_per_atom(self):
-        frame = finite.example("three atoms").to_frame()
-        assert list(frame.columns) == [
-            "mass", "states 0", "states 1", "states 2", "true 0", "true 1", "true 2",
-        ]  # fmt: skip
-        assert frame["states 0"].tolist() == ["2/5", "3/10", "3/10"]
-        assert "<td>2/5</td>" in finite.example("three atoms")._repr_html_()
 
     def test_log_loss_is_infinite_where_the_impossible_happens(self):
         assert finite.example("confidence only").log_loss == pytest.approx(

@@ -90,11 +90,6 @@ class TestView:
         assert f"= miscalibration {view.parts.miscalibration:.4f} - discrimination" in words
         assert f"{view.null.mean:.4f} ± {view.null.sd:.4f}" in words
 
-    def test_the_table_form_is_the_curve(self):
-        frame = lesson02.distort_me_view(n=50).to_frame()
-        assert list(frame) == ["false_alarms", "hits"]
-        assert frame.iloc[0].tolist() == [0, 0] and frame.iloc[-1].tolist() == [1, 1]
-
 
 class TestExplorer:
     def test_no_bar_leaves_the_panel(self):

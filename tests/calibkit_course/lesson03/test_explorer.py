@@ -55,11 +55,6 @@ class TestFactoryView:
         assert f"ECE {view.error.value:.3f} in 15 equal-width bins" in words
         assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
 
-    def test_a_calibrated_fake_still_shows_an_error(self):
-        view = lesson03.fake_factory_view(share=0.0)
-        assert view.truth.expected == 0 < view.error.value
-        assert view.error.value < view.error.null_mean + 4 * view.error.null_sd
-
 
 class TestFactory:
     @pytest.mark.slow

@@ -87,16 +87,6 @@ class TestPoints:
                     figures03.accuracy_error(**({"n_classes": 3} | {option: value}))
         assert plt.get_fignums() == before
 
-    def test_names_stay_inside_the_diagram(self, subtests):
-        points = {"a long name": (0.99, 0.01), "another": (0.12, 0.5)}
-        ax = figures03.accuracy_error(points, n_classes=10)
-        ax.figure.canvas.draw()
-        box = ax.get_window_extent()
-        for text in find(ax, "name"):
-            with subtests.test(text.get_text()):
-                extent = text.get_window_extent()
-                assert box.x0 <= extent.x0 and extent.x1 <= box.x1
-
 
 class TestPage:
     @pytest.mark.parametrize("n_classes", [2, 4, 1000])
@@ -110,13 +100,6 @@ class TestPage:
     def test_manners(self, subtests):
         drawn = {"plane": lambda ax: figures03.accuracy_error(n_classes=3, ax=ax)}
         assert_manners(subtests, drawn)
-
-    def test_its_words(self, subtests):
-        words = plot.alt_text(figures03.accuracy_error({"a net": (0.936, 0.04)}, n_classes=10))
-        for part in ("10 classes", "below 1 - accuracy"):
-            with subtests.test(part):
-                assert part in words
-        assert words.endswith("a net: accuracy 0.936, error 0.040.")
 
 
 def test_the_counts_of_several_diagrams_get_one_scale():

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -87,15 +86,6 @@ class TestView:
 
 
 class TestExplorer:
-    def test_the_frame_stays_while_the_tops_change(self):
-        views = [lesson05.two_families_view(tops=tops) for tops in ("flat", "slanted")]
-        limits = []
-        for view in views:
-            figure = plt.figure()
-            lesson05.two_families().draw(view, figure, False)
-            limits.append(figure.axes[0].get_ylim())
-        assert limits[0] == limits[1] == (-0.2, 1.2)
-
     def test_no_fitted_value_leaves_the_frame(self, views):
         for state, view in views:
             fitted = view.slanted.fitted

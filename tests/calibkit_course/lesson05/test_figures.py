@@ -45,10 +45,3 @@ class TestCompareMaps:
                 up = np.interp(0.5, *one(ax, "map Platt").get_data())
                 assert up == pytest.approx(np.interp(0.5, platt.prob, platt.fitted), abs=0.01)
                 assert f"Platt {platt.value:.3f}" in plot.alt_text(ax)
-
-    def test_too_many_are_refused(self):
-        sample = SHAPE.sample(50, seed=4)
-        nine = {str(k): PlattCalibrator() for k in range(9)}
-        compared = compare_evaluators(sample.y_true, sample.y_prob, evaluators=nine)
-        with pytest.raises(ValueError, match="9 maps.*1 to 8"):
-            compare_maps(compared)

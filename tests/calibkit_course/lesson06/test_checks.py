@@ -9,8 +9,6 @@ import pytest
 import calibkit as ck
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course import open_lesson
-from calibkit_course.learn import State
 from calibkit_course.lesson06 import checks as judges, null_ece, squares
 
 # --- 6.1 ---------------------------------------------------------------------------------------
@@ -106,11 +104,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (rounds(0.5).mean(), "from a coin"),
         (np.median(rounds()), "the median of the rounds"),
         (rounds(bins=ck.EqualMass(5)).mean(), "what other bins show"),
-        (rounds(bins=15).mean(), "what other bins show"),
         (rounds(EVEN, prob=EVEN).mean(), "is about 0.007, but this is 0.022"),
         (0.9, "but this is 0.900"),
         ([0.03, 0.04], "a number"),
-        ("four hundredths", "a number"),
     ],
     "6.5": [
         (1000, "still show 0.03858"),
@@ -119,7 +115,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (14_800, "still show 0.01003"),
         (17_500, "only 0.00922 there"),
         (40_000, "more than you need"),
-        (10**9, "more than you need"),
         (3, "at least 15"),
         (14_900.5, "whole number"),
         ("many", "a number"),
@@ -145,7 +140,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (len(WITHIN), "the score of 3 bins is"),
         (0, "a whole number from 1 to 40"),
         (2.5, "a whole number from 1 to 40"),
-        (WITHIN, "a whole number from 1 to 40"),
     ],
     "6.6": [
         (changed(lambda share, gap, v, n: share @ gap), "the plain squared error"),
@@ -170,11 +164,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
         (0.01, "a function"),
     ],
-    "6.2": [
-        ("Not enough images.", "only 3 words"),
-        (0.002, "a text in quotes"),
-        (["Too few images.", "No null level."], "a text in quotes"),
-    ],
+    "6.2": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
 }
 
 RIGHT: dict[str, list[Any]] = {
@@ -237,10 +227,3 @@ def test_fifteen_thousand_predictions_are_enough() -> None:
 
 def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
     return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
-
-
-def test_a_review_is_compared_and_not_graded() -> None:
-    lesson = open_lesson("06")
-    said = lesson.check("6.2", REVIEW)
-    assert said.state is State.COMPARE and "the same images" in said.text
-    assert lesson.check("6.2", REVIEW, contains=[1, 4]).state is State.SELF_ASSESSED

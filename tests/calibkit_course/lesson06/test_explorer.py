@@ -11,7 +11,7 @@ from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
-from calibkit_course.lesson06.view import ESTIMATORS, GRID, _folds
+from calibkit_course.lesson06.view import GRID, _folds
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -164,15 +164,3 @@ class TestBinTunerView:
         assert f"bias is {found.bias:+.4f}; the mean error is {found.mean_error:.4f}" in words
         assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
         assert "1 equal-mass bin," in lesson06.bin_tuner_view(n_bins=1).describe()
-
-
-class TestBinTuner:
-    @pytest.mark.slow
-    def test_all_estimates_lie_on_the_fixed_scale(self, subtests):
-        tuner = lesson06.bin_tuner()
-        data = ({"n": 250, "error": 0.1}, {"n": 250, "error": 0.0}, {"n": 5000, "error": 0.1})
-        for values, estimator, n_bins in product(data, ESTIMATORS, (1, 50)):
-            state = {**values, "estimator": estimator, "n_bins": n_bins}
-            found = tuner.view(**state).replicates.values
-            with subtests.test(**state):
-                assert np.quantile(found, 0.01) > -0.05 and np.quantile(found, 0.99) < 0.25

@@ -1,16 +1,14 @@
 """Replicates and drift, tested by what their artists hold."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates, figures as figures06
-from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, labels, one
+from tests.drawn import assert_manners, find, labels, one
 
 PLAIN = Replicates(name="plain", values=np.array([0.1, 0.2, 0.3, 0.3]), truth=0.15)
 OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), truth=0.15)
@@ -50,16 +48,6 @@ class TestReplicates:
             figures06.replicates([PLAIN] * 4)
         assert not plt.get_fignums()
 
-    def test_its_words(self):
-        words = plot.alt_text(figures06.replicates([PLAIN, OTHER]))
-        assert words == f"2 histograms of estimates. {PLAIN.describe()} {OTHER.describe()}"
-        assert plot.alt_text(figures06.replicates([PLAIN])).startswith(
-            "Histogram of estimates. plain"
-        )
-
-    def test_nothing_is_cut_off(self):
-        assert_nothing_is_cut_off(figures06.replicates([PLAIN, OTHER], title="Two estimates"))
-
 
 class TestBinDrift:
     def test_the_lines_are_the_columns_of_the_view(self):
@@ -70,32 +58,6 @@ class TestBinDrift:
         assert np.array_equal(one(ax, "limit").get_ydata(), view.limit)
         assert one(ax, "truth").get_ydata()[0] == view.truth
         assert not find(ax, "points")
-
-    def test_points_are_drawn_where_they_are_asked_for(self):
-        ax = figures06.bin_drift(lesson06.bin_tuner_view(n=500), points=([3, 80], [0.1, 0.2]))
-        assert one(ax, "points").get_xydata().tolist() == [[3, 0.1], [80, 0.2]]
-        assert ax.get_xlim()[1] > 80 and ax.get_ylim()[0] <= 0
-
-    def test_ticks_are_plain_numbers_that_do_not_touch(self):
-        ax = figures06.bin_drift(lesson06.bin_tuner_view(n=500))
-        assert_nothing_is_cut_off(ax)
-        assert [text.get_text() for text in ax.get_xticklabels()] == [
-            "1",
-            "2",
-            "5",
-            "10",
-            "20",
-            "50",
-        ]
-        ticks = [text.get_window_extent() for text in ax.get_xticklabels()]
-        assert all(a.x1 < b.x0 for a, b in pairwise(ticks))
-
-    def test_its_words(self):
-        view = lesson06.bin_tuner_view(n=500)
-        words = plot.alt_text(figures06.bin_drift(view))
-        assert words.startswith("Mean plain estimate against the number of bins, truth 0.0500.")
-        assert f"With 1 bin: mean {view.plain_mean[0]:.4f}, endless data 0.0167." in words
-        assert f"With 50 bins: mean {view.plain_mean[-1]:.4f}" in words
 
 
 def test_manners(subtests):

@@ -75,14 +75,3 @@ class TestKnotsView:
         assert f"error of {view.error:.3f}; the truth is {view.true_error:.3f}" in words
         assert "folds choose 1 piece" in words
         assert "PL with 1 piece from 300 predictions" in lesson07.knots_view().describe()
-
-
-class TestKnots:
-    @pytest.mark.slow
-    @pytest.mark.parametrize("model", FAKES)
-    def test_the_ends_of_all_dials_together(self, model, subtests):
-        for space, n in product(("probability", "logit"), (200, 3000)):
-            view = lesson07.knots_view(model=model, space=space, n=n, n_pieces=6)
-            with subtests.test(space, n=n):
-                assert 0 < view.map_error < 0.5 and 0 < view.error < 0.5
-                assert view.model.converged_ and view.search.converged_

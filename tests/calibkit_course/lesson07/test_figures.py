@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from calibkit import plot
 from calibkit.calibrators import SlopeOneBinning
 from calibkit.fakes import LogitDistortion
-from calibkit.links import expit, logit
+from calibkit.links import logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import draw_map
 from tests.drawn import assert_nothing_is_cut_off, find, labels, one
@@ -39,9 +38,6 @@ class TestPiecewise:
         np.testing.assert_allclose(feet[:, 0], model.knots_[1:-1])
         assert (feet[:, 1] == 0).all()
         np.testing.assert_allclose(tops[:, 1], model.heights_[1:-1], atol=1e-12)
-
-    def test_one_piece_has_no_verticals(self):
-        assert find(draw_map(fitted(n_pieces=1)), "verticals") == []
 
     def test_the_filling_is_a_trapezoid_per_piece(self):
         model = fitted(n_pieces=3)
@@ -111,36 +107,8 @@ class TestPiecewise:
             "knot",
         ]
 
-    def test_it_draws_on_a_given_axes_without_a_legend(self):
-        _, given = plt.subplots()
-        assert draw_map(fitted(n_pieces=2), given) is given
-        assert given.get_legend() is None
-
-    def test_words_count_the_pieces_and_name_the_knots(self):
-        model = fitted(n_pieces=2)
-        words = plot.alt_text(draw_map(model))
-        assert "Fitted map of 2 pieces" in words
-        assert f"inner knots at {model.knots_[1]:.3f}" in words
-        words = plot.alt_text(draw_map(fitted("logit", 1), scale="logit"))
-        assert words.startswith("Fitted map of 1 piece on logit axes") and "knots" not in words
-
     def test_what_does_not_exist_is_named(self):
         with pytest.raises(ValueError, match="show has no element 'bars'"):
             draw_map(fitted(n_pieces=1), show={"bars"})
         with pytest.raises(ValueError, match='scale must be "linear" or "logit"'):
             draw_map(fitted(n_pieces=1), scale="log")
-
-
-def test_the_choice_of_the_folds_is_drawn_and_a_fixed_number_has_none() -> None:
-    model = fitted(max_pieces=3, cv=3)
-    ax = plot.choice(model)
-    np.testing.assert_allclose(one(ax, "scores").get_ydata(), model.scores_)
-    assert one(ax, "chosen").get_xdata() == [model.n_pieces_]
-    with pytest.raises(ValueError, match="Fit it with n_pieces=None"):
-        plot.choice(fitted(n_pieces=2))
-
-
-def test_the_middle_of_logit_axes_is_one_half() -> None:
-    ax = draw_map(fitted("logit", 1), scale="logit")
-    low, high = ax.get_xlim()
-    assert expit((logit(low) + logit(high)) / 2) == pytest.approx(0.5)

@@ -122,8 +122,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (sized(lambda s, low, high: (s <= high).all()), "smaller than allowed"),
         (sized(lambda s, low, high: (s >= low).all()), "larger than allowed"),
         (sized(lambda s, low, high: low <= s[-1] <= high), "smaller than allowed"),
-        (sized(lambda s, low, high: ((low <= s) & (s <= high)).any()), "smaller than allowed"),
-        (sized(lambda s, low, high: low <= s.mean() <= high), "smaller than allowed"),
         (sized(lambda s, low, high: (low <= s[:-1]).all() and (s <= high).all()), "[0, 5, 11, 14]"),
         (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "both ends"),
         (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
@@ -136,11 +134,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n: n, "hardly sees"),
         (lambda n: 40, "predictions your rule takes no more than 40 bins"),
         (lambda n: 60, "Let the number grow with n"),
-        (lambda n: 120, "Let the number grow with n"),
-        (lambda n: ck.EqualMass(60), "Let the number grow with n"),
         (lambda n: round(20 * np.log(n)), "Let the number grow with n"),
         (lambda n: n / 50 + 0.5, "not a whole number"),
-        (lambda n: 0, "not a whole number"),
         (lambda n: "many", "a number of bins"),
         (30, "a function"),
     ],
@@ -220,13 +215,3 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
         assert p_value < 1e-20
     else:
         assert f"{p_value:.3f}" == of_bins
-
-
-def test_the_smooth_error_of_a_perfect_model_falls_with_the_data() -> None:
-    smooth = ck.smooth_calibration_error
-    found: dict[float, list[float]] = {}
-    for slope in (1.0, 0.7):
-        sets = [LogitDistortion(slope=slope).sample(n, rng=8) for n in (500, 2000, 8000)]
-        found[slope] = [smooth(one.y_true, one.y_prob).value for one in sets]
-    assert found[1.0] == sorted(found[1.0], reverse=True)
-    assert found[1.0][-1] < 0.02 < 0.04 < found[0.7][-1]

@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -76,16 +75,3 @@ class TestView:
         assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
         assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")
         assert len(hunt.to_frame()["share"]) == 10
-
-
-@pytest.mark.slow
-def test_shares_stand_above_all_bars_or_above_none(subtests):
-    for rule, bins in (("mass", 10), ("pava", 0)):
-        with subtests.test(rule):
-            figure = plt.figure(layout="constrained")
-            hunter = lesson08.outlier_hunter()
-            hunter.draw(hunter.view(n=8000, rule=rule), figure, True)
-            (ax,) = figure.axes
-            (strip,) = ax.child_axes
-            assert len([t for t in strip.texts if t.get_gid() == "share"]) == bins
-            assert [t.get_text()[:9] for t in ax.texts if t.get_gid() == "sum"] == ["rejected:"]

@@ -44,12 +44,3 @@ class TestCompareBins:
         (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
         across, up = one(ax, "truth").get_data()
         assert up == pytest.approx(truth(np.asarray(across)))
-
-    def test_what_does_not_fit_is_refused(self):
-        with pytest.raises(ValueError, match="empty"):
-            figures08.compare_bins({})
-        classes = test_based_calibration_error(
-            [0, 1, 1], np.full((3, 2), 0.5), view="class-wise", null_draws=0
-        )
-        with pytest.raises(ValueError, match="'a' has one table per class"):
-            figures08.compare_bins({"a": classes})

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-import calibkit as ck
 from book.experiments.tce import real as tce_real
-from calibkit import significance
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09, open_lesson
 from calibkit_course.lesson09 import checks as judges
@@ -52,7 +50,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 1.228"),
         ([RATIO, 1], "2"),
         (RATIO, "three numbers"),
-        ("1.23", "three numbers"),
     ],
     "9.2": [
         (lambda p, train, test: p * test / train, "Multiply the odds"),
@@ -91,11 +88,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p: p, "your function raised"),
         (0.2, "a function"),
     ],
-    "9.4": [
-        ("O/E, of course.", "only 3 words"),
-        (["O/E", "chance"], "a text in quotes"),
-        (0.5, "a text in quotes"),
-    ],
+    "9.4": [("O/E, of course.", "only 3 words"), (["O/E", "chance"], "a text in quotes")],
 }
 
 RIGHT: dict[str, list[Any]] = {
@@ -133,15 +126,6 @@ def estimate_of_one_step(p: Any, train: float, now: float) -> float:
 # --- what the lesson says ----------------------------------------------------------------------
 
 
-def test_errors_of_one_sign_make_the_error_a_difference_of_means() -> None:
-    sample = GaussianDiscriminant(0.01, deployed=0.05).sample(20_000, 1)
-    error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=10)
-    assert np.all(error.tables[0].gap[error.tables[0].occupied] < 0)
-    means = sample.y_prob.mean(), sample.y_true.mean()
-    assert error.value == pytest.approx(abs(means[0] - means[1]), abs=1e-12)
-    assert error.value <= max(means)
-
-
 @pytest.mark.parametrize("text", RIGHT["9.4"])
 def test_nobody_grades_a_text(text: str) -> None:
     lesson = open_lesson("09")
@@ -176,28 +160,6 @@ def test_em_arrives_late_where_classes_overlap() -> None:
 
 
 # --- the outcome is not one seed's luck ---------------------------------------------------------
-
-
-def test_a_wrong_rare_model_looks_as_good_as_a_perfect_common_one() -> None:
-    means = []
-    for said, happens in ((0.5, 0.5), (0.01, 0.02)):
-        model = GaussianDiscriminant(said, deployed=happens)
-        samples = [model.sample(6000, seed) for seed in range(100)]
-        errors = [ck.expected_calibration_error(s.y_true, s.y_prob, bins=10) for s in samples]
-        means.append(f"{np.mean([error.value for error in errors]):.4f}")
-    assert means == ["0.0117", "0.0100"]
-
-
-@pytest.mark.slow
-def test_the_same_fault_is_rejected_more_often_with_more_predictions() -> None:
-    model, shares = GaussianDiscriminant(0.01, deployed=0.02), []
-    for n in (500, 6000, 60_000):
-        found = [
-            significance.test_based_calibration_error(s.y_true, s.y_prob, null_draws=0).value
-            for s in (model.sample(n, seed) for seed in range(20))
-        ]
-        shares.append(f"{np.mean(found):.1%}")
-    assert shares == ["8.7%", "66.2%", "97.7%"]
 
 
 def test_weak_predictions_cannot_tell_a_rare_prevalence() -> None:

@@ -97,18 +97,3 @@ class TestView:
         assert (frame["null_low"] <= frame["null_high"]).all()
         repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
         assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
-
-
-class TestExplorer:
-    @pytest.mark.slow
-    def test_the_axes_do_not_move_with_the_dials(self):
-        dial = lesson09.prevalence_dial()
-        states = {}, {"repair": "estimated"}, {"made_for": 0.4}, {"times": 1.0}
-        figure = dial.static(*((name, state) for name, state in zip("abcd", states, strict=True)))
-        limits = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.get_axes()]
-        assert set(limits[::2]) == {((0.0005, 1.0), (0.0005, 1.0))}
-        assert len(set(limits[1::2])) == 1
-
-    def test_shares_are_written_in_per_cent(self):
-        control = lesson09.prevalence_dial().controls[0]
-        assert control.text(0.005) == "0.5% events"

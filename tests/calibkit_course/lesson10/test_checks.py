@@ -308,16 +308,6 @@ def test_the_table_of_five_seeds_says_what_the_lesson_says(subtests: pytest.Subt
     assert dict.fromkeys(both, "lower").items() <= verdicts[1].items()
 
 
-def test_the_table_is_printed_as_stored(subtests: pytest.Subtests) -> None:
-    text = lesson10.compared("digits under noise").splitlines()
-    assert len(text) == 10 and max(map(len, text)) <= 90
-    for name, row in lesson10.five_seeds()["digits under noise"].items():
-        with subtests.test(name):
-            (line,) = [line for line in text if line.startswith(name)]
-            assert line.endswith(row["verdict"])
-            assert f"{np.mean(row['ece']):.2f}" in line
-
-
 @pytest.mark.long
 def test_the_stored_training_is_what_the_package_trains() -> None:
     """Computers differ in the last digits, and a training makes them larger: coarse bounds."""

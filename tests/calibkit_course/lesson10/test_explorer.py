@@ -11,7 +11,6 @@ from scipy.special import softmax
 
 import calibkit as ck
 from calibkit.multiclass import TemperatureScaling
-from calibkit_course import lesson10
 from calibkit_course.lesson10 import runs
 from calibkit_course.lesson10.problems import made_logits
 from calibkit_course.lesson10.view import _curves, thermostat_view
@@ -108,17 +107,6 @@ class TestView:
         assert f"show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
         assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
         assert list(view.to_frame()) == ["temperature", "log_loss", "calibration_error"]
-
-
-class TestExplorer:
-    def test_building_it_reads_nothing(self, monkeypatch):
-        def refuse() -> None:
-            raise AssertionError("read")
-
-        monkeypatch.setattr(runs, "stored", refuse)
-        assert repr(lesson10.thermostat()) == (
-            "<Explorer thermostat: temperature=1.0, epoch=40, n=500>"
-        )
 
 
 def test_the_stored_training_runs_hot_and_starts_cold(monkeypatch):

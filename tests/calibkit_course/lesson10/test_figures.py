@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -12,7 +11,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit_course import lesson10
 from calibkit_course.lesson10 import figures as figures10, over_epochs, pictures
-from tests.drawn import assert_nothing_is_cut_off, find, labels, one
+from tests.drawn import assert_nothing_is_cut_off, find, one
 
 
 @dataclass(frozen=True)
@@ -45,24 +44,12 @@ class TestCooling:
         assert one(ax, "set").get_xydata().tolist() == [[1.0, 0.3]]
         assert one(ax, "best").get_linestyle() == "--"
 
-    def test_between_two_points_the_mark_lies_on_the_line(self):
-        ax = figures10.cooling(replace(Curve(), temperature=2.0**0.5), quantity="calibration error")
-        assert one(ax, "set").get_ydata()[0] == pytest.approx(0.175)
-
     def test_a_huge_loss_leaves_the_valley_visible_and_the_mark_inside(self):
         ax = figures10.cooling(replace(Curve(), temperature=0.5))
         assert ax.get_ylim()[1] < 4
         assert one(ax, "set").get_ydata()[0] <= ax.get_ylim()[1]
         words = plot.alt_text(ax)
         assert "lowest near T = 2 with 1.00. Set: T = 0.5" in words and "T = 2.10" in words
-
-
-def test_another_quantity_is_refused():
-    with pytest.raises(ValueError, match="quantity must be .*, got 'ECE'"):
-        figures10.cooling(Curve(), quantity="ECE")
-    with pytest.raises(ValueError, match="quantity must be .*, got 'loss'"):
-        over_epochs(History(), quantity="loss")
-    assert not plt.get_fignums()
 
 
 def test_chances_are_bars_and_the_true_class_is_marked(subtests):
@@ -105,14 +92,6 @@ class TestTraining:
         assert "from 1.90 to 1.00 after temperature scaling, between 0.95 and 1.90" in words
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize("quantity", ["accuracy", "calibration error", "temperature"])
-    def test_the_other_quantities(self, quantity):
-        ax = over_epochs(History(), quantity=quantity)
-        wanted = getattr(History, quantity.replace(" ", "_"))
-        assert tuple(one(ax, "values").get_ydata()) == wanted
-        assert bool(find(ax, "neutral")) == (quantity == "temperature")
-        assert_nothing_is_cut_off(ax)
-
 
 class TestConfidences:
     Y = np.array([0, 0, 1, 2, 1, 0])
@@ -135,11 +114,6 @@ class TestConfidences:
         assert ax.get_xlabel() == "confidence"
         assert "Above 0.90 lie 0.33 of them; 0.17 are wrong" in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
-
-    def test_of_another_view_it_says_what_happened(self):
-        ax = lesson10.confidences(ck.reliability_table([0, 1, 1], [0.2, 0.7, 0.9], bins=5))
-        assert labels(ax) == ["did not happen", "happened"]
-        assert ax.get_xlabel() == "prediction"
 
 
 class TestGallery:
@@ -167,8 +141,3 @@ class TestGallery:
         assert_nothing_is_cut_off(figure.axes[0])
         words = plot.alt_text(figure)
         assert "4 images of digits" in words and "says 0: 0.9000, is a 1" in words
-
-    def test_without_probabilities_it_shows_the_first(self):
-        figure = pictures.gallery(self.IMAGES, self.LABELS, count=3)
-        titles = [ax.get_title() for ax in figure.axes if find(ax, "image")]
-        assert titles == ["a 0", "a 0", "a 1"]

@@ -127,11 +127,6 @@ class TestNetwork:
         assert set(modes) == {True} and not network.training
         assert sum(isinstance(part, torch.nn.BatchNorm2d) for part in network) == 2
 
-    @pytest.mark.parametrize("bad", [{"channels": (4,)}, {"channels": (0, 4)}, {"hidden": 0.5}])
-    def test_bad_sizes(self, bad):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            nets.image_network(**bad)
-
 
 class TestStep:
     def test_a_step_of_ones_own_gets_batches_of_images(self):
@@ -248,12 +243,6 @@ BAD_SETTINGS = [
 def test_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         trained(**settings)
-
-
-@pytest.mark.parametrize("images", [np.zeros((3, 784)), np.zeros((3, 1, 28, 28)), np.zeros(28)])
-def test_images_of_another_shape(images):
-    with pytest.raises(ValueError, match=r"images must have shape \(n, 28, 28\), got"):
-        nets.logits_of(nets.image_network(), images)
 
 
 @pytest.mark.slow

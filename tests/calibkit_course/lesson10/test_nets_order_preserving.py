@@ -184,13 +184,10 @@ def fit(scores=Z, label=Y, **options):
 BAD = {
     "hidden": (lambda: fit(hidden=0), "hidden"),
     "no spread": (lambda: fit(spread=0.0), "spread"),
-    "infinite spread": (lambda: fit(spread=np.inf), "spread"),
     "rng": (lambda: fit(rng=-3), "rng"),
     "input": (lambda: fit(input="scores"), "input must be"),
-    "not fitted": (lambda: OrderPreserving("logits").calibrate(Z), "not fitted"),
     "probabilities": (lambda: fit(softmax(Z, axis=1)), "as probabilities do"),
     "one column": (lambda: fit(Z[:, 0], Y > 0), r"needs scores of shape \(n, K\)"),
-    "another width": (lambda: MODEL.calibrate(Z[:, :4]), "shape"),
 }
 
 

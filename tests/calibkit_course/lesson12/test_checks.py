@@ -171,7 +171,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda c, r, view: {s: s for s in rows_of(c, r, view)[0]}, "number back"),
         (lambda c, r, view: seen_map(c, r, 0), "is true on average"),
         (lambda c, r, view: {0.5: 0.5}, "your dict has 0.5"),
-        (map_of(lambda own, _: 0.5), "is true on average"),
         (lambda c, r, view: [0.1, 0.3], "a dict"),
         (map_of(lambda own, _: own.mean() + 1e-3), "0.667 is true on average, not 0.668"),
         (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
@@ -195,7 +194,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (([1e308] * 3, [0, 0, 0]), "temperature scaling"),
         ((BEST[3:], BEST[:3]), "swapped"),
         ((np.repeat(ONE_WEIGHT, 3), np.zeros(3)), "temperature scaling"),
-        ((float(ONE_WEIGHT), np.zeros(3)), "temperature scaling"),
         ((NO_BIAS, np.zeros(3)), "equal biases do nothing"),
         ((NO_BIAS + 1, np.ones(3)), "equal biases do nothing"),
         ((OF_PROBS[:3], OF_PROBS[3:]), "probabilities"),
@@ -204,7 +202,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ((SHRUNK.weights_, SHRUNK.bias_), "Is there a penalty left"),
         (BEST[:3], "3 values, but 2"),
         ((np.eye(3), np.zeros(3)), "this is a matrix"),
-        (np.eye(3), "this is a matrix"),
         (0.5, "a pair"),
     ],
 }  # fmt: skip

@@ -1,10 +1,8 @@
 """The simplex lens: its view against the package, its words, its pictures."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit_course import lesson12
@@ -117,25 +115,3 @@ class TestView:
         assert "The straight panels are: none" in lens_of().describe()
         assert lens.to_frame()["notion"].tolist() == ["strong", "confidence", "class 0"]
         assert set(NEAR) == set(VIEWS)
-
-
-class TestExplorer:
-    def test_the_chosen_view_has_the_thickest_frame(self):
-        lens = lesson12.simplex_lens(calibrator="temperature")
-        figure = plt.figure(layout="constrained", figsize=lens.size)
-        lens.draw(lens.view(view="top-label", calibrator="temperature"), figure, False)
-        plot.legend(figure)
-        strong, confidence, one = (
-            next(ax for ax in figure.get_axes() if ax.get_title().startswith(name))
-            for name in ("strong", "confidence", "class 0")
-        )
-        widths = [ax.spines["top"].get_linewidth() for ax in (strong, confidence, one)]
-        assert widths[1] > max(widths[0], widths[2])
-        styles = [ax.spines["top"].get_linestyle() for ax in (strong, confidence, one)]
-        assert styles[1] == "solid" and styles[0] != "solid" and styles[2] != "solid"
-        labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert "to what the\nview sees" in labels
-        figure.draw_without_rendering()
-        *below, simplex = (ax.get_position(original=True) for ax in figure.get_axes()[:4])
-        assert simplex.height > 1.2 * max(box.height for box in below)
-        assert max(box.y1 for box in below) < simplex.y0

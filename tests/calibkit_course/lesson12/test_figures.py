@@ -5,12 +5,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from calibkit import plot
 from calibkit.fakes import DirichletFake, Power
 from calibkit_course import finite
 from calibkit_course.lesson12 import figures as figures12
 from calibkit_course.lesson12.figures import light
-from tests.drawn import labels, one
+from tests.drawn import one
 
 SIX = finite.example("six atoms")
 STATED, TRUE = (np.array(table, dtype=float) for table in (SIX.confidence, SIX.truth))
@@ -37,11 +36,6 @@ class TestStatedAndTrue:
         ax = figures12.stated_and_true(STATED, TRUE)
         assert len({to_hex(a.get_facecolor()[0]) for a in ax.collections}) == 3
         assert len({a.get_paths()[0].vertices.tobytes() for a in ax.collections}) == 3
-
-    def test_names_and_words(self):
-        ax = figures12.stated_and_true(STATED, TRUE)
-        assert labels(ax) == ["perfect calibration", "class 0", "class 1", "class 2"]
-        assert "6 stated vectors of three classes" in plot.alt_text(ax)
 
 
 class TestLight:

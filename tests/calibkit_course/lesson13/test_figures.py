@@ -7,7 +7,6 @@ from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson13
 from calibkit_course.lesson13 import Ward, figures as figures13, play_predictions, requirement_sweep
-from calibkit_course.lesson13.rounds import GamePlay
 from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, one
 
 MACHINE = KnobClassifier(5, 0.8, budget_share=0.75, concentration=3)
@@ -45,26 +44,6 @@ class TestGameScores:
         assert won.describe() in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.parametrize(
-        ("won", "ends"),
-        [
-            ((1.0, -0.5), (-0.8, 1.3)),
-            ((1.0, 2.0), (0, 2.4)),
-            ((-1.0,), (-1.2, 0.2)),
-            ((0.0,), (0, 0.2)),
-        ],
-    )
-    def test_beyond_each_bar_is_room_for_its_number(self, won, ends):
-        plays = {
-            str(value): GamePlay(value=value, acted=0.5, payoffs=np.array([value]), unit="patient")
-            for value in won
-        }
-        assert figures13.game_scores(plays).get_xlim() == pytest.approx(ends)
-
-    def test_nothing_is_refused(self):
-        with pytest.raises(ValueError, match="scores is empty"):
-            figures13.game_scores({})
-
 
 class TestRequirements:
     @pytest.mark.slow
@@ -80,25 +59,6 @@ class TestRequirements:
         assert np.isnan(never.get_ydata()).all()
         assert "out of reach" in plot.alt_text(ax) and "A value of 0.5" in plot.alt_text(ax)
         assert_nothing_is_cut_off(ax)
-
-    def test_the_map_holds_whole_cells(self):
-        sweep = requirement_sweep(Ward(), accuracies=[0.8, 0.85, 0.9], errors=[0, 0.05, 0.15])
-        ax = figures13.requirements(sweep)
-        assert ax.get_xlim() == pytest.approx((-0.025, 0.2))
-        assert ax.get_ylim() == pytest.approx((0.775, 0.925))
-
-    def test_a_map_without_impossible_pairs_has_no_hatch(self):
-        sweep = requirement_sweep(Ward(), accuracies=[0.6, 0.7], errors=[0, 0.1])
-        ax = figures13.requirements(sweep)
-        assert not find(ax, "impossible")
-        assert_nothing_is_cut_off(ax)
-
-    def test_too_little_and_too_much_are_refused(self):
-        line = requirement_sweep(Ward(), accuracies=[0.6], errors=[0, 0.1])
-        with pytest.raises(ValueError, match="at least two"):
-            figures13.requirements(line)
-        with pytest.raises(ValueError, match="at most 4 utilities"):
-            figures13.requirements(SWEEP, utilities=[0, 0.1, 0.2, 0.3, 0.4])
 
 
 class TestPatients:

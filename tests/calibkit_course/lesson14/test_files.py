@@ -64,11 +64,6 @@ def test_a_seed_gives_the_same_rows(n, seed):
     assert one.n == n and not one.y_prob.flags.writeable
 
 
-def test_the_model_speaks():
-    assert VerbalModel().describe() == "a language model that says 0.5, 0.7, 0.8, 0.9, 0.95, 0.99"
-    assert "accuracy 0.6250" in VerbalModel().truth().describe()
-
-
 def test_a_number_that_is_never_said_has_no_truth():
     with pytest.raises(ValueError, match=r"0\.85, which this model never says"):
         VerbalModel().true_map([0.9, 0.85])
@@ -113,12 +108,6 @@ def test_the_broken_file_can_be_mended_from_what_it_holds():
     assert np.array_equal(np.roll(broken.y_true, -1), labels)
     animals = sample_file("three animals")
     assert np.array_equal(animals.y_true, labels) and np.array_equal(animals.y_prob, prob)
-
-
-def test_mending_gives_fresh_arrays():
-    labels, prob = mended_file()
-    labels[:], prob[:] = 0, 0.0
-    assert mended_file()[1].sum() == pytest.approx(1200)
 
 
 def test_an_unknown_file_lists_those_there_are():
