@@ -14,6 +14,7 @@ import pytest
 
 import calibkit as ck
 from calibkit import corp
+from calibkit.fit_on_test import cross_fitted_error
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -120,6 +121,7 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "smooth_curve": lambda y, p: ck.significance.smooth_curve(
             y, p, view=view, null_draws=3, rng=0
         ),
+        "cross_fitted": lambda y, p: cross_fitted_error(y, p, view=view, cv=2).value,
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 
