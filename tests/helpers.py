@@ -121,7 +121,6 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "smooth_curve": lambda y, p: ck.significance.smooth_curve(
             y, p, view=view, null_draws=3, rng=0
         ),
-        "cross_fitted": lambda y, p: cross_fitted_error(y, p, view=view, cv=2).value,
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 
@@ -138,6 +137,7 @@ def measures_without_view() -> dict[str, Measure]:
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),
         "log_loss": ck.log_loss,
+        "cross_fitted": lambda y, p: cross_fitted_error(y, p, cv=2).value,
         "generic_null_level": lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=4, rng=0),
         "generic_bootstrap": lambda y, p: ck.bootstrap_interval(
             ck.brier_score, y, p, n_resamples=4, rng=0

@@ -108,7 +108,7 @@ def cross_fitted_error(
     ``<s, y - f>``, where ``s = sign(d) |d|^(p-1) / ||d||_p^(p-1)``. As ``||s||_q = 1`` for
     ``1/p + 1/q = 1``, Hölder gives ``E <s, y - f> = E <s, c - f> <= E ||c - f||_p``, with equality
     for g = c. It is the drop of the proper loss ``-||g - f||_p - <s, y - g>`` from f to g, the
-    variational estimator of Braun and others (2026), arXiv 2602.24230. `fit_on_test` errs to the
+    variational estimator of Berta and others (2026), arXiv 2602.24230. `fit_on_test` errs to the
     other side: it measures a map on the rows that it was fitted to.
 
     For a calibrated model the expectation is 0, whatever the family;
