@@ -14,7 +14,6 @@ import pytest
 
 import calibkit as ck
 from calibkit import corp
-from calibkit.fit_on_test import cross_fitted_error
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -137,7 +136,6 @@ def measures_without_view() -> dict[str, Measure]:
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),
         "log_loss": ck.log_loss,
-        "cross_fitted": lambda y, p: cross_fitted_error(y, p, cv=2).value,
         "generic_null_level": lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=4, rng=0),
         "generic_bootstrap": lambda y, p: ck.bootstrap_interval(
             ck.brier_score, y, p, n_resamples=4, rng=0

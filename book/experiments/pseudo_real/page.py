@@ -38,6 +38,7 @@ from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "pseudo_real.md"
 REFERENCE = "ES15"
+NEARLY_ZERO = 0.0005
 BY_NETWORK = ("ES15", "ES_CV", "PL^CE rule", "PL3^CE rule", "Platt", "beta", "isotonic", "KDE")
 ASKED_HERE = (*SCORES, "EW15", "ES15", "PL^CE rule", "PL3^CE rule", "isotonic", "KDE")
 DISTANCES = {"map": map_distance, "error": error_distance}
@@ -268,6 +269,17 @@ def constant(study: Study) -> str:
     )
 
 
+def zeros(study: Study) -> str:
+    """Say how often PL reports nearly no error, and what the truth was there."""
+    parts = []
+    for n in study.sizes:
+        rows = [r["PL^CE"] for d, r in study.rows.items() if d.n == n and "PL^CE" in r]
+        few = [row.true_absolute for row in rows if row.absolute < NEARLY_ZERO]
+        mean = f", where the true error is {np.mean(few):.4f} in the mean" if few else ""
+        parts.append(f"with {n} predictions in {len(few)} of {len(rows)} data sets{mean}")
+    return f"PL reports an error below {NEARLY_ZERO:g} {'; '.join(parts)}."
+
+
 def seeds_table(study: Study) -> str:
     """Return between what numbers the means of single seeds lie: what the draw alone changes."""
     draws = {what: distances(study.rows, of) for what, of in DISTANCES.items()}
@@ -293,6 +305,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "networks": networks_table(study),
         "repairs": repairs_table(study),
         "biases": biases_table(study),
+        "zeros": zeros(study),
         "ranks": ranks_table(study),
         "best": best_table(study),
         "foreign": foreign_table(study),

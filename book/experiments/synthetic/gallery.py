@@ -79,7 +79,7 @@ def _network(ax: Axes) -> None:
             ax.annotate("", (target, ends[1]), (x, ends[0]), arrowprops={"arrowstyle": "-"})
         ax.text(0.52, y, f"share of knot $B_{k}$", ha="center", va="center", fontsize=9,
                 bbox={"boxstyle": "round", "fc": "white", "ec": look.INK})  # fmt: skip
-        ax.text(0.83, 0.5 + 0.55 * (y - 0.5), f"$H_{k}$", color=look.OVER, fontsize=10)
+        ax.text(0.8, 0.5 + 0.72 * (y - 0.5) + 0.035, f"$H_{k}$", color=look.OVER, fontsize=10)
     for x, text in ((0.04, "$p$"), (0.97, r"$\hat c(p)$")):
         ax.text(x, 0.5, text, ha="center", va="center", fontsize=12,
                 bbox={"boxstyle": "circle", "fc": "white", "ec": look.INK})  # fmt: skip
@@ -97,7 +97,7 @@ def _slopes(ax: Axes) -> str:
     for model, style, name in ((beta, "-", "beta calibration"), (pieces, "--", "PL3, two pieces")):
         colour = look.INK if style == "-" else look.OVER
         ax.plot(z, logit(model.curve(expit(z))), style, color=colour, label=name)
-    look.label(ax, "logit of the prediction", "logit of the map")
+    ax.set(xlabel="logit of the prediction", ylabel="logit of the map")
     ax.legend(fontsize=9)
     ax.set_title("Two slopes on logit axes")
     slopes = np.diff(logit(pieces.heights_)) / np.diff(logit(pieces.knots_))
