@@ -23,15 +23,9 @@ from book.experiments.pseudo_real.result import (
     map_distance,
     of_truth,
 )
-from book.experiments.pseudo_real.stored import CLONES, DATA, stored
+from book.experiments.pseudo_real.stored import CLONES, DATA
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
-from book.experiments.pseudo_real.targets import (
-    SCORES,
-    TARGETS,
-    draws_of,
-    stored_worths,
-    write_best,
-)
+from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, write_best
 from calibkit.results import spell
 from calibkit_course.lesson11 import best
 from tools.virtual_environment import ROOT
@@ -99,6 +93,26 @@ def maps_table(study: Study) -> str:
     wins = maps.where(everything).wins("network")
     networks = len({draw.network for draw in maps.draws})
     return _written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
+
+
+def begun_table(study: Study) -> str:
+    """Return distances of map and error by size, where a size is measured on some questions only.
+
+    Empty where no size is.
+    """
+    if not study.begun:
+        return "Every size is measured on every question."
+    part = Study(study.begun)
+    columns = [
+        Column(f"{what}, n = {n}", table.where(at(n)), source=(source, f"n = {n}"))
+        for what, table, source in (
+            ("map", part.maps, printed.MAPS),
+            ("error", part.errors, printed.ERRORS),
+        )
+        for n in part.sizes
+    ]
+    questions = len({d.task for d in part.rows})
+    return f"On {questions} of the {len(TASKS)} questions:\n\n{_written(columns)}"
 
 
 def raw_table(study: Study) -> str:
@@ -300,6 +314,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
+        "begun": begun_table(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
         "networks": networks_table(study),
@@ -319,7 +334,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
 
 def rewrite() -> None:
     """Draw the figures and bring the page up to date."""
-    study = Study(stored(), stored_worths())
+    study = Study.load()
     draw_all(study)
     write_best(study.rows, study.worths, best.FILE)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(study)), encoding="utf-8")
