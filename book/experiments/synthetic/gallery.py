@@ -16,6 +16,7 @@ from calibkit.fit_on_test import compare_evaluators
 from calibkit.links import expit, logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
+from calibkit.types import FloatVector
 from tools.virtual_environment import ROOT
 
 IMAGES = ROOT / "book" / "_static"
@@ -49,7 +50,12 @@ def gallery() -> tuple[Figure, str]:
     )
 
 
-def _panel(ax: Axes, line: tuple[np.ndarray, np.ndarray], true: Callable, off: float) -> None:
+def _panel(
+    ax: Axes,
+    line: tuple[FloatVector, FloatVector],
+    true: Callable[[FloatVector], FloatVector],
+    off: float,
+) -> None:
     grid = np.linspace(0, 1, 201)
     ax.plot([0, 1], [0, 1], color=look.GREY, linewidth=0.6)
     ax.plot(*line, color=look.OVER, linewidth=1.3)
@@ -135,7 +141,7 @@ def directives() -> dict[str, str]:
     found = {}
     for name, (_, caption) in FIGURES.items():
         with Image.open(IMAGES / f"study_{name}.png") as stored:
-            words = stored.text["Description"]
+            words = stored.info["Description"]
         found[name] = (
             f"```{{figure}} _static/study_{name}.png\n:name: study-{name}\n:alt: {words}\n"
             f":width: 100%\n\n{caption}\n```"
