@@ -101,10 +101,21 @@ def compute() -> dict[str, dict[str, Any]]:
 
 def numbers(study: Any) -> dict[str, Any]:
     """Return what the tables need, to six digits."""
-    names = (
-        "n_bins plain_1 plain_2 debiased_2 squared standard_error brier sizes truth plain_mean "
-        "debiased_mean plain_mse cut_mse"
-    ).split()
+    names = [
+        "n_bins",
+        "plain_1",
+        "plain_2",
+        "debiased_2",
+        "squared",
+        "standard_error",
+        "brier",
+        "sizes",
+        "truth",
+        "plain_mean",
+        "debiased_mean",
+        "plain_mse",
+        "cut_mse",
+    ]
     kept = {name: getattr(study, name) for name in names if hasattr(study, name)}
     rounded = {name: np.char.mod("%.6g", np.asarray(value)) for name, value in kept.items()}
     return {name: value.astype(np.float64).tolist() for name, value in rounded.items()}
