@@ -71,6 +71,8 @@ def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> Non
         [float(row[column].strip(" |")) for row in rows] for column in (1, 2, 3)
     )
     assert all(abs(a - b) < 2 for a, b in zip(binomial, rooted, strict=True))
+    quantile = [abs(float(row[6].strip(" |")) - float(row[4])) for row in rows]
+    assert 2 < quantile[0] < 3 and max(quantile[1:]) < 2
     assert all(b - a > 25 for a, b in zip(binomial, published, strict=True))
     shown = [re.findall(r"\d+\.\d{4}", line) for line in block("tests").splitlines()]
     assert sum(len(row) for row in shown) == 60 + 30
