@@ -122,6 +122,7 @@ def test_what_does_not_suit_is_refused(subtests) -> None:
             cross_fitted_error(label, prob, evaluator=evaluator)
 
 
+@pytest.mark.filterwarnings("ignore:Input shape")
 def test_probmetrics_finds_the_same_numbers(subtests) -> None:
     """With our folds and families: whole rows by its own loop, one event by its losses."""
     metrics = pytest.importorskip("probmetrics.metrics")
@@ -154,28 +155,20 @@ def test_probmetrics_finds_the_same_numbers(subtests) -> None:
     after = np.empty(400)
     for k in range(n):
         after[fold == k] = IsotonicCalibrator().fit(p[fold != k], y[fold != k]).curve(p[fold == k])
-    f, g, hit = (torch.as_tensor(x.reshape(-1, 1).astype(float)) for x in (p, after, y))
-    for side, clip in ((None, {}), ("over", {"for_over": True}), ("under", {"for_under": True})):
+    columns = (torch.as_tensor(x.reshape(-1, 1).astype(float)) for x in (p, after, y))
+    said, moved, hit = map(
+        pytest.importorskip("probmetrics.distributions").CategoricalProbs, columns
+    )
+    whole = metrics.ProperLpLoss(1, binary_as_multiclass=True)
+    for side, loss in {
+        None: whole,
+        "over": metrics.OverConfidenceLoss(whole),
+        "under": metrics.UnderConfidenceLoss(whole),
+    }.items():
         with subtests.test(side=side):
-            moved = metrics._clip_p_values(g, f, **clip) if clip else g
-            loss = [
-                metrics.ProperLpLoss(1, binary_as_multiclass=True)._compute_indiv(
-                    *map(_Columns, (hit, said)), f_x=_Columns(f)
-                )
-                for said in (f, moved)
-            ]
+            before, left = (
+                loss.compute(hit, one, reduction="none", f_x=said).numpy() for one in (said, moved)
+            )
             ours = cross_fitted_error(y, p, evaluator=IsotonicCalibrator(), side=side)
-            np.testing.assert_allclose(ours.gain, (loss[0] - loss[1]).numpy(), atol=1e-12)
-
-
-class _Columns:
-    """One column, as probmetrics asks for it."""
-
-    def __init__(self, column):
-        self.column = column
-
-    def get_probs(self):
-        return self.column
-
-    def get_n_classes(self):
-        return 1
+            # Its one column becomes two, p and 1 - p, so that each gain counts twice.
+            np.testing.assert_allclose(2 * ours.gain, before - left, atol=1e-12)
