@@ -6,13 +6,16 @@ every binned error has a map behind it, and bins are one family of many.
 """
 
 from calibkit.fit_on_test.compare import EvaluatorComparison, compare_evaluators
+from calibkit.fit_on_test.cross_fitted import CrossFittedError, cross_fitted_error
 from calibkit.fit_on_test.estimator import EstimatorCalibrator
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
 
 __all__ = [
+    "CrossFittedError",
     "EstimatorCalibrator",
     "EvaluatorComparison",
     "FitOnTest",
     "compare_evaluators",
+    "cross_fitted_error",
     "fit_on_test",
 ]

@@ -1,6 +1,7 @@
 """The pseudo-real study: clones whose truth is known, three questions, a page that follows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ needs_networks = pytest.mark.skipif(
     bool(ABSENT),
     reason=f"the networks {', '.join(ABSENT)} are not here; set CALIBKIT_DATA to their folder",
 )
-STUDY = Study(stored.stored(), targets.stored_worths())
+STUDY = Study.load()
 FIVE = [name for name in pseudo_real.CALIBRATORS if name != "temperature"]
 # Fixed once: all kinds of truth and calibrator, confidence and one-vs-rest.
 RECOMPUTED = [
@@ -546,3 +547,23 @@ def test_truths_of_other_families_keep_the_order() -> None:
         if {"PL^CE", "PL^CE rule"} & set(foreign.leaders())
     ]
     assert near == list(pseudo_real.TRUTHS)
+
+
+def test_a_size_that_was_begun_stands_apart_until_it_is_whole(monkeypatch) -> None:
+    assert STUDY.sizes == (1000, 10_000)
+    part = Study(STUDY.begun)
+    assert part.sizes == (1000, 3000, 10_000)
+    assert len({d.task for d in part.rows if d.n == 3000}) == len({d.task for d in part.rows}) == 7
+    pl3_ahead = [
+        part.maps.where(at(n)).column("PL^CE") - part.maps.where(at(n)).column("PL3^CE")
+        for n in part.sizes
+    ]
+    means = [gap.mean() for gap in pl3_ahead]
+    assert means[0] < 0 < means[2] < means[1]
+    assert "PL^CE" in part.maps.where(at(1000)).leaders()
+    assert "PL^CE" not in part.maps.where(at(10_000)).leaders()
+    bins = [part.errors.where(at(n)).mean("ES15") for n in (1000, 3000)]
+    assert bins[1] < bins[0] / 2
+    all_there = {replace(d, n=n): row for d, row in STUDY.rows.items() for n in (1000, 10_000)}
+    monkeypatch.setattr("book.experiments.pseudo_real.study.stored", lambda: all_there)
+    assert not Study.load().begun

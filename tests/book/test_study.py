@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from book.experiments import synthetic as study
-from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult
+from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, gallery, page
 from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
-from calibkit.fit_on_test import fit_on_test
+from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
@@ -314,3 +314,21 @@ def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
     part = result.only("b").map_error_table()
     assert part.evaluators == ("a", "b") and part.n_data_sets == 8
     assert "168 data sets of 2 shapes: 184 cells" in result.describe()
+
+
+def test_the_gallery_shows_who_can_express_the_stairs() -> None:
+    """What the text under the figure says, of two evaluators that are quick to fit."""
+    chosen = {k: gallery.evaluators()[k] for k in ("15 equal-mass bins", "Platt")}
+    off = {}
+    for shape in ("square", "stairs"):
+        fake = SyntheticShape.with_error(shape, gallery.ERROR)
+        data = fake.sample(gallery.ROWS, gallery.SEED)
+        found = compare_evaluators(
+            data.y_true, data.y_prob, evaluators=chosen, truth=data.true_prob
+        )
+        off[shape] = dict(zip(found.names, found.map_error, strict=True))
+    assert off["square"]["Platt"] < off["square"]["15 equal-mass bins"] / 2
+    assert off["stairs"]["Platt"] > 1.2 * off["stairs"]["15 equal-mass bins"]
+    words = gallery.directives()["gallery"]
+    assert "square: PL3" in words and "stairs: bins by cross-validation" in words
+    assert words in page.PAGE.read_text(encoding="utf-8")

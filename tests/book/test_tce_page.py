@@ -1,5 +1,6 @@
 """The page of Matsubara et al.'s tables: every number is computed anew, or stored and compared."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
@@ -61,16 +62,20 @@ def test_a_number_that_disagrees_would_show_the_printed_one() -> None:
 @pytest.mark.slow
 def test_so_does_table_11() -> None:
     """Where a number disagrees, the printed one stands behind it in brackets."""
-    assert page.t_tests().count("(") == 0
+    assert not re.search(r"\d \(", page.t_tests())
 
 
 def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> None:
     rows = [line.split(" | ") for line in block("tests").splitlines() if "used at 50 %" in line]
     binomial, published, rooted = (
-        [float(cell.strip(" |")) for cell in row[1:]] for row in (rows[0], rows[1], rows[2])
+        [float(row[column].strip(" |")) for row in rows] for column in (1, 2, 3)
     )
     assert all(abs(a - b) < 2 for a, b in zip(binomial, rooted, strict=True))
+    quantile = [abs(float(row[6].strip(" |")) - float(row[4])) for row in rows]
+    assert 2 < quantile[0] < 3 and max(quantile[1:]) < 2
     assert all(b - a > 25 for a, b in zip(binomial, published, strict=True))
+    shown = [re.findall(r"\d+\.\d{4}", line) for line in block("tests").splitlines()]
+    assert sum(len(row) for row in shown) == 60 + 30
 
 
 def test_sizes_alone_move_a_calibrated_model_from_2_to_92() -> None:
@@ -213,7 +218,11 @@ def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPa
 def test_table_5_agrees_where_it_was_computed(subtests: pytest.Subtests) -> None:
     for name, theirs in printed.table(5).items():
         with subtests.test(name=name):
-            assert round(page.stored(page.IMAGENET)[name][0], 2) == theirs[0]
+            ours = page.stored(page.IMAGENET)[name]
+            assert len(ours) == 6
+            assert round(ours[0], 2) == theirs[0]
+            # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
+            assert ours[2:] == theirs[1:] or (name, ours[5]) == ("Res152", 0.0101)
 
 
 def test_the_authors_files_give_table_5(subtests: pytest.Subtests) -> None:
@@ -222,10 +231,7 @@ def test_the_authors_files_give_table_5(subtests: pytest.Subtests) -> None:
     stored = page.stored(page.IMAGENET)
     for name, data in imagenet.predictions().items():
         with subtests.test(name=name):
-            tce, _, ece, ace, mce, mce_q = page.measured(data)
-            assert tce == stored[name][0]
-            # The last number of Res152 is 0.0101 in the authors' file and 0.0102 in print.
-            assert [ece, ace, mce, mce_q] == pytest.approx(printed.table(5)[name][1:], abs=1.1e-4)
+            assert page.measured(data) == stored[name]
 
 
 def test_files_of_the_authors_are_read_as_they_are(monkeypatch, tmp_path) -> None:

@@ -267,3 +267,39 @@ def test_what_is_computed_is_stored(monkeypatch, tmp_path, capsys) -> None:
     page.main(["--fake"])
     assert copy.read_text(encoding="utf-8") == text()
     assert capsys.readouterr().out.count("fake, ") == len(FAKE)
+
+
+def test_on_imagenet_scaling_binning_and_debiasing_win() -> None:
+    """Panels c and d of figures 5 and 9, on a network that stands in."""
+    found = others.stored()
+    one = {k: np.array(v) for k, v in found["5: ResNeXt, ImageNet"].items()}
+    (histogram, platt), error = one["squared"], one["standard_error"].max(axis=0)
+    assert abs(histogram - platt)[0] < 2 * error[0]
+    assert (histogram - platt > 4 * error)[1:].all()
+    assert np.diff(one["brier"][0]).min() > 0 > np.diff(one["brier"][1]).max()
+    ratios = {}
+    for bins in (15, 100):
+        part = found[f"9: ResNeXt, ImageNet, {bins} bins"]
+        ratios[bins] = np.divide(part["plain_mse"], part["cut_mse"])
+    assert ratios[15][0] == pytest.approx(3, abs=0.05) and ratios[15][-1] < 1.7
+    assert ratios[100][0] == pytest.approx(29, abs=0.5) and ratios[100][-1] > 13.9
+
+
+def test_so_many_rows_do_bring_the_square_to_within_half_of_itself(subtests) -> None:
+    """The formula behind Theorems 5.3 and 5.4, with labels drawn for bins of equal mass."""
+    n_bins, error = 64, 0.05
+    share = (1 - np.sqrt(1 - 0.4)) / 2  # its labels have variance 0.1
+    rng = np.random.default_rng(0)
+    for debiased in (False, True):
+        n = page.rows_needed(n_bins, error, debiased=debiased)
+        each = round(n / n_bins)
+        mean = rng.binomial(each, share, (4000, n_bins)) / each
+        square = (mean - share - error) ** 2
+        if debiased:
+            square = square - mean * (1 - mean) / (each - 1)
+        off = square.mean(axis=1) / error**2 - 1
+        with subtests.test(debiased=debiased):
+            assert np.sqrt(np.mean(off**2)) == pytest.approx(0.5, abs=0.05)
+    more = [page.rows_needed(1024, 0.02, debiased=d) / page.rows_needed(256, 0.02, debiased=d)
+            for d in (False, True)]  # fmt: skip
+    assert 3.8 < more[0] < 4 and 1.7 < more[1] < 2

@@ -81,3 +81,14 @@ def test_the_list_of_what_the_sources_have_names_tests_that_exist(subtests) -> N
         with subtests.test(file=file):
             source = (ROOT / file).read_text(encoding="utf-8")
             assert f"def {test}(" in source, f"{file} has no {test}"
+
+
+def test_the_count_of_the_sources_adds_up() -> None:
+    text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    part = text.partition("### What an audit counted")[2]
+    rows = re.findall(r"\| ([\w -]+)(?: \{cite.*?)? ((?:\| \d+ ){6})\|", part)
+    counts = {name.strip(): [int(x) for x in re.findall(r"\d+", row)] for name, row in rows}
+    assert len(counts) == 6
+    assert all(row[0] == sum(row[1:5]) for row in counts.values())
+    *sources, total = counts.values()
+    assert total == [sum(column) for column in zip(*sources, strict=True)]

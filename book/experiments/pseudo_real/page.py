@@ -23,21 +23,16 @@ from book.experiments.pseudo_real.result import (
     map_distance,
     of_truth,
 )
-from book.experiments.pseudo_real.stored import CLONES, DATA, stored
+from book.experiments.pseudo_real.stored import CLONES, DATA
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
-from book.experiments.pseudo_real.targets import (
-    SCORES,
-    TARGETS,
-    draws_of,
-    stored_worths,
-    write_best,
-)
+from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, write_best
 from calibkit.results import spell
 from calibkit_course.lesson11 import best
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "pseudo_real.md"
 REFERENCE = "ES15"
+NEARLY_ZERO = 0.0005
 BY_NETWORK = ("ES15", "ES_CV", "PL^CE rule", "PL3^CE rule", "Platt", "beta", "isotonic", "KDE")
 ASKED_HERE = (*SCORES, "EW15", "ES15", "PL^CE rule", "PL3^CE rule", "isotonic", "KDE")
 DISTANCES = {"map": map_distance, "error": error_distance}
@@ -98,6 +93,26 @@ def maps_table(study: Study) -> str:
     wins = maps.where(everything).wins("network")
     networks = len({draw.network for draw in maps.draws})
     return _written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
+
+
+def begun_table(study: Study) -> str:
+    """Return distances of map and error by size, where a size is measured on some questions only.
+
+    Empty where no size is.
+    """
+    if not study.begun:
+        return "Every size is measured on every question."
+    part = Study(study.begun)
+    columns = [
+        Column(f"{what}, n = {n}", table.where(at(n)), source=(source, f"n = {n}"))
+        for what, table, source in (
+            ("map", part.maps, printed.MAPS),
+            ("error", part.errors, printed.ERRORS),
+        )
+        for n in part.sizes
+    ]
+    questions = len({d.task for d in part.rows})
+    return f"On {questions} of the {len(TASKS)} questions:\n\n{_written(columns)}"
 
 
 def raw_table(study: Study) -> str:
@@ -268,6 +283,17 @@ def constant(study: Study) -> str:
     )
 
 
+def zeros(study: Study) -> str:
+    """Say how often PL reports nearly no error, and what the truth was there."""
+    parts = []
+    for n in study.sizes:
+        rows = [r["PL^CE"] for d, r in study.rows.items() if d.n == n and "PL^CE" in r]
+        few = [row.true_absolute for row in rows if row.absolute < NEARLY_ZERO]
+        mean = f", where the true error is {np.mean(few):.4f} in the mean" if few else ""
+        parts.append(f"with {n} predictions in {len(few)} of {len(rows)} data sets{mean}")
+    return f"PL reports an error below {NEARLY_ZERO:g} {'; '.join(parts)}."
+
+
 def seeds_table(study: Study) -> str:
     """Return between what numbers the means of single seeds lie: what the draw alone changes."""
     draws = {what: distances(study.rows, of) for what, of in DISTANCES.items()}
@@ -288,11 +314,13 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
+        "begun": begun_table(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
         "networks": networks_table(study),
         "repairs": repairs_table(study),
         "biases": biases_table(study),
+        "zeros": zeros(study),
         "ranks": ranks_table(study),
         "best": best_table(study),
         "foreign": foreign_table(study),
@@ -306,7 +334,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
 
 def rewrite() -> None:
     """Draw the figures and bring the page up to date."""
-    study = Study(stored(), stored_worths())
+    study = Study.load()
     draw_all(study)
     write_best(study.rows, study.worths, best.FILE)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(study)), encoding="utf-8")

@@ -22,8 +22,8 @@ from book.experiments.pseudo_real.result import (
     spearman,
     squared_distance,
 )
-from book.experiments.pseudo_real.stored import Rows
-from book.experiments.pseudo_real.targets import Worths, draws_of, estimate
+from book.experiments.pseudo_real.stored import Rows, stored
+from book.experiments.pseudo_real.targets import Worths, draws_of, estimate, stored_worths
 
 TITLES: Final = {
     "EW15": "15 equal-width bins",
@@ -69,6 +69,21 @@ class Study:
 
     rows: Rows
     worths: Worths = field(default_factory=dict)
+    begun: Rows = field(default_factory=dict)
+
+    @classmethod
+    def load(cls) -> "Study":
+        """Return what is stored; a size that not all questions have is begun, and kept apart.
+
+        `begun` then holds all sizes, of the questions that have them all.
+        """
+        rows = stored()
+        have = {n: {d.task for d in rows if d.n == n} for n in {d.n for d in rows}}
+        most = set().union(*have.values())
+        every = set.intersection(*have.values())
+        whole = {d: row for d, row in rows.items() if have[d.n] == most}
+        begun = {d: row for d, row in rows.items() if d.task in every}
+        return cls(whole, stored_worths(), {} if every == most else begun)
 
     def measured_by(self, name: str) -> "Study":
         """Return the part with the data sets that an evaluator has measured."""

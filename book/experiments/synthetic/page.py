@@ -7,7 +7,7 @@ import numpy as np
 
 from book.experiments.compared import Table, at
 from book.experiments.pages import filled, markdown
-from book.experiments.synthetic import Grid, StudyResult, StudyTable
+from book.experiments.synthetic import Grid, StudyResult, StudyTable, gallery
 from book.experiments.synthetic.claims import claims
 from book.experiments.synthetic.published import PUBLISHED
 from calibkit.results import spell
@@ -199,9 +199,11 @@ def blocks(result: StudyResult) -> dict[str, str]:
         "claims": claims(result),
         "after": plain_table(result.after_table(), 1000, 2),
         "choice": plain_table(result.choice_table(), 1, 1),
+        **gallery.directives(),
     }
 
 
 def rewrite(result: StudyResult) -> None:
-    """Bring the page up to date."""
+    """Draw the figures and bring the page up to date."""
+    gallery.draw_all()
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(result)), encoding="utf-8")

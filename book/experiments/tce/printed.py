@@ -55,6 +55,7 @@ TABLE_2 = (
 FIRST_SMALLEST = 3
 N_BINS = (1000, 500, 100, 50, 10, 5, 1)
 PAIRS = ((6, 24), (30, 120), (60, 240), (300, 1200), (600, 2400))  # Tables 8 and 11
+PAIR_BINS = (500, 100, 50, 10, 5)
 
 
 def copied(made_for: float, n_train: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Figures 2, 3, 4 and 7 of Li's report, on networks that stand in for the source's.
+"""Figures 2, 3, 4, 5, 7 and 9 of Li's report, on networks that stand in for the source's.
 
 The source's networks are VGG16 on ImageNet, ResNet18 and DenseNet121 on CIFAR-10; their outputs
 are not public. Others of the same kind are: see `POPULATIONS`. Of the networks on ImageNet only
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from book.experiments.pages import markdown
-from book.experiments.verified import binned_errors, compare_calibrators
+from book.experiments.verified import binned_errors, compare_calibrators, compare_estimators
 from calibkit_course import data
 from calibkit_course.lesson11.population import Population
 from tools.virtual_environment import ROOT
@@ -64,6 +64,14 @@ STUDIES: dict[str, tuple[str, Callable[[Population], Any]]] = {
         for name in ("wide ResNet, CIFAR-10", "LeNet, CIFAR-10")
         for view in ("top-label", "class-wise")
     },
+    "5: ResNeXt, ImageNet": ("ResNeXt, ImageNet", _calibrators),
+    **{
+        f"9: ResNeXt, ImageNet, {bins} bins": (
+            "ResNeXt, ImageNet",
+            partial(compare_estimators, n_bins=bins, n_samples=200, rng=0),
+        )
+        for bins in (15, 100)
+    },
 }
 
 
@@ -93,7 +101,21 @@ def compute() -> dict[str, dict[str, Any]]:
 
 def numbers(study: Any) -> dict[str, Any]:
     """Return what the tables need, to six digits."""
-    names = ("n_bins", "plain_2", "debiased_2", "squared", "standard_error")
+    names = [
+        "n_bins",
+        "plain_1",
+        "plain_2",
+        "debiased_2",
+        "squared",
+        "standard_error",
+        "brier",
+        "sizes",
+        "truth",
+        "plain_mean",
+        "debiased_mean",
+        "plain_mse",
+        "cut_mse",
+    ]
     kept = {name: getattr(study, name) for name in names if hasattr(study, name)}
     rounded = {name: np.char.mod("%.6g", np.asarray(value)) for name, value in kept.items()}
     return {name: value.astype(np.float64).tolist() for name, value in rounded.items()}
@@ -111,25 +133,43 @@ def table(figure: int) -> str:
     bins = max((one["n_bins"] for one in found.values()), key=len)
     rows = []
     for words, one in found.items():
-        for kind in ("plain", "debiased"):
-            cells = [f"{value:.4f}" for value in one[f"{kind}_2"]]
+        kinds = {"plain": "plain_2", "debiased": "debiased_2"}
+        for kind, key in (kinds | ({} if figure == 4 else {"plain, norm 1": "plain_1"})).items():
+            cells = [f"{value:.4f}" for value in one[key]]
             cells += ["–"] * (len(bins) - len(cells))
             rows.append([f"{words.partition(': ')[2]}, {kind}", *cells])
     return markdown(["bins", *(f"{int(number)}" for number in bins)], rows)
 
 
-def table_7() -> str:
+def table_7(figure: int = 7) -> str:
     """Return squared errors times 10 000 of both calibrators, with standard errors."""
     rows = []
     for words, one in stored().items():
-        if words.startswith("7: "):
+        if words.startswith(f"{figure}: "):
             for m, method in enumerate(("histogram", "Platt")):
                 pairs = zip(one["squared"][m], one["standard_error"][m], strict=True)
                 cells = [f"{1e4 * value:.1f} ± {1e4 * error:.1f}" for value, error in pairs]
                 rows.append([f"{words[3:]}, {method}", *cells])
+                if figure == 5:
+                    scores = [f"{value:.4f}" for value in one["brier"][m]]
+                    rows.append([f"{words[3:]}, {method}: Brier score", *scores])
     return markdown(["bins", "10", "40", "70", "100"], rows)
+
+
+def table_9() -> str:
+    """Return truth and mean estimates times 10 000 at both ends of the sizes."""
+    rows = []
+    for words, one in stored().items():
+        for s in (0, -1) if words.startswith("9: ") else ():
+            values = one["truth"], one["plain_mean"][s], one["debiased_mean"][s]
+            ratio = one["plain_mse"][s] / one["cut_mse"][s]
+            case = f"{words[3:]}, {int(one['sizes'][s]):,} rows"
+            rows.append([case, *(f"{1e4 * value:.2f}" for value in values), f"{ratio:.2f}"])
+    heads = ["case", "truth", "plain", "debiased", "plain MSE / debiased MSE"]
+    return markdown(heads, rows)
 
 
 def blocks() -> dict[str, str]:
     """Return the generated tables, by name."""
-    return {f"table-{figure}": table(figure) for figure in (2, 3, 4)} | {"table-7": table_7()}
+    tables = {f"table-{figure}": table(figure) for figure in (2, 3, 4)}
+    return tables | {"table-5cd": table_7(5), "table-7": table_7(), "table-9cd": table_9()}

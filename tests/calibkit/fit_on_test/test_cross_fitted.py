@@ -1,0 +1,174 @@
+"""A map's gain on rows that it has not seen: a lower bound, and what probmetrics computes."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from calibkit import null_level
+from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators.folds import assign_folds
+from calibkit.fakes import SyntheticShape
+from calibkit.fit_on_test import cross_fitted_error, fit_on_test
+from calibkit.multiclass import DirichletCalibrator, MulticlassCalibrator, TemperatureScaling
+from tests.helpers import binary_data, class_data
+
+
+class Square(Calibrator):
+    """A family of one map, which is the truth of the data below."""
+
+    family = "square"
+
+    def _fit(self, prob, label):
+        self.n_parameters_, self.n_iter_ = 0, 0
+
+    def _curve(self, prob):
+        return prob**2
+
+
+class Powers(MulticlassCalibrator):
+    """The same for whole rows: squares, made to sum to 1."""
+
+    family, input = "squares", "probabilities"
+
+    def _fit(self, scores, label):
+        self.n_parameters_, self.n_iter_, self.converged_ = 0, 0, True
+
+    def _prepared(self, scores):
+        return scores
+
+    def _calibrate(self, scores):
+        return scores**2 / (scores**2).sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("norm", [1, 1.5, 2, np.inf])
+def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
+    """Hölder: no map gains more than the true one, and the true one gains ``E ||f - c||_p``."""
+    y, p = binary_data(20_000, exponent=2)
+    rows = class_data(20_000)
+    for (label, prob), truth, family, other in [
+        ((y, p), p**2, Square(), PlattCalibrator()),
+        (rows, Powers()._calibrate(rows[1]), Powers(), TemperatureScaling("probabilities")),
+    ]:
+        apart = np.linalg.norm((prob - truth).reshape(len(y), -1), norm, axis=1).mean()
+        best = cross_fitted_error(label, prob, evaluator=family, loss=norm)
+        assert abs(best - apart) < 4 * best.standard_error
+        less = cross_fitted_error(label, prob, evaluator=other, loss=norm)
+        assert less < apart + 4 * less.standard_error
+
+
+def test_a_calibrated_model_gains_nothing_on_average_and_fit_on_test_does() -> None:
+    y, p = binary_data(300, exponent=1)
+    null = null_level(
+        partial(cross_fitted_error, evaluator=PlattCalibrator()), y, p, n_draws=300, rng=0
+    )
+    assert abs(null.mean) < 4 * null.sd / np.sqrt(300)
+    assert null.p_value > 0.05
+    assert fit_on_test(y, p, evaluator=BetaCalibrator(), null_draws=50, rng=0).null_mean > 0.01
+
+
+def test_the_lower_end_is_rarely_above_the_truth() -> None:
+    """The 90 % interval leaves 5 % above; 100 data sets, four standard errors."""
+    shape = SyntheticShape.with_error("stairs", 0.05)
+    above = 0
+    for seed in range(100):
+        data = shape.sample(300, seed)
+        low, high = cross_fitted_error(data.y_true, data.y_prob, cv=2).interval()
+        assert low < high
+        above += low > np.abs(data.true_prob - data.y_prob).mean()
+    assert above <= 5 + 4 * np.sqrt(100 * 0.05 * 0.95)
+
+
+def test_over_and_under_confidence_share_the_gain() -> None:
+    y, p = binary_data(500)
+    for loss in (1, "brier"):
+        whole, over, under = (
+            cross_fitted_error(y, p, loss=loss, side=side) for side in (None, "over", "under")
+        )
+        np.testing.assert_allclose(over.gain + under.gain, whole.gain, atol=1e-15)
+    label, rows = class_data(500)  # under-confident
+    over, under = (
+        cross_fitted_error(label, rows, view="top-label", side=side) for side in ("over", "under")
+    )
+    assert over < 0.02 < under
+    assert "top-label, under-confidence" in under.describe()
+
+
+def test_rows_may_come_in_any_order() -> None:
+    label, prob = class_data(300)
+    shuffled = np.random.default_rng(0).permutation(300)
+    for options in ({}, {"view": 1}, {"view": "top-label", "evaluator": IsotonicCalibrator()}):
+        one = cross_fitted_error(label, prob, **options)
+        other = cross_fitted_error(label[shuffled], prob[shuffled], **options)
+        np.testing.assert_allclose(other.gain, one.gain[shuffled], atol=1e-12)
+        assert one.gain.mean() == one.value
+
+
+def test_what_does_not_suit_is_refused(subtests) -> None:
+    y, p = binary_data(50)
+    label, prob = class_data(50)
+    for options, said in {
+        (("loss", 0.5),): 'loss must be "brier" or a norm from 1 on, got 0.5',
+        (("loss", "log"),): 'loss must be "brier" or a norm',
+        (("side", "both"),): 'side must be "over" or "under"',
+        (("evaluator", "isotonic"),): "An evaluator is a calibrator",
+    }.items():
+        with subtests.test(options=options), pytest.raises(ValueError, match=said):
+            cross_fitted_error(y, p, **dict(options))
+    with pytest.raises(ValueError, match="needs one event; name a view"):
+        cross_fitted_error(label, prob, side="over")
+    for evaluator in (BetaCalibrator(), TemperatureScaling("logits")):
+        with pytest.raises(ValueError, match="one of calibkit.multiclass with"):
+            cross_fitted_error(label, prob, evaluator=evaluator)
+
+
+@pytest.mark.filterwarnings("ignore:Input shape")
+def test_probmetrics_finds_the_same_numbers(subtests) -> None:
+    """With our folds and families: whole rows by its own loop, one event by its losses."""
+    metrics = pytest.importorskip("probmetrics.metrics")
+    torch = pytest.importorskip("torch")
+    label, prob = class_data(400)
+    order = np.lexsort((label, *prob.T))
+    label, prob = label[order], prob[order]
+    fold, n = assign_folds(np.zeros(400), label, 5, 0)
+
+    class Folds:
+        def get_splits(self, **_):
+            return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]
+
+        def get_name(self):
+            return "ours"
+
+    losses = [(norm, metrics.ProperLpLoss(norm)) for norm in (1, 2, np.inf)]
+    for family in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities")):
+        for loss, theirs in [*losses, ("brier", metrics.BrierLoss())]:
+            with subtests.test(family=family.family, loss=loss):
+                found = metrics.MetricsWithCalibration(
+                    theirs, calibrator=family, val_splitter=Folds()
+                ).compute_all_from_labels_probs(torch.as_tensor(label), torch.as_tensor(prob))
+                number = next(float(v) for k, v in found.items() if k.startswith("calib-err"))
+                ours = cross_fitted_error(label, prob, evaluator=family, loss=loss)
+                assert float(ours) == pytest.approx(number, abs=1e-12)
+    y, p = binary_data(400)
+    y, p = y[np.argsort(p)], np.sort(p)
+    fold, n = assign_folds(p, y, 5, 0)
+    after = np.empty(400)
+    for k in range(n):
+        after[fold == k] = IsotonicCalibrator().fit(p[fold != k], y[fold != k]).curve(p[fold == k])
+    columns = (torch.as_tensor(x.reshape(-1, 1).astype(float)) for x in (p, after, y))
+    said, moved, hit = map(
+        pytest.importorskip("probmetrics.distributions").CategoricalProbs, columns
+    )
+    whole = metrics.ProperLpLoss(1, binary_as_multiclass=True)
+    for side, loss in {
+        None: whole,
+        "over": metrics.OverConfidenceLoss(whole),
+        "under": metrics.UnderConfidenceLoss(whole),
+    }.items():
+        with subtests.test(side=side):
+            before, left = (
+                loss.compute(hit, one, reduction="none", f_x=said).numpy() for one in (said, moved)
+            )
+            ours = cross_fitted_error(y, p, evaluator=IsotonicCalibrator(), side=side)
+            # Its one column becomes two, p and 1 - p, so that each gain counts twice.
+            np.testing.assert_allclose(2 * ours.gain, before - left, atol=1e-12)
