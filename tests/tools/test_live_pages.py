@@ -86,7 +86,7 @@ def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -
 
 
 def test_lessons_show_explorers_and_quizzes() -> None:
-    assert len(shown_in_lessons()) == 20
+    assert len(shown_in_lessons()) == 21
 
 
 def test_a_start_that_no_slider_had_is_kept() -> None:
