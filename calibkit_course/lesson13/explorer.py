@@ -78,7 +78,6 @@ def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> No
     code = look.fill("none", look.OVER, hatch="////", label="worth less than no model")
     places = curve.threshold, idle, curve.net_benefit
     ax.fill_between(*places, where=curve.net_benefit < idle, gid="loss", **code)
-    # The same scales in all states, so that the dial moves the curve and not the axis.
     ax.set(ylim=(-0.1, 0.32), ylabel="net benefit")
     if not compact:
         look.legend(figure, columns=3)

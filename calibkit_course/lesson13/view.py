@@ -93,8 +93,6 @@ def _curve(model: str) -> RegretCurve:
     return regret_curve(belief_of(model)(deal.seen.ravel()), deal.true.ravel())
 
 
-# --- net benefit of bold and timid models --------------------------------------------------------
-
 POPULATION, N_PATIENTS = LogitDistortion(scores=(0.6, 1.4)), 20_000  # as in the lesson
 THRESHOLDS = np.arange(2, 99, 4) / 100
 
@@ -102,9 +100,8 @@ THRESHOLDS = np.arange(2, 99, 4) / 100
 def boldness_view(*, times: float = 2) -> DecisionCurve:
     """Multiply the logits of true probabilities, and compare the net benefit with theirs."""
     sample = POPULATION.sample(N_PATIENTS, CURVE_SEED)
-    truth = sample.true_prob
-    said = expit(as_positive(times, "times") * logit(truth))
-    return decision_curve(sample.y_true, said, thresholds=THRESHOLDS, against=truth)
+    said = expit(as_positive(times, "times") * logit(sample.true_prob))
+    return decision_curve(sample.y_true, said, thresholds=THRESHOLDS, against=sample.true_prob)
 
 
 # --- the calibration game ------------------------------------------------------------------------
