@@ -68,8 +68,8 @@ WORDS = (
     ),
     Word(
         "CITL, calibration slope, O/E",
-        "`calibration_in_the_large`, `calibration_slope`, `observed_expected_ratio` of "
-        "`calibkit.significance`",
+        "`significance.calibration_in_the_large`, `significance.calibration_slope`, "
+        "`significance.observed_expected_ratio`",
         "citl calibration_intercept calibration_slope calibration_in_the_large oe_ratio",
     ),
     Word(

@@ -128,6 +128,30 @@ def test_bands_hold_the_true_curve_as_often_as_they_say(method: str) -> None:
     assert 0.84 < np.mean(everywhere) < 0.97
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["loess", "spline"])
+def test_by_cluster_bands_hold_what_blind_ones_do_not(method: str) -> None:
+    """Fifty clusters of ten rows, each with a normal effect on its logits."""
+    rng, cluster = np.random.default_rng(3), np.arange(500) // 10
+    effect, share = np.polynomial.hermite_e.hermegauss(30)
+    held = []
+    for _ in range(100):
+        near, own, shift = rng.normal(size=50), rng.normal(size=500), rng.normal(size=50)
+        logits = near[cluster] + own - 0.5
+        p = expit(logits[:, np.newaxis] + effect) @ share / share.sum()
+        y = rng.random(500) < expit(logits + shift[cluster])
+        row = []
+        for how in ({"cluster": cluster}, {}):
+            found = smooth_curve(y, p, method=method, level=0.9, **how)
+            inside = (found.low <= found.prob) & (found.prob <= found.high)
+            everywhere = (found.all_low <= found.prob) & (found.prob <= found.all_high)
+            row += [np.interp(p, found.prob, inside).mean(), everywhere.all()]
+        held.append(row)
+    point, everywhere, blind, blind_everywhere = np.mean(held, axis=0)
+    assert 0.84 < point < 0.95 and 0.82 < everywhere < 0.98  # standard errors 0.02 and 0.03
+    assert blind < point - 0.03 and blind_everywhere < everywhere
+
+
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "rows": ([0.2] * 5, {}, "at least 10 rows, got 5"),
     "equal": ([0.2] * 20, {}, "all predictions are equal"),
