@@ -1,4 +1,4 @@
-# What R says of cars, of binary.csv and of the vignette of pmcalibration 0.2.0 (seed 2345).
+# What R says of cars and of binary.csv.
 # In this folder: Rscript by_r.R > by_r.json
 suppressMessages({library(splines); library(MASS)})
 d <- read.csv("binary.csv"); y <- d$label; p <- d$prob; x <- qlogis(p)
@@ -24,11 +24,6 @@ said <- list(
   "spline 3" = spline(c(.1, .5, .9)), "spline 4" = spline(c(.05, .35, .65, .95)),
   "spline 5" = spline(c(.05, .275, .5, .725, .95))
 )
-set.seed(2345)
-x1 <- rnorm(1000); x2 <- rnorm(1000)
-said[["vignette y"]] <- rbinom(1000, 1, plogis(-3 + x1 + x2 + .3 * x1 * x2))
-said[["vignette logit"]] <- -3 + x1 + x2
-digits <- function(name) if (name == "vignette logit") 9 else 15
 rows <- sapply(names(said), function(name) sprintf(
-  '  "%s": [%s]', name, paste(formatC(said[[name]], digits = digits(name), format = "g", width = 1), collapse = ", ")))
+  '  "%s": [%s]', name, paste(formatC(said[[name]], digits = 15, format = "g", width = 1), collapse = ", ")))
 cat("{\n", paste(rows, collapse = ",\n"), "\n}\n", sep = "")

@@ -70,7 +70,7 @@ def test_they_are_what_statsmodels_gives() -> None:
 
 
 def test_they_are_what_r_gives() -> None:
-    """Profile ends of R interpolate; a vignette prints two or three digits of its own data."""
+    """R's profile ends are interpolated."""
     by_r, data = golden("by_r.json"), golden_data("binary")
     for name, measure in (
         ("calibration in the large", calibration_in_the_large),
@@ -80,11 +80,6 @@ def test_they_are_what_r_gives() -> None:
         assert float(found) == pytest.approx(by_r[name][0], abs=1e-8), name
         assert [found.low, found.high] == pytest.approx(by_r[name][1:], abs=1e-3), name
     assert cox_test(*data).intercept == pytest.approx(by_r["joint intercept"][0], abs=1e-6)
-    shown = by_r["vignette y"], expit(by_r["vignette logit"])
-    large, slope = calibration_in_the_large(*shown), calibration_slope(*shown)
-    assert [f"{v:.3f}" for v in (large.value, slope.value)] == ["-0.044", "1.336"]
-    ends = (large.low, large.high, slope.low, slope.high)
-    assert [f"{v:.2f}" for v in ends] == ["-0.29", "0.19", "1.10", "1.60"]
 
 
 def test_by_cluster_the_profile_rises_as_much_as_the_design_asks() -> None:
