@@ -61,6 +61,22 @@ WORDS = (
     Word(
         "NLL, cross-entropy", "`log_loss`, in nats", "nll cross_entropy logloss negative_log_loss"
     ),
+    Word(
+        "ICI, E50, E90, E_max, ECI",
+        "`significance.smooth_curve`, which has all five",
+        "ici eavg e50 e90 emax eci integrated_calibration_index estimated_calibration_index",
+    ),
+    Word(
+        "CITL, calibration slope, O/E",
+        "`significance.calibration_in_the_large`, `significance.calibration_slope`, "
+        "`significance.observed_expected_ratio`",
+        "citl calibration_intercept calibration_slope calibration_in_the_large oe_ratio",
+    ),
+    Word(
+        "net benefit, decision curve (DCA)",
+        "`decisions.net_benefit`, `decisions.decision_curve`",
+        "net_benefit dca decision_curve decision_curve_analysis",
+    ),
     Word('`pos_label="yes"`', '`positive="yes"`', "pos_label="),
     Word("`n_bins=15`", "`bins=15`, where there are bins", "n_bins= num_bins= nbins="),
     Word(

@@ -1,7 +1,9 @@
 """Published numbers, computed again: the page `book/published.md` and what it holds.
 
 ``python -m book.experiments.published`` writes the tables of the page (seconds). All data come with
-scikit-learn or with the package, so that nothing is fetched.
+scikit-learn, with the package or in `book/_data/published.csv.gz`, so that nothing is fetched: patients of
+dcurves 1.1.7 (its wheel's data/df_binary.csv, SHA-256 4c1cb9c3…38d88, Apache-2.0), and what R 4.2.2
+draws by the lines of pmcalibration's vignette from the seed 2345.
 """
 
 from fractions import Fraction
@@ -17,9 +19,11 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibkit as ck
 from book.experiments import pages
+from calibkit import decisions, significance
 from calibkit_course import data
 
 PAGE = Path(__file__).parents[1] / "published.md"
+DATA = PAGE.parent / "_data" / "published.csv.gz"
 HEAD = ("number", "printed", "here")
 FITS = ("events, fit", "events, new", "mean prediction", "called impossible", "log loss")
 Rows = dict[str, tuple[str, float]]
@@ -111,6 +115,35 @@ def others() -> Rows:
     }
 
 
+def patients(example: str) -> tuple[Any, Any]:
+    """Return labels and predictions of dcurves, or of pmcalibration."""
+    name, y, p = np.loadtxt(DATA, delimiter=",", skiprows=1, dtype=str, unpack=True)
+    return y[name == example].astype(int), p[name == example].astype(float)
+
+
+def clinic() -> Rows:
+    """Return what R prints of two examples of clinical prediction beside what we find."""
+    drawn = patients("pmcalibration")
+    large = significance.calibration_in_the_large(*drawn)
+    slope = significance.calibration_slope(*drawn)
+    curve = decisions.decision_curve(*patients("dcurves"), thresholds=[0.05, 0.1, 0.2, 0.35])
+    by_r = ("0.105544", "0.087407", "0.067333", "0.050154")
+    marks = zip(curve.threshold, by_r, curve.net_benefit.tolist(), strict=True)
+    found = {f"dcurves, net benefit at {t:g}": (said, value) for t, said, value in marks}
+    found["dcurves, treat all at 0.05"] = "0.094737", float(curve.treat_all[0])
+    for name, wanted, line in (
+        ("intercept", ("-0.044", "-0.29", "0.19"), large),
+        ("slope", ("1.336", "1.10", "1.60"), slope),
+    ):
+        values = dict(zip(wanted, (line.value, line.low, line.high), strict=True))
+        heads = ("", ", 95 % from", ", to")
+        found |= {
+            f"pmcalibration, {name}{end}": pair
+            for end, pair in zip(heads, values.items(), strict=True)
+        }
+    return found
+
+
 def slide() -> dict[str, Fraction]:
     """Return what three readings make of the slides' table; only the last is the ECE."""
     n = sum(rows for _, rows, _ in SLIDE)
@@ -126,12 +159,17 @@ def slide() -> dict[str, Fraction]:
     }
 
 
+def alike(printed: str, value: float) -> str:
+    """Return a number with as many digits as another is printed with."""
+    return f"{value:.{len(printed.partition('.')[2])}f}"
+
+
 def blocks() -> dict[str, str]:
     """Return the generated parts of the page."""
     rows, fits = examples()
 
     def table(found: Rows) -> str:
-        lines = [[n, said, f"{value:.{len(said) - 2}f}"] for n, (said, value) in found.items()]
+        lines = [[n, said, alike(said, value)] for n, (said, value) in found.items()]
         return pages.markdown(HEAD, lines)
 
     fractions = [[name, str(value)] for name, value in slide().items()]
@@ -140,6 +178,7 @@ def blocks() -> dict[str, str]:
         "fits": pages.markdown(("example", *FITS), fits),
         "slide": pages.markdown(("reading", "value"), fractions),
         "others": table(others()),
+        "clinic": table(clinic()),
     }
 
 

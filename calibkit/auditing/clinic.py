@@ -66,10 +66,12 @@ def net_benefits(
     clusters: Clusters | None,
     level: float,
 ) -> Listing | None:
-    """Return net benefits of P(y = 1) where the prices put the threshold; without prices None."""
+    """Return net benefits of P(y = 1) where the prices put the threshold; without odds None."""
     if costs is None or prices_with_threshold(costs) is None or label.min() == label.max():
         return None
     t, (first, *_) = decision_threshold(costs), probs
+    if t in (0, 1):  # one mistake is free
+        return None
     rows, said = [], []
     how: dict[str, Any] = {"thresholds": [t], "level": level, "cluster": clusters}
     for name, prob in probs.items():

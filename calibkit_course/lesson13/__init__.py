@@ -1,7 +1,7 @@
 """Lesson 13: decide with probabilities."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson13.explorer import hospital
+from calibkit_course.lesson13.explorer import boldness, hospital
 from calibkit_course.lesson13.figures import game_scores, requirements
 from calibkit_course.lesson13.game import WardGame, ward_rounds
 from calibkit_course.lesson13.needs import least_accuracy, requirement_sweep
@@ -16,6 +16,7 @@ __all__ = [
     "Ward",
     "WardGame",
     "WardRound",
+    "boldness",
     "game_scores",
     "hospital",
     "hospital_view",

@@ -344,4 +344,13 @@ PREDICTIONS = {
         "This is a sentence that a product owner can use.",
         tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
+    "13e": Prediction(
+        question="With doubled logits a model is worth less than no model at seven of 25 "
+        "thresholds. At how many is it with halved logits?",
+        outcome=0.0,
+        unit="thresholds",
+        why="Halved logits lie nearer to one half. Below it the model treats more patients than it "
+        "should, but fewer than all, and leaves out only those who are not worth it.",
+        tells=(r"timid[^.]{0,80}(never|wastes)|0 of 25",),
+    ),
 }

@@ -1,13 +1,18 @@
 """The hospital: who is treated, what it wins, and for which costs calibration pays. Lesson 13."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from calibkit import plot
+from calibkit.decisions import DecisionCurve
+from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
 from calibkit_course.lesson13 import figures
 from calibkit_course.lesson13.models import MODELS
-from calibkit_course.lesson13.view import Hospital, hospital_view
+from calibkit_course.lesson13.view import Hospital, boldness_view, hospital_view
 
 
 def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
@@ -63,4 +68,37 @@ def hospital(**defaults: Any) -> Explorer[Hospital]:
         presets=_PRESETS,
         size=(8.4, 4.6),
         cell=(7.8, 2.5),
+    ).starting_at(**defaults)
+
+
+def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> None:
+    honest = replace(curve, net_benefit=curve.net_benefit - curve.difference)
+    ax = plot.decision_curve({"the truth": honest, "the model": curve}, figure.subplots())
+    idle = np.maximum(curve.treat_all, 0)
+    code = look.fill("none", look.OVER, hatch="////", label="worth less than no model")
+    places = curve.threshold, idle, curve.net_benefit
+    ax.fill_between(*places, where=curve.net_benefit < idle, gid="loss", **code)
+    ax.set(ylim=(-0.1, 0.32), ylabel="net benefit")
+    if not compact:
+        look.legend(figure, columns=3)
+
+
+_TIMES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4)
+_BOLDNESS = (
+    Slider(name="times", label="Logits times", values=_TIMES, default=2, book=_TIMES, form="{:g}"),
+)
+
+
+def boldness(**defaults: Any) -> Explorer[DecisionCurve]:
+    """Return the decision curve of a model that says less than it knows, or more."""
+    return Explorer(
+        name="boldness",
+        title="Too timid, too bold",
+        controls=_BOLDNESS,
+        view=boldness_view,
+        draw=_draw_boldness,
+        play="times",
+        presets=tuple((f"Logits times {t:g}", {"times": t}) for t in (0.5, 1, 2, 4)),
+        size=(6.4, 4.4),
+        cell=(4.2, 3.0),
     ).starting_at(**defaults)

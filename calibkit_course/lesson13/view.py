@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from calibkit.bins import EqualWidth
-from calibkit.decisions import RegretCurve, regret_curve
+from calibkit.decisions import DecisionCurve, RegretCurve, decision_curve, regret_curve
+from calibkit.fakes import LogitDistortion
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
 from calibkit.types import FloatVector
+from calibkit.validation import as_positive
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import Ward
@@ -88,6 +91,17 @@ def _curve(model: str) -> RegretCurve:
     deal = Ward().deal(CLASSIFIERS[model], N_CURVE, CURVE_SEED)
     assert deal.true is not None  # fake classifiers know the truth
     return regret_curve(belief_of(model)(deal.seen.ravel()), deal.true.ravel())
+
+
+POPULATION, N_PATIENTS = LogitDistortion(scores=(0.6, 1.4)), 20_000  # as in the lesson
+THRESHOLDS = np.arange(2, 99, 4) / 100
+
+
+def boldness_view(*, times: float = 2) -> DecisionCurve:
+    """Multiply the logits of true probabilities, and compare the net benefit with theirs."""
+    sample = POPULATION.sample(N_PATIENTS, CURVE_SEED)
+    said = expit(as_positive(times, "times") * logit(sample.true_prob))
+    return decision_curve(sample.y_true, said, thresholds=THRESHOLDS, against=sample.true_prob)
 
 
 # --- the calibration game ------------------------------------------------------------------------

@@ -115,6 +115,13 @@ def test_the_search_finds_a_lesson_without_any_other_host(visit: Visit) -> None:
     assert visit.elsewhere == [] and visit.messages == []
 
 
+def test_the_words_of_a_trade_find_their_page_first(visit: Visit) -> None:
+    words = "net+benefit O/E ICI calibration+slope traffic+light Hosmer–Lemeshow scale_pos_weight"
+    for word in words.split():
+        page = visit.open(f"search.html?q={word}")
+        page.wait_for_selector("#search-results li:first-child a[href*='trades']")
+
+
 def test_the_reader_chooses_light_or_dark(visit: Visit) -> None:
     page = visit.open(LESSON)
     ground = "getComputedStyle(document.body).backgroundColor"

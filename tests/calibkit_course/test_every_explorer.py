@@ -40,6 +40,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "calibrator_race": [{"n": 201}, {"n_bins": 0}, {"n_bins": 51}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],
     "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
+    "boldness": [{"times": value} for value in (0, -1, np.inf, np.nan)],
     "hospital": [{"harm": 0}, {"beds": 11}, {"rounds": 0}],
     "audit_board": [{"rows": 0}, {"bins": 0}, {"file": "broken file"}],
     "look_every_day": [{"days": 0}, {"days": 1.5}, {"shift": np.nan}],

@@ -88,7 +88,7 @@ def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -
 
 
 def test_lessons_show_explorers_and_quizzes() -> None:
-    assert len(shown_in_lessons()) == 20
+    assert len(shown_in_lessons()) == 21
 
 
 def test_a_start_that_no_slider_had_is_kept() -> None:
@@ -147,6 +147,8 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     assert shown == report and all(said.startswith("calibkit audit") for said in commands)
     assert found["headline"] == report["headline"] and report["headline"] in found["html"]
     assert "<img src=x" not in found["html"]
+    benefit = f"as it is {report['net benefit'][0]['net benefit']:.4f}"
+    assert "Net benefit: " in found["html"] and benefit in found["html"].replace("&nbsp;", " ")
     assert found["command"].startswith("calibkit audit --label=y --prob=p")
 
 

@@ -11,32 +11,27 @@ from sklearn.linear_model import LogisticRegression
 import calibkit as ck
 from calibkit.significance import SmoothCurve, smooth_curve
 from calibkit.significance._curves import KNOTS, Loess
-from tests.helpers import assert_same, binary_data
+from tests.helpers import assert_same, binary_data, golden, golden_data
 
-# Speed and stopping distance of 50 cars (Ezekiel 1930), and what R prints for
-# predict(loess(dist ~ speed, cars), data.frame(speed = 5:25)).
-SPEED = np.repeat(
-    [4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25.0],
-    [2, 2, 1, 1, 3, 2, 4, 4, 4, 3, 2, 3, 4, 3, 5, 1, 1, 4, 1],
-)
-# fmt: off
-DISTANCE = np.array([
-    2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80,
-    20, 26, 54, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70,
-    92, 93, 120, 85,
-])
-BY_R = [
-    7.797353, 10.002308, 12.499786, 15.281082, 18.446568, 21.865315, 25.517015, 29.350386,
-    33.230660, 37.167935, 41.205226, 45.055736, 48.355889, 49.824812, 51.986702, 56.461318,
-    61.959729, 68.569313, 76.316068, 85.212121, 95.324047,
-]
-# fmt: on
+BY_R = golden("by_r.json")
 
 
-def test_the_loess_is_that_of_r() -> None:
-    loess = Loess(SPEED, 0.75, 2)
-    found = loess.basis(np.arange(5.0, 26)) @ loess.fit(DISTANCE)
-    assert found == pytest.approx(BY_R, abs=6e-7)
+def test_the_loess_is_that_of_r_on_speed_and_stopping_distance_of_50_cars() -> None:
+    """Ezekiel (1930)."""
+    speed, distance = np.array(BY_R["cars speed"], float), np.array(BY_R["cars dist"], float)
+    loess = Loess(speed, 0.75, 2)
+    found = loess.basis(np.arange(5.0, 26)) @ loess.fit(distance)
+    assert found == pytest.approx(BY_R["cars loess at 5 to 25"], abs=1e-9)
+
+
+CURVES: dict[str, dict[str, Any]] = {"loess": {}, "loess 2/3 1": {"span": 2 / 3, "degree": 1}}
+CURVES |= {f"spline {k}": {"method": "spline", "n_knots": k} for k in (3, 4, 5)}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_all_five_distances_are_those_of_r(name: str) -> None:
+    curve = smooth_curve(*golden_data("binary"), **CURVES[name])
+    assert curve.index_value == pytest.approx(BY_R[name], abs=1e-6)
 
 
 def test_between_its_knots_it_is_near_a_local_fit_at_every_point() -> None:
@@ -131,6 +126,30 @@ def test_bands_hold_the_true_curve_as_often_as_they_say(method: str) -> None:
         everywhere.append(((found.all_low <= true) & (true <= found.all_high)).all())
     assert 0.85 < np.mean(points) < 0.94  # standard error about 0.015
     assert 0.84 < np.mean(everywhere) < 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["loess", "spline"])
+def test_by_cluster_bands_hold_what_blind_ones_do_not(method: str) -> None:
+    """Fifty clusters of ten rows, each with a normal effect on its logits."""
+    rng, cluster = np.random.default_rng(3), np.arange(500) // 10
+    effect, share = np.polynomial.hermite_e.hermegauss(30)
+    held = []
+    for _ in range(100):
+        near, own, shift = rng.normal(size=50), rng.normal(size=500), rng.normal(size=50)
+        logits = near[cluster] + own - 0.5
+        p = expit(logits[:, np.newaxis] + effect) @ share / share.sum()
+        y = rng.random(500) < expit(logits + shift[cluster])
+        row = []
+        for how in ({"cluster": cluster}, {}):
+            found = smooth_curve(y, p, method=method, level=0.9, **how)
+            inside = (found.low <= found.prob) & (found.prob <= found.high)
+            everywhere = (found.all_low <= found.prob) & (found.prob <= found.all_high)
+            row += [np.interp(p, found.prob, inside).mean(), everywhere.all()]
+        held.append(row)
+    point, everywhere, blind, blind_everywhere = np.mean(held, axis=0)
+    assert 0.84 < point < 0.95 and 0.82 < everywhere < 0.98  # standard errors 0.02 and 0.03
+    assert blind < point - 0.03 and blind_everywhere < everywhere
 
 
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {

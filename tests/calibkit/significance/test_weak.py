@@ -12,7 +12,7 @@ from calibkit.significance import (
     cox_test,
     observed_expected_ratio,
 )
-from tests.helpers import binary_data
+from tests.helpers import binary_data, golden, golden_data
 
 
 def loss(a: float, b: float, y: np.ndarray, p: np.ndarray) -> float:
@@ -67,6 +67,19 @@ def test_they_are_what_statsmodels_gives() -> None:
     robust = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12, **how)
     ours = calibration_slope(y, p, cluster=cluster)
     assert ours.high - ours.low == pytest.approx(2 * 1.984 * robust.bse[1], rel=0.05)
+
+
+def test_they_are_what_r_gives() -> None:
+    """R's profile ends are interpolated."""
+    by_r, data = golden("by_r.json"), golden_data("binary")
+    for name, measure in (
+        ("calibration in the large", calibration_in_the_large),
+        ("calibration slope", calibration_slope),
+    ):
+        found = measure(*data)
+        assert float(found) == pytest.approx(by_r[name][0], abs=1e-8), name
+        assert [found.low, found.high] == pytest.approx(by_r[name][1:], abs=1e-3), name
+    assert cox_test(*data).intercept == pytest.approx(by_r["joint intercept"][0], abs=1e-6)
 
 
 def test_by_cluster_the_profile_rises_as_much_as_the_design_asks() -> None:

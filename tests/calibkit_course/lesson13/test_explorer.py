@@ -9,13 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from calibkit_course import lesson13
 from calibkit_course.explore.lab import quiz_box
 from calibkit_course.explore.page import quiz_page
 from calibkit_course.lesson13.game import PLAYERS
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
-from calibkit_course.lesson13.view import IGNORE, NAMES, TRUST, TRUTH, WARM_UP
+from calibkit_course.lesson13.view import (
+    IGNORE,
+    NAMES,
+    POPULATION,
+    THRESHOLDS,
+    TRUST,
+    TRUTH,
+    WARM_UP,
+    boldness_view,
+)
 from calibkit_course.lesson13.wards import Ward
 
 KILOBYTE = 1024
@@ -59,6 +69,24 @@ class TestHospital:
         assert waits[TRUST].value < waits[IGNORE].value
         repaired, raw = (lesson13.hospital_view(model=m).curve for m in ("recalibrated", MODELS[1]))
         assert repaired.regret.max() < 0.1 * raw.regret.max()
+
+
+def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not(subtests):
+    """On true probabilities, where chance plays no part, and as the explorer shows it."""
+    t = THRESHOLDS[:, np.newaxis]
+    for seed in range(20):
+        q = POPULATION.sample(20_000, seed).true_prob
+        worth = (q - t) / (1 - t)
+        idle = np.maximum(worth.mean(axis=1), 0)
+        for times in (0.25, 0.5, 2, 4):
+            treated = expit(times * logit(q)) >= t
+            gap = (treated * worth).mean(axis=1) - idle
+            with subtests.test(times, seed=seed):
+                assert ((gap >= -1e-12).all()) == (times < 1)
+    for times, wanted in ((0.5, 0), (1, 0), (2, 7)):
+        curve = boldness_view(times=times)
+        worse = curve.net_benefit < np.maximum(curve.treat_all, 0) - 0.001
+        assert worse.sum() == wanted and (times != 1 or (curve.difference == 0).all())
 
 
 # --- the calibration game ----------------------------------------------------------------------
