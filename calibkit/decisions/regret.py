@@ -138,7 +138,11 @@ def as_levels(thresholds: Any) -> FloatVector:
     levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
     bad = np.flatnonzero(~((levels > 0) & (levels < 1)))
     if levels.ndim != 1 or len(bad) or not len(levels):
-        shown = f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}" if len(bad) else f"shape {levels.shape}"
+        shown = (
+            f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}"
+            if len(bad)
+            else f"shape {levels.shape}"
+        )
         raise ValueError(
             f"thresholds must be numbers strictly between 0 and 1 in one row ({shown})."
         )

@@ -311,9 +311,7 @@ PREDICTIONS = {
         outcome="0.8",
         why="Each number is stated by several vectors, and their errors cancel. No truth with "
         "these four straight diagrams lies farther away than 0.8.",
-        tells=(
-            r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",
-        ),
+        tells=(r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",),
     ),
     "12c": Prediction(
         question=(
