@@ -1,9 +1,9 @@
 """Published numbers, computed again: the page `book/published.md` and what it holds.
 
 ``python -m book.experiments.published`` writes the tables of the page (seconds). All data come with
-scikit-learn, with the package or in `book/_data/published.csv.gz`, so that nothing is fetched: patients of
-dcurves 1.1.7 (its wheel's data/df_binary.csv, SHA-256 4c1cb9c3…38d88, Apache-2.0), and what R 4.2.2
-draws by the lines of pmcalibration's vignette from the seed 2345.
+scikit-learn, with the package or in `book/_data/published.csv.gz`, so that nothing is fetched:
+patients of dcurves 1.1.7 (its wheel's data/df_binary.csv, SHA-256 4c1cb9c3…38d88, Apache-2.0), and
+what R 4.2.2 draws by the lines of pmcalibration's vignette from the seed 2345.
 """
 
 from fractions import Fraction
