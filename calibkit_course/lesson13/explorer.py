@@ -79,8 +79,6 @@ def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> No
     places = curve.threshold, idle, curve.net_benefit
     ax.fill_between(*places, where=curve.net_benefit < idle, gid="loss", **code)
     ax.set(ylim=(-0.1, 0.32), ylabel="net benefit")
-    if not compact:
-        look.legend(figure, columns=3)
 
 
 _TIMES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4)
