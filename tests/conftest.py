@@ -18,6 +18,7 @@ import pytest
 from tests.browser_pages import Visit
 
 ROOT = Path(__file__).resolve().parent.parent
+collect_ignore = ["tools/in_node"]  # programs for another Python
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium as root, without its own requests to the world; it finds no host but this machine.
 BROWSER_OPTIONS = (

@@ -16,11 +16,11 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
+from book.bank import item
 from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Message, Prediction, messages
 from calibkit_course.learn.forecasts import least_sure
 from calibkit_course.learn.questions import Question, read_questions
-from tools.bank import item
 
 LESSON = re.compile(r"notebooks/(\d\d)_")
 NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")

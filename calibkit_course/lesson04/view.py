@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, EqualWidth
-from calibkit.errors import CalibrationError, expected_calibration_error
+from calibkit.errors import null_moments
 from calibkit.fakes import LogitDistortion
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
@@ -40,18 +40,21 @@ MOST_REDRAWS = 500
 class DiagramView(Result):
     """One state of the diagram lab: what it shows, and the elements to draw."""
 
-    table: BinTable
-    error: CalibrationError
-    band: ConsistencyBand
+    band: ConsistencyBand  # with the table
     model: LogitDistortion
     elements: frozenset[str]
 
+    @property
+    def table(self) -> BinTable:
+        """The predictions in bins."""
+        return self.band.table
+
     def describe(self) -> str:
         """Give the error beside its null level, and count the bins outside the band."""
-        error, outside = self.error, int(np.sum(self.band.outside))
-        used, (mean, sd) = int(self.table.occupied.sum()), error.null_moments
+        outside, (mean, sd) = int(np.sum(self.band.outside)), null_moments(self.table)
+        used = int(self.table.occupied.sum())
         return (
-            f"The ECE is {error.value:.3f} from {spell(self.table.n, 'prediction')} in "
+            f"The ECE is {mean_gap(self.table):.3f} from {spell(self.table.n, 'prediction')} in "
             f"{self.table.bins}; a calibrated model with these predictions would show "
             f"{mean:.3f} ± {sd:.3f}. {outside} of {spell(used, 'bin')} "
             f"{'lies' if outside == 1 else 'lie'} outside the {100 * self.band.level:g} % band."
@@ -75,9 +78,13 @@ def diagram_lab_view(
     fake = MODELS[as_choice(model, "model", MODELS)]
     bins = RULES[as_choice(rule, "rule", RULES)](n_bins)
     sample = fake.sample(n, seed)
-    error = expected_calibration_error(sample.y_true, sample.y_prob, bins=bins)
     band = consistency_band(sample.y_true, sample.y_prob, bins=bins, rng=seed)
-    return DiagramView(table=error.tables[0], error=error, band=band, model=fake, elements=elements)
+    return DiagramView(band=band, model=fake, elements=elements)
+
+
+def mean_gap(table: BinTable) -> float:
+    """Return the expected calibration error of a table."""
+    return float(np.nansum(table.weight * np.abs(table.gap)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -130,4 +137,4 @@ def _redrawn(seller: str) -> tuple[list[BinTable], FloatVector]:
     prob = sample.y_prob
     outcomes = [sample.y_true, *(rng.random(n) < prob for _ in range(MOST_REDRAWS))]
     tables = [reliability_table(y, prob, bins=15) for y in outcomes]
-    return tables, np.array([np.sum(table.weight * np.abs(table.gap)) for table in tables])
+    return tables, np.array([mean_gap(table) for table in tables])

@@ -266,12 +266,13 @@ PREDICTIONS = {
         tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
-        question="You divide all logits by T. What happens to the accuracy?",
-        options=("it falls", "it stays exactly", "it rises"),
-        outcome="it stays exactly",
-        why="Dividing a row by one positive number keeps the order of its entries. The most "
-        "probable class stays the most probable one.",
-        tells=(r"accuracy (stays|does not)|order of the (classes|entries)|no answer",),
+        question="One number T serves all classes and images. How much of the ECE does the best T "
+        "take away?",
+        options=("a tenth", "a third", "two thirds", "all of it"),
+        outcome="two thirds",
+        why="The network is too bold everywhere, and by about the same factor, so one number "
+        "repairs most of it. No answer changes: dividing keeps the order of the logits.",
+        tells=(r"two thirds of the|of the (ECE|error) away|no answer",),
     ),
     "10c": Prediction(
         question="You fit T to the training data instead. It is…",
@@ -279,7 +280,7 @@ PREDICTIONS = {
         outcome="below 1",
         why="The network has all training answers right. There, more boldness is always better, "
         "and T falls as far as you let it.",
-        tells=(r"no lower bound|T (falls|goes) (to|below|as)\b",),
+        tells=(r"no lower bound|(?-i:T) (falls|goes) (to|below|as)\b",),
     ),
     "10d": Prediction(
         question="Half of each label was spread over all classes. The T that repairs this network "

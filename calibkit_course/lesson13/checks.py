@@ -16,12 +16,11 @@ from calibkit_course.lesson13.wards import GameTruth, Ward
 
 SAY = {
     # 13.1
-    "amounts": "benefit {benefit:g} and harm {harm:g}",
-    "other side": "for {call} this is B / (B + H). A larger harm must raise the threshold.",
-    "odds": (
-        "for {call} this is H / B, the odds at the threshold. A probability has B + H below the "
-        "line."
-    ),
+    "amounts": "stake {stake:g} and win {win:g}",
+    "other side": "for {call} this is the win over the sum. A larger stake must raise the "
+    "threshold.",
+    "odds": "for {call} this is stake / win, the odds at the threshold. A probability has the sum "
+    "of both below the line.",
     "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
     "patients": "eight patients and the prices {vain:g} and {miss:g}",
@@ -76,15 +75,15 @@ _SINGLE, _PRINTED = 1e-6, 6e-5
 
 
 def judge_threshold(answer: Any) -> str | None:
-    """Judge exercise 13.1: a function of benefit and harm."""
+    """Judge exercise 13.1: a function of stake and win."""
     function = answers.as_function(answer)
-    for benefit, harm in ((2.0, 6.0), (19.0, 1.0), (1.0, 9.0), (3.0, 3.0)):
-        shown = SAY["amounts"].format(benefit=benefit, harm=harm)
-        found = answers.as_number(answers.call(function, benefit, harm, shown=shown))
-        wanted = decision_threshold([[0, 0], [harm, -benefit]])
+    for stake, win in ((6.0, 2.0), (1.0, 19.0), (9.0, 1.0), (3.0, 3.0)):
+        shown = SAY["amounts"].format(stake=stake, win=win)
+        found = answers.as_number(answers.call(function, stake, win, shown=shown))
+        wanted = decision_threshold([[0, 0], [stake, -win]])
         if same(found, wanted, _SINGLE):
             continue
-        slips = {"other side": 1 - wanted, "odds": harm / benefit}
+        slips = {"other side": 1 - wanted, "odds": stake / win}
         if slip := answers.slip_of(found, slips, _SINGLE):
             return SAY[slip].format(call=shown)
         return SAY["threshold off"].format(call=shown, **answers.apart(found, wanted, 2))
@@ -247,14 +246,16 @@ TITLE = "Decide with probabilities"
 
 CHECKS = {
     "13.1": Check(
-        task="Write the threshold formula",
+        task="Price a bet",
         variable="my_threshold",
         judge=judge_threshold,
         hints=(
-            "At the threshold, treating wins nothing on average: p B - (1 - p) H = 0.",
-            "Solve for p. The harm stands above the line, and the sum of both stands below.",
+            "At the threshold the bet wins nothing on average: p times the win is (1 - p) times "
+            "the stake.",
+            "Solve for p. What a wrong bet loses stands above the line, and the sum of both "
+            "stands below.",
         ),
-        praise="only the ratio of harm and benefit counts. The model has no say in it.",
+        praise="only the ratio of stake and win counts. The model has no say in it.",
     ),
     "13.2": Check(
         task="Compute what a model costs",
@@ -319,8 +320,8 @@ PREDICTIONS = {
         question="Now both mistakes cost 1. Which of the three models is the cheapest?",
         options=("the calibrated one", "the over-confident one", "all cost the same"),
         outcome="all cost the same",
-        why="All three put the same patients on the same side of 1/2. So they decide alike, "
-        "whatever they say.",
+        why="Where both mistakes cost the same the threshold is 1/2, as for the accuracy, and all "
+        "three put the same patients on the same side of it. So they decide alike.",
         tells=(r"cost the same|same side of|decide alike",),
     ),
     "13c": Prediction(

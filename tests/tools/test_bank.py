@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit, softmax
 
+from book import bank
 from calibkit import (
     brier_decomposition,
     brier_score,
@@ -31,7 +32,6 @@ from calibkit_course import lessons, open_lesson
 from calibkit_course.finite import FiniteClassifier
 from calibkit_course.learn import questions
 from calibkit_course.learn.questions import Option, Question
-from tools import bank
 
 LESSONS = bank.read()
 QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}

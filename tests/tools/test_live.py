@@ -18,6 +18,7 @@ import pytest
 
 from tests.browser_pages import hidden_words
 from tests.conftest import served
+from tests.paths import PROGRAMS
 from tools.live import compiled, pins, pyodide, site as live
 from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
@@ -96,21 +97,6 @@ def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> 
     (wheels / "micropip-1-py3-none-any.whl").unlink()
     with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
-
-
-def test_official_packages_can_come_from_another_host(parts, tmp_path) -> None:
-    archive, wheels, ours = parts
-    folder = tmp_path / "out"
-    pyodide.assemble(archive, wheels, [ours], folder)
-    with pytest.raises(Failure, match="'elsewhere' is no address of a web server"):
-        pyodide.point_elsewhere(folder, wheels, "elsewhere")
-    pyodide.point_elsewhere(folder, wheels, "https://other.example/full/")
-    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    name = "micropip-1-py3-none-any.whl"
-    assert lock["micropip"]["file_name"] == f"https://other.example/full/{name}"
-    assert lock["micropip"]["sha256"] == digest(b"micropip")  # what the browser compares with
-    assert lock["tqdm"]["file_name"] == ours.name
-    assert not (folder / name).exists() and (folder / ours.name).exists()
 
 
 @pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
@@ -281,7 +267,7 @@ def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
-    command = [str(live.program("node")), str(live.HERE / "lessons.mjs")]
+    command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs")]
     command += [f"{BUILT}/lite/static/pyodide", str(lesson)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

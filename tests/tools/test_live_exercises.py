@@ -12,6 +12,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.page import Workbook, names_in
 from tests.conftest import served
+from tests.paths import PROGRAMS
 from tests.tools.test_live import BUILT, IN_NODE, needs_site
 from tests.tools.test_live_pages import Live, pyodide_folder
 from tools import notebook_files as files
@@ -129,7 +130,7 @@ def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtes
                 questions.append(("exercise", [lesson, given, "run", number]))
                 page.done.add(number)
             questions.append(("exercise", [lesson, given, "check", cid, answer]))
-    command = [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()]
+    command = [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()]
     asked = json.dumps(questions)
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
     for (_, words), answer in zip(

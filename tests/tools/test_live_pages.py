@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from book._static import in_page
 from calibkit import cli
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
-from tools.live import in_page, pages, site as live
+from tests.paths import PROGRAMS
+from tools.live import pages, site as live
 from tools.notebook_files import NOTEBOOKS
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
@@ -289,10 +291,7 @@ def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> No
     assert found["megabytes"] == round(3 + 1 + 0.35 + 0.35)
 
 
-@pytest.mark.parametrize("carried", [True, False])
-def test_pages_get_python_and_the_audit_only_where_no_other_host_is_needed(
-    tmp_path: Path, carried: bool
-) -> None:
+def test_pages_get_python_where_they_have_a_use_for_it(tmp_path: Path) -> None:
     site, python = tmp_path / "site", tmp_path / "python"
     for folder in (site / "_static", site / "notebooks", site / "book", python):
         folder.mkdir(parents=True)
@@ -300,19 +299,17 @@ def test_pages_get_python_and_the_audit_only_where_no_other_host_is_needed(
         name: {"file_name": f"{name}.whl", "depends": []} for name in ("calibkit", "pyarrow")
     }
     (python / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), encoding="utf-8")
-    wheels = ("calibkit.whl", "pyarrow.whl") if carried else ("calibkit.whl",)
-    for name in (*pages.CORE, *wheels):
+    for name in (*pages.CORE, "calibkit.whl", "pyarrow.whl"):
         (python / name).write_bytes(bytes(3_000_000))
     page = "<head></head><body>{}</body>"
     for name, text in (("00_a", 'data-explorer="lesson01:a"'), ("10_b", "none")):
         (site / "notebooks" / f"{name}.html").write_text(page.format(text), encoding="utf-8")
-    (site / pages.AUDIT_PAGE).write_text(page.format("form"), encoding="utf-8")
-    pages.add(site, python, 60)
+    (site / pages.AUDIT_PAGE).write_text(page.format('id="ck-file"'), encoding="utf-8")
+    pages.add(site, python)
     texts = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("*/*.html")}
-    assert f'data-megabytes="{8 if carried else 60}"' in texts["00_a"]
+    assert 'data-megabytes="8"' in texts["00_a"]
     assert "live_python.js" not in texts["10_b"]
-    assert ("live_python.js" in texts["audit_a_file"]) == carried
-    assert (site / "_static" / "in_page.py").is_file()
+    assert "live_python.js" in texts["audit_a_file"] and "/audit_page.js" in texts["audit_a_file"]
 
 
 def test_scripts_find_python_below_any_path() -> None:
@@ -370,7 +367,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
         questions.append(["state" if is_explorer else "draw", words])
     wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
-        [str(live.program("node")), str(live.HERE / "in_page.mjs"), pyodide_folder()],
+        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()],
         input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
         capture_output=True,
         text=True,

@@ -1,7 +1,6 @@
 """Python for the book's own pages: explorers, exercises, and the page that audits a file."""
 
 import json
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,11 @@ HERE = Path(__file__).parent
 PYTHON = "../lite/static/pyodide/"  # as seen from lessons and from the pages of the book
 AUDIT_PAGE = "book/audit_a_file.html"
 EDITOR = "live_editor.js"  # CodeMirror, which `site.editor` puts together
-SCRIPTS = {"data-explorer=": ("live.js",), 'id="ck-cells"': (EDITOR, "live_exercises.js")}
+SCRIPTS = {
+    "data-explorer=": ("live.js",),
+    'id="ck-cells"': (EDITOR, "live_exercises.js"),
+    'id="ck-file"': ("audit_page.js",),
+}
 COMPRESSED = {"pyodide.asm.wasm": 0.35, "pyodide.asm.js": 0.35}  # what a server makes of them
 CORE = ("pyodide.asm.wasm", "pyodide.asm.js", "python_stdlib.zip")
 
@@ -60,24 +63,14 @@ def with_scripts(html: str, python: dict[str, int], *scripts: str) -> str:
     return f"{head}{look}\n{end}{scripts_last}"
 
 
-def add(site: Path, python: Path, first_visit: int) -> None:
-    """Give Python to the pages of a site that have a use for it.
-
-    Where the site takes packages from another host, the page that audits a file stays without:
-    its policy allows no other host.
-    """
-    shutil.copy(HERE / "in_page.py", site / "_static")
-    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
-    is_carried = all((python / name).is_file() for name in files_for(lock, lock["packages"]))
-    guess = {"megabytes": first_visit, "bytes": 1_000_000 * first_visit}
-    found = sizes(python) if is_carried else guess
-    for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
+def add(site: Path, python: Path) -> None:
+    """Give Python to the pages of a site that have a use for it."""
+    found = sizes(python)
+    for page in [*sorted((site / "notebooks").glob("[0-9][0-9]_*.html")), site / AUDIT_PAGE]:
+        if not page.exists():
+            continue
         html = page.read_text(encoding="utf-8")
         scripts = [name for mark, names in SCRIPTS.items() if mark in html for name in names]
         scripts = [name for name in scripts if name != EDITOR or (site / "_static" / name).exists()]
         if scripts:
             page.write_text(with_scripts(html, found, *scripts), encoding="utf-8")
-    page = site / AUDIT_PAGE
-    if page.exists() and is_carried:
-        html = page.read_text(encoding="utf-8")
-        page.write_text(with_scripts(html, found, "audit_page.js"), encoding="utf-8")

@@ -113,22 +113,6 @@ def assemble(archive: Path, wheels: Path, ours: Iterable[Path], folder: Path) ->
     return lock
 
 
-def point_elsewhere(folder: Path, wheels: Path, url: str) -> None:
-    """Let a folder of uncompiled wheels take the official ones from another host.
-
-    The lock keeps the official SHA-256 of each, and the reader's browser refuses what differs.
-    """
-    if not url.startswith(("https://", "http://")):
-        raise Failure(f"{url!r} is no address of a web server; it should start with https://.")
-    lock: Entry = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
-    for entry in lock["packages"].values():
-        name = entry["file_name"]
-        if (wheels / name).exists():
-            (folder / name).unlink()
-            entry["file_name"] = f"{url.rstrip('/')}/{name}"
-    write_lock(folder, lock)
-
-
 def write_lock(folder: Path, lock: Entry) -> None:
     """Write our lock, after a look whether each package finds what it depends on."""
     packages = lock["packages"]

@@ -1,8 +1,7 @@
 """The site of static files: the book, and JupyterLite with every lesson: `python dev.py site`.
 
 Everything is fetched once into `build/live` and checked; the site stands in `build/site`. Any web
-server can serve it, also under a sub-path. No page asks another host, unless `--pyodide-url` names
-one for the official packages.
+server can serve it, also under a sub-path. No page asks another host.
 """
 
 import argparse
@@ -41,7 +40,6 @@ LITE_CONFIG: dict[str, Any] = {
     "no_unused_shared_packages": True,
 }
 WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></script>'
-ELSEWHERE = 60  # megabytes of a first lesson, with the official packages as they are
 # What the kernel of a page says of itself.
 PYODIDE_KERNEL: dict[str, Any] = {
     "kernelspec": {"display_name": "Python (Pyodide)", "language": "python", "name": "python"},
@@ -160,15 +158,6 @@ def python_for_pages() -> Path:
     return folder
 
 
-def python_from(url: str) -> Path:
-    """Return the folder that runs Python in a page with the official packages of another host."""
-    folder = LIVE / "pyodide-elsewhere"
-    archive, wheels, ours = fetched()
-    pyodide.assemble(archive, wheels, [*ours, calibkit_wheel()], folder)
-    pyodide.point_elsewhere(folder, wheels, url)
-    return folder
-
-
 def lite(python: Path, target: Path) -> None:
     """Build JupyterLite with working copies of the lessons that run without torch."""
     source, contents = LIVE / "lite", LIVE / "contents"
@@ -223,17 +212,17 @@ def with_button(html: str, name: str, size: int) -> str:
     return head + article + before + title + "\n" + text + after
 
 
-def build(site: Path = SITE, pyodide_url: str = "") -> Path:
+def build(site: Path = SITE) -> Path:
     """Put the book and JupyterLite into one folder."""
     if not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
     LIVE.mkdir(parents=True, exist_ok=True)
     builders()
-    python = python_from(pyodide_url) if pyodide_url else python_for_pages()
+    python = python_for_pages()
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(BOOK, site)
     lite(python, site / "lite")
-    size = ELSEWHERE if pyodide_url else first_visit(python)
+    size = first_visit(python)
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
@@ -241,7 +230,7 @@ def build(site: Path = SITE, pyodide_url: str = "") -> Path:
         shutil.copy(editor(), site / "_static")
     except Failure as failure:
         print(f"Exercises get a plain field as their editor: {failure}")
-    pages.add(site, python, size)
+    pages.add(site, python)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print("Look at it: python dev.py site --serve")
@@ -264,9 +253,6 @@ def options() -> argparse.ArgumentParser:
     add("--serve", action="store_true", help="serve what was built, on this machine")
     add("--port", type=int, default=8000)
     add("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
-    fetch = "let readers load the official packages from this folder of another host: Pyodide "
-    fetch += f"{pins.PYODIDE}; the site is smaller, a first visit larger and slower"
-    add("--pyodide-url", default="", metavar="URL", help=fetch)
     return parser
 
 
@@ -277,7 +263,7 @@ def main(arguments: list[str]) -> int:
     try:
         if chosen.serve:
             return serve(site, chosen.port)
-        build(site, chosen.pyodide_url)
+        build(site)
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import calibkit as ck
+from book.experiments.ship_data import GAMES
 from calibkit_course import data
 from calibkit_course.data import files
 from calibkit_course.data.packed import pack
-from tools.ship_data import GAMES
 
 SHIPPED = {path.stem: path for path in sorted(files.SHIPPED.glob("*.npz"))}
 needs_data = pytest.mark.skipif(

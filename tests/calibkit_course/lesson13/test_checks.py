@@ -94,13 +94,13 @@ MIXED = ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3))
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "13.1": [
-        (lambda b, h: b / (b + h), "B / (B + H)"),
-        (lambda b, h: h / b, "the odds"),
-        (lambda b, h: 0.5, "the threshold is"),
-        (lambda b, h: "h over b", "a number"),
-        (lambda b, h: round(h / (b + h), 1), "is 0.75, not 0.80"),
-        (lambda b, h: h / (b + h) + 0.001, "is 0.750, not 0.751"),
-        (lambda b: 0.75, "your function raised"),
+        (lambda s, w: w / (s + w), "the win over the sum"),
+        (lambda s, w: s / w, "the odds"),
+        (lambda s, w: 0.5, "the threshold is"),
+        (lambda s, w: "s over w", "a number"),
+        (lambda s, w: round(s / (s + w), 1), "is 0.75, not 0.80"),
+        (lambda s, w: s / (s + w) + 0.001, "is 0.750, not 0.751"),
+        (lambda s: 0.75, "your function raised"),
         (0.75, "a function"),
     ],
     "13.2": [
@@ -157,9 +157,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "13.1": [
-        lambda benefit, harm: harm / (benefit + harm),
-        lambda benefit, harm: 1 / (1 + benefit / harm),
-        lambda benefit, harm: decisions.decision_threshold([[0, 0], [harm, -benefit]]),
+        lambda stake, win: stake / (stake + win),
+        lambda stake, win: 1 / (1 + win / stake),
+        lambda stake, win: decisions.decision_threshold([[0, 0], [stake, -win]]),
     ],
     "13.2": [
         *(by_loop, by_package, by_actions, bill(lambda p, c: p >= c)),

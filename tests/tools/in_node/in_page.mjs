@@ -11,7 +11,7 @@ const { loadPyodide } = await import(pathToFileURL(path.join(folder, "pyodide.mj
 const env = { HOME: "/home/pyodide", MPLBACKEND: "agg" };
 const python = await loadPyodide({ indexURL: `${folder}/`, env });
 await python.loadPackage("calibkit", { messageCallback: () => {} });
-python.runPython(fs.readFileSync(new URL("./in_page.py", import.meta.url), "utf8"));
+python.runPython(fs.readFileSync(new URL("../../../book/_static/in_page.py", import.meta.url), "utf8"));
 const ask = python.runPython("lambda name, words: json.dumps(globals()[name](*json.loads(words)))");
 const answers = [];
 for (const [name, words] of questions) {

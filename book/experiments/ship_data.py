@@ -1,7 +1,8 @@
 """Write the compact predictions of `calibkit_course/data/shipped` from the original files.
 
-``python -m tools.ship_data`` needs all originals, in the folder that ``CALIBKIT_DATA`` names or in
-the cache. The same originals give the same arrays; the README beside them has the checksums.
+``python -m book.experiments.ship_data`` needs all originals, in the folder that ``CALIBKIT_DATA``
+names or in the cache. The same originals give the same arrays; the README beside them has the
+checksums.
 """
 
 import hashlib
