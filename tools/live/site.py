@@ -46,6 +46,14 @@ PYODIDE_KERNEL: dict[str, Any] = {
     "language_info": workbook.KERNEL["language_info"]
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
+# What menus name a second time, with a warning each.
+REPEATED = {
+    "@jupyter-notebook/application-extension:menus": (
+        "application:close",
+        "filemenu:close-and-cleanup",
+    ),
+    "@jupyterlab/docmanager-extension:download": ("docmanager:download",),
+}
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -181,17 +189,20 @@ def lite(python: Path, target: Path) -> None:
         page = target / app / "index.html"
         html = page.read_text(encoding="utf-8")
         page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
-    leave_arrows_to_sliders(target / "build" / "schemas" / "all.json")
+    mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
         listing.parent.mkdir(parents=True)
         listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
-def leave_arrows_to_sliders(schemas: Path) -> None:
-    """Take two keys from the notebook, which would otherwise never reach a slider in an output."""
+def mend_settings(schemas: Path) -> None:
+    """Take two keys from the notebook, which a slider in an output needs, and what menus repeat."""
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
+        for menu in entry["schema"].get("jupyter.lab.menus", {}).get("main", ()):
+            twice = REPEATED.get(entry["id"], ())
+            menu["items"] = [one for one in menu["items"] if one.get("command") not in twice]
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")
