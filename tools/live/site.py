@@ -47,14 +47,12 @@ PYODIDE_KERNEL: dict[str, Any] = {
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
 JUPYTERLITE = 2.4e6  # bytes of its scripts, as a browser counts them
-# What menus name a second time, with a warning each.
-REPEATED = {
-    "@jupyter-notebook/application-extension:menus": (
-        "application:close",
-        "filemenu:close-and-cleanup",
-    ),
-    "@jupyterlab/docmanager-extension:download": ("docmanager:download",),
-}
+# What these menus name a second time, with a warning each.
+REPEATING = (
+    "@jupyter-notebook/application-extension:menus",
+    "@jupyterlab/docmanager-extension:download",
+)
+TWICE = ("application:close", "filemenu:close-and-cleanup", "docmanager:download")
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -201,9 +199,9 @@ def mend_settings(schemas: Path) -> None:
     """Take two keys from the notebook, which a slider in an output needs, and what menus repeat."""
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
-        for menu in entry["schema"].get("jupyter.lab.menus", {}).get("main", ()):
-            twice = REPEATED.get(entry["id"], ())
-            menu["items"] = [one for one in menu["items"] if one.get("command") not in twice]
+        menus = entry["schema"].get("jupyter.lab.menus", {}).get("main", ())
+        for menu in menus if entry["id"] in REPEATING else ():
+            menu["items"] = [one for one in menu["items"] if one.get("command") not in TWICE]
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")
