@@ -243,7 +243,7 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
     told.wait_for()
     given = "document.getElementById('jupyter-config-data').textContent"
     blocked.evaluate(f'{given} = \'{{"appName": "lite"}}\'')  # as JupyterLite does, later
-    blocked.wait_for_function(f"JSON.parse({given}).enableMemoryStorage")
+    blocked.wait_for_function(f"JSON.parse({given}).contentsStorageDrivers")
 
 
 # --- what was built ------------------------------------------------------------------------------

@@ -104,8 +104,11 @@
     if (!config) return;
     new MutationObserver((_, written) => {
       written.disconnect();
-      const given = JSON.parse(config.textContent);
-      config.textContent = JSON.stringify({ ...given, enableMemoryStorage: true });
+      const given = { ...JSON.parse(config.textContent), enableMemoryStorage: true };
+      ["contents", "settings"].forEach((name) => {
+        given[`${name}StorageDrivers`] = ["memoryStorageDriver"];
+      });
+      config.textContent = JSON.stringify(given);
     }).observe(config, { childList: true });
   };
 
