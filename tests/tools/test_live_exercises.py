@@ -106,6 +106,7 @@ def test_an_answer_shows_what_it_prints_returns_and_draws() -> None:
         ("if a:\n    b = 1\nc = b", {"a", "b"}, {"b", "c"}),
         ("def f(x):\n    return x + g", {"g"}, {"f"}),
         ("import a.b, c as d", set(), {"a", "d"}),
+        ("a = {k: v for k, v in b}; c = {x for x in [y for y in d]}", {"b", "d"}, {"a", "c"}),
         ("(", set(), set()),
     ],
 )
