@@ -42,7 +42,7 @@ class Cell:
 
 
 class _AsGenerators(ast.NodeTransformer):
-    """Makes comprehensions generators: since Python 3.12 the others' names seem to be outer ones."""
+    """Makes comprehensions generators: from Python 3.12 on, names of the others seem outer ones."""
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.expr:
         self.generic_visit(node)
