@@ -46,7 +46,6 @@ PYODIDE_KERNEL: dict[str, Any] = {
     "language_info": workbook.KERNEL["language_info"]
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
-JUPYTERLITE = 2.4e6  # bytes of its scripts, as a browser counts them
 # What these menus name a second time, with a warning each.
 REPEATING = (
     "@jupyter-notebook/application-extension:menus",
@@ -207,13 +206,6 @@ def mend_settings(schemas: Path) -> None:
     schemas.write_text(json.dumps(entries), encoding="utf-8")
 
 
-def first_visit(python: Path) -> int:
-    """Return the megabytes that a first lesson loads, as servers compress it."""
-    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
-    packed = pages.files_for(lock, ("calibkit", "pyodide-kernel", "micropip"))
-    return round((pages.sent(python, packed) + JUPYTERLITE) / 1e6)
-
-
 def with_button(html: str, name: str, size: int) -> str:
     """Return a lesson's page with the button that opens the lesson, below its title."""
     head, article, body = html.partition("<article")  # above it stands a title for printing
@@ -232,7 +224,7 @@ def build(site: Path = SITE) -> Path:
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(BOOK, site)
     lite(python, site / "lite")
-    size = first_visit(python)
+    size = pages.sizes(python)["lite"]
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")
