@@ -24,6 +24,9 @@ SETTLED = """async () => {
   document.getAnimations().forEach(moving => moving.finish());
 }"""
 OPEN_ALL = "document.querySelectorAll('article details').forEach(fold => { fold.open = true; })"
+# What a page meets where the browser blocks a site's storage.
+BLOCKED = """Object.defineProperty(window, 'localStorage', {
+  get() { throw new DOMException('Access is denied for this document.', 'SecurityError'); } })"""
 # Nothing inside a fold has a place on the page.
 HIDDEN = """() => [...document.querySelectorAll('details.ck-fold')].every(fold => {
   const summary = fold.querySelector('summary').getBoundingClientRect();

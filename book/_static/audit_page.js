@@ -112,6 +112,7 @@
     say("reading", `${value.name}: ${count} ${count === "1" ? "column" : "columns"}`
       + `${part("marks").open ? `, read with ${told("delimiter")} between them and decimal ${told("decimal")}` : ""}.`);
     offer(value.columns);
+    python.call("ready", []).catch(() => {}); // while columns are chosen; an audit says what is amiss
   };
 
   // A Parquet file begins and ends with four letters; a false one is told before its reader comes.

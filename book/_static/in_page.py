@@ -268,6 +268,12 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     return words
 
 
+def ready() -> None:
+    """Import what an audit needs."""
+    for name in ("calibkit.cli", "calibkit.plot"):
+        importlib.import_module(name)
+
+
 def audit(asked: dict[str, Any]) -> Any:
     """Run the command on the file that was chosen; return the report, or the sentence."""
     from calibkit.cli import main

@@ -191,8 +191,11 @@
       made.dataset.asked = "yes";
       made.textContent = "Really forget all of them?";
     };
-    const aside = Object.keys({ ...localStorage })
-      .filter((key) => key.startsWith("calibkit-forecasts-damaged"));
+    const aside = [];
+    try {
+      aside.push(...Object.keys(localStorage).filter((key) => key.startsWith("calibkit-forecasts-damaged")));
+    } catch { /* nothing is stored, which `notKept` says */ }
+    said += window.calibkitWork.notKept();
     if (aside.length) said += ` What nobody could read is kept in this browser as ${aside.join(", ")}.`;
     const buttons = isStandIn ? []
       : [button("Export as CSV", () => download(csv(kept), "forecasts.csv", "text/csv")),

@@ -12,8 +12,15 @@
   // Some browsers forbid storage; the guesses then last as long as the page.
   // A forecast is {options, sure, right}, or null where the outcome was open before.
   let guesses = {}, forecasts = {};
-  const stored = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
-  const store = (key, text) => { try { localStorage.setItem(key, text); } catch { /* see above */ } };
+  let notKept = ""; // or the sentence that says so
+  const tried = (act) => {
+    try { return act(); } catch {
+      notKept = " This browser stores nothing for this site: what you do lasts as long as this page.";
+      return null;
+    }
+  };
+  const stored = (key) => tried(() => localStorage.getItem(key));
+  const store = (key, text) => tried(() => localStorage.setItem(key, text));
   const isForecast = (row) => row === null || (Number.isInteger(row.options) && row.options > 1
     && typeof row.sure === "number" && row.sure > 0 && row.sure <= 1 && typeof row.right === "boolean");
 
@@ -68,7 +75,7 @@
     answers = { ...parts[2], ...old.exercises };
     store(EXERCISES, JSON.stringify(answers));
   };
-  window.calibkitWork = { tables, add };
+  window.calibkitWork = { tables, add, notKept: () => notKept };
 
   const load = () => {
     try { guesses = { ...guesses, ...JSON.parse(stored(KEY)) }; } catch { /* none */ }
@@ -131,7 +138,7 @@
       const { outcome, unit } = line.dataset;
       const said = `You chose ${quoted(guess, unit, field)}`;
       const isExact = field ? Number(guess) === Number(outcome) : guess === outcome;
-      status.textContent = "The outcome is open below.";
+      status.textContent = `The outcome is open below.${notKept}`;
       line.textContent = isExact
         ? `${said}; so it is.`
         : `${said}; it is ${quoted(outcome, unit, field)}.`;

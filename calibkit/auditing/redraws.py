@@ -166,9 +166,11 @@ class _Tables:
         self.names, self.leader, self.table = views, predicted, table
         self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
-        self.predicted = predicted if TOP in views else None
         self.top = views.index(TOP) if TOP in views else -1
-        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP]
+        # Of more than two classes one look at each label serves all that are no event of their own.
+        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
+        self.alone = [(i, predicted if v == TOP else v) for i, v in enumerate(views)
+                      if v == TOP or k == 2]  # fmt: skip
         if not self.classes:
             return  # tables of n times K cells would be for nothing
         # Classes that nobody looks at share one cell behind all others.
@@ -195,12 +197,11 @@ class _Tables:
             by_class = np.bincount(label, self.lever.take(place), self.k)
             for i, v in self.classes:
                 levers[i] = by_class[v]
-        if self.predicted is not None:
-            right = np.flatnonzero(label == self.predicted)
-            top = self.views[self.top]
-            at = slice(self.offset[self.top], self.offset[self.top + 1])
-            events[at] = np.bincount(top.cell.take(right), minlength=top.n_cells)
-            levers[self.top] = top.lever.take(right).sum()
+        for i, event in self.alone:
+            view, happened = self.views[i], np.flatnonzero(label == event)
+            at = slice(self.offset[i], self.offset[i + 1])
+            events[at] = np.bincount(view.cell.take(happened), minlength=view.n_cells)
+            levers[i] = view.lever.take(happened).sum()
         return events[:-1], levers
 
 

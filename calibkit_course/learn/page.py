@@ -41,6 +41,20 @@ class Cell:
         return names_in(f"{self.source}\n{self.solution}")
 
 
+class _AsGenerators(ast.NodeTransformer):
+    """Makes comprehensions generators: from Python 3.12 on, names of the others seem outer ones."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.expr:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
+
+
 @dataclass
 class Names:
     """What code, read from its first line to its last, does with the names outside functions."""
@@ -51,6 +65,7 @@ class Names:
 
     def read(self, part: ast.AST) -> None:
         """Take in an expression or a simple statement."""
+        part = _AsGenerators().visit(part)
         top = symtable.symtable(ast.unparse(part), "code", "exec")
         self.needs |= {*_used(top)} - self.assigns
         for node in ast.walk(part):

@@ -11,7 +11,16 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
-from tests.browser_pages import DESK, HIDDEN, LESSON, OPEN_ALL, Visit, lesson_pages, number_of
+from tests.browser_pages import (
+    BLOCKED,
+    DESK,
+    HIDDEN,
+    LESSON,
+    OPEN_ALL,
+    Visit,
+    lesson_pages,
+    number_of,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -225,14 +234,18 @@ def test_paper_shows_every_outcome(visit: Visit) -> None:
     assert page.evaluate(HIDDEN)
 
 
-@pytest.mark.parametrize("stored", ["null", "7", "[1]", "{", '{"4a": 3, "4b": "elsewhere"}'])
+@pytest.mark.parametrize("stored", ["", "null", "7", "[1]", "{", '{"4a": 3, "4b": "elsewhere"}'])
 def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(visit, stored) -> None:
     forbid = "Storage.prototype.setItem = () => { throw new DOMException('forbidden'); };"
-    visit.page.add_init_script(f"localStorage.setItem('calibkit-guesses', {stored!r}); {forbid}")
+    rubbish = f"localStorage.setItem('calibkit-guesses', {stored!r}); {forbid}"
+    visit.page.add_init_script(rubbish if stored else BLOCKED)
     page = visit.open(LESSON)
     assert page.evaluate(HIDDEN)
     answer(page, "4a", "different", by_keyboard=False)
     assert page.locator('.ck-verdict[data-prediction="4a"]').inner_text().endswith("so it is.")
+    assert "stores nothing" in page.locator('.ck-guess[data-prediction="4a"]').inner_text()
+    if not stored:
+        assert "stores nothing" in own_page(visit).locator("#ck-own [role=status]").inner_text()
 
 
 # --- the reader's own calibration -----------------------------------------------------------------
@@ -309,6 +322,14 @@ def test_the_page_says_what_python_says_about_the_same_forecasts(visit, seed) ->
         with page.expect_download() as download:
             page.get_by_role("button", name="Export as CSV").click()
         assert download.value.path().read_text(encoding="utf-8") == as_csv(rows)
+        drawn = page.locator("#ck-own svg").evaluate("drawn => drawn.outerHTML")
+        page.evaluate("localStorage.clear()")
+        page = own_page(visit)
+        assert "stand-in" in said_on(page)[0]
+        page.locator("#ck-own input[type=file]").set_input_files(download.value.path())
+        page.get_by_role("status").filter(has_text="25 forecasts added").wait_for()
+        assert page.locator("#ck-own svg").evaluate("drawn => drawn.outerHTML") == drawn
+        assert said_on(page) == calibration_of(own).sentences()
     assert visit.messages == [] and visit.elsewhere == []
 
 

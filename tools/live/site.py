@@ -46,6 +46,12 @@ PYODIDE_KERNEL: dict[str, Any] = {
     "language_info": workbook.KERNEL["language_info"]
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
+# What these menus name a second time, with a warning each.
+REPEATING = (
+    "@jupyter-notebook/application-extension:menus",
+    "@jupyterlab/docmanager-extension:download",
+)
+TWICE = ("application:close", "filemenu:close-and-cleanup", "docmanager:download")
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -181,27 +187,23 @@ def lite(python: Path, target: Path) -> None:
         page = target / app / "index.html"
         html = page.read_text(encoding="utf-8")
         page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
-    leave_arrows_to_sliders(target / "build" / "schemas" / "all.json")
+    mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
         listing.parent.mkdir(parents=True)
         listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
-def leave_arrows_to_sliders(schemas: Path) -> None:
-    """Take two keys from the notebook, which would otherwise never reach a slider in an output."""
+def mend_settings(schemas: Path) -> None:
+    """Take two keys from the notebook, which a slider in an output needs, and what menus repeat."""
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
+        menus = entry["schema"].get("jupyter.lab.menus", {}).get("main", ())
+        for menu in menus if entry["id"] in REPEATING else ():
+            menu["items"] = [one for one in menu["items"] if one.get("command") not in TWICE]
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")
-
-
-def first_visit(python: Path) -> int:
-    """Return the megabytes of Python that a first lesson loads, as servers compress it."""
-    lock: dict[str, Any] = json.loads((python / "pyodide-lock.json").read_text(encoding="utf-8"))
-    packed = pages.files_for(lock, ("calibkit", "pyodide-kernel", "micropip"))
-    return round(pages.sent(python, packed) / 1e6)
 
 
 def with_button(html: str, name: str, size: int) -> str:
@@ -222,7 +224,7 @@ def build(site: Path = SITE) -> Path:
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(BOOK, site)
     lite(python, site / "lite")
-    size = first_visit(python)
+    size = pages.sizes(python)["lite"]
     for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
         html = page.read_text(encoding="utf-8")
         page.write_text(with_button(html, page.stem, size), encoding="utf-8")

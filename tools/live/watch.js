@@ -1,5 +1,5 @@
-// What JupyterLite does not say: why Python does not start, that storage is full, that a lesson is
-// open twice. One sentence each, above the lesson; nothing is changed.
+// What JupyterLite does not say: why Python does not start, that storage is full or blocked, that a
+// lesson is open twice. One sentence each, above the lesson.
 (() => {
   const patience = window.ckPatience ?? 60; // seconds
   const folder = new URL("../static/pyodide/", location.href);
@@ -91,15 +91,44 @@
     tabs.postMessage("opened");
   };
 
+  // Where storage is blocked JupyterLite opens nothing, unless its settings let memory do.
+  const isBlocked = () => {
+    try {
+      return !window.localStorage || !window.indexedDB;
+    } catch {
+      return true;
+    }
+  };
+  const useMemory = () => {
+    const config = document.getElementById("jupyter-config-data");
+    if (!config) return;
+    new MutationObserver((_, written) => {
+      written.disconnect();
+      const given = { ...JSON.parse(config.textContent), enableMemoryStorage: true };
+      ["contents", "settings"].forEach((name) => {
+        given[`${name}StorageDrivers`] = ["memoryStorageDriver"];
+      });
+      config.textContent = JSON.stringify(given);
+    }).observe(config, { childList: true });
+  };
+
   let looking;
   const start = () => {
+    const blocked = isBlocked();
+    if (blocked) {
+      useMemory();
+      say(
+        "This browser lets this site store nothing, so what you write lasts as long as this tab. " +
+          "Take it home with File > Download, or allow the site to store data and reload.",
+      );
+    }
     if (typeof WebAssembly === "undefined") {
       say("This browser cannot run Python: it has no WebAssembly. Any current browser has it.");
       return;
     }
-    twice();
+    if (!blocked) twice();
     setTimeout(wait, 1000 * patience);
-    if (navigator.storage?.estimate) {
+    if (!blocked && navigator.storage?.estimate) {
       looking = setInterval(space, 30000);
       space();
     }
