@@ -18,6 +18,12 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     # The way home is a landmark, and a chevron says what it opens.
     (LOGO, r'<nav aria-label="Home">\1</nav>'),
     (re.compile(r"<summary>(?=<span class=\"toctree-toggle)"), '<summary aria-label="Its pages">'),
+    # The way past all that leads to the text, not to the buttons above it.
+    (re.compile(r'<a href="#main-content">'), '<a href="#text">'),
+    (
+        re.compile(r'<article class="bd-article">'),
+        '<article class="bd-article" id="text" tabindex="-1">',
+    ),
     # Roles that are deprecated, or ask for other children.
     (re.compile(r' role="doc-biblioentry"'), ""),
     (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),

@@ -1,10 +1,10 @@
 """What a telephone shows of each wide figure: its twin, or its pieces below each other.
 
 A figure that a page has drawn has a twin (`narrow_twins`), which the browser takes where there is
-little room. An explorer's pictures and stored ones are cut: a figure is cut where nothing is drawn, as a page is cut into columns and paragraphs: between two
-panels, between panels and legend, between entries of a legend. Only the places are stored, four
-numbers for a piece; `narrow_figures.js` shows the same picture through them. All states of an
-explorer are cut where no state draws.
+little room. An explorer's pictures and stored ones are cut where nothing is drawn, as a page is cut
+into columns and paragraphs: between two panels, between panels and legend, between entries of a
+legend. Only the places are stored, four numbers for a piece; `narrow_figures.js` shows the same
+picture through them. All states of an explorer are cut where no state draws.
 """
 
 import io

@@ -9,6 +9,7 @@ that `narrow_figures` finds it. A figure that cannot be copied has no twin, and 
 
 import hashlib
 import io
+import itertools
 import pickle
 import re
 import textwrap
@@ -234,7 +235,7 @@ def settle(figure: Figure) -> None:
     for ax in figure.axes:
         labels = [label for label in ax.get_xticklabels() if label.get_text()]
         boxes = [label.get_window_extent() for label in labels]
-        if all(left.x1 + 3 < right.x0 for left, right in zip(boxes, boxes[1:], strict=False)):
+        if all(left.x1 + 3 < right.x0 for left, right in itertools.pairwise(boxes)):
             continue
         texts = [label.get_text() for label in ax.get_xticklabels()]
         if all(re.fullmatch(r"[-−+.,/\d %]*", text) for text in texts):
