@@ -24,6 +24,8 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r'<article class="bd-article">'),
         '<article class="bd-article" id="text" tabindex="-1">',
     ),
+    # Without scripts nothing else sets the colours.
+    (re.compile(r'(<html [^>]*data-theme=)"auto"'), r'\1"light"'),
     # Roles that are deprecated, or ask for other children.
     (re.compile(r' role="doc-biblioentry"'), ""),
     (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),

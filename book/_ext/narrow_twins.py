@@ -31,6 +31,7 @@ WIDTH = 4.0  # inches, 400 pixels of a telephone: letters of 9.5 points are 11 p
 DENSITY = 2  # pixels of the twin for one of the page: a telephone's are small
 LETTER = 0.53 * 9.5 / 72  # inches: what a letter takes on average
 KEY = 0.5  # inches of a legend's entry beside its words
+BESIDE = 0.9  # inches of a panel left and right of its frame, and of what a title needs more
 GAP = 16  # pixels: more empty rows are not kept
 TALLEST = 3.6  # inches of one panel
 LONG = 20  # letters of a line beside an upright axis
@@ -175,7 +176,7 @@ def size_of(panel: Panel, width: float) -> tuple[float, float]:
     """Return the inches of height that a panel needs inside its frame, and around it."""
     if isinstance(panel, SubFigure):
         return stack(panel), 0.0
-    break_lines(panel, int(width / LETTER))
+    break_lines(panel, int((width - BESIDE) / LETTER))
     box, tight = panel.get_window_extent(), panel.get_tightbbox()
     beside = max(0.5, (tight.width - box.width) / 100)
     inside = box.height / 100
@@ -188,7 +189,7 @@ def size_of(panel: Panel, width: float) -> tuple[float, float]:
 def break_lines(ax: Axes, letters: int) -> None:
     """Break titles, names of axes and long names of ticks into lines."""
     for text in (ax.title, ax._left_title, ax.xaxis.label):
-        text.set_text(broken(text.get_text(), int(0.75 * letters)))
+        text.set_text(broken(text.get_text(), letters))
     ax.yaxis.label.set_text(broken(ax.get_ylabel(), 38))
     words = [tick.get_text() for tick in ax.get_yticklabels()]
     if max(map(len, words), default=0) > LONG:
