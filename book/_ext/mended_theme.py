@@ -26,6 +26,8 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     # Without scripts nothing else sets the colours.
     (re.compile(r'(<html [^>]*data-theme=)"auto"'), r'\1"light"'),
+    # Firefox would fetch the next page at once, which "Audit a file" forbids.
+    (re.compile(r'\s*<link rel="next"[^>]*>'), ""),
     # Roles that are deprecated, or ask for other children.
     (re.compile(r' role="doc-biblioentry"'), ""),
     (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),
