@@ -67,6 +67,9 @@ def twin(figure: Figure) -> bytes:
     """Return the PNG of a figure's twin; the figure itself stays as it is."""
     copy = pickle.loads(pickle.dumps(figure))
     plt.close(copy)  # pyplot would show the copy, too
+    engine = copy.get_layout_engine()
+    if engine:  # the last number of an axis reaches beyond it
+        engine.set(w_pad=0.07)
     canvas = FigureCanvasAgg(copy)
     copy.set_dpi(100)
     canvas.draw()
@@ -176,7 +179,9 @@ def size_of(panel: Panel, width: float) -> tuple[float, float]:
     """Return the inches of height that a panel needs inside its frame, and around it."""
     if isinstance(panel, SubFigure):
         return stack(panel), 0.0
-    break_lines(panel, int((width - BESIDE) / LETTER))
+    names = panel.yaxis.get_tightbbox()
+    room = width - max(BESIDE, names.width / 100 + 0.2 if names else 0)
+    break_lines(panel, max(12, int(room / LETTER)))
     box, tight = panel.get_window_extent(), panel.get_tightbbox()
     beside = max(0.5, (tight.width - box.width) / 100)
     inside = box.height / 100
