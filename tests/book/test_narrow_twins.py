@@ -33,21 +33,17 @@ def three_panels() -> Figure:
     return figure
 
 
-def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off() -> None:
-    twin = pixels(twins.twin(three_panels()))
-    height, width = twin.shape
-    assert width == round(twins.WIDTH * 100 * twins.DENSITY) and height > 2.5 * width
-    edges = twin[:, [0, 1, -2, -1]]
-    assert edges.min() > 250
+def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off(
+    subtests: pytest.Subtests,
+) -> None:
     # Letters of 9.5 points, on the 342 pixels that a text has on a telephone.
     assert 9.5 / 72 * 342 / twins.WIDTH >= 11
-
-
-def test_states_of_an_explorer_stand_below_each_other() -> None:
-    figure = bin_tuner().static()
-    figure.canvas.draw()
-    twin = pixels(twins.twin(figure))
-    assert twin.shape[1] == 800 and twin[:, [0, 1, -2, -1]].min() > 250
+    for figure in (three_panels(), bin_tuner().static()):
+        with subtests.test(f"{len(figure.get_axes())} panels"):
+            figure.canvas.draw()
+            height, width = (twin := pixels(twins.twin(figure))).shape
+            assert width == round(twins.WIDTH * 100 * twins.DENSITY) and height > 2.5 * width
+            assert twin[:, [0, 1, -2, -1]].min() > 250
 
 
 def test_a_figure_stays_as_it_is() -> None:
