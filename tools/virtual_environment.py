@@ -65,10 +65,15 @@ def book_environment() -> dict[str, str]:
 
 
 def quiet_ipython(folder: Path) -> Path:
-    """Return a settings folder for kernels without start-up files, history or log lines."""
+    """Return a settings folder for kernels without start-up files, history or log lines.
+
+    In the book they draw twins of wide figures, too.
+    """
     profile = folder / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
-    settings = "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\n"
+    settings = "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\nimport os\n"
+    extension = 'c.InteractiveShellApp.extensions = ["book._ext.narrow_twins"]\n'
+    settings += f'if os.environ.get("CALIBKIT_BOOK") == "1": {extension}'
     (profile / "ipython_kernel_config.py").write_text(settings, encoding="utf-8")
     return folder
 

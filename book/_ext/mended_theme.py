@@ -18,6 +18,16 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     # The way home is a landmark, and a chevron says what it opens.
     (LOGO, r'<nav aria-label="Home">\1</nav>'),
     (re.compile(r"<summary>(?=<span class=\"toctree-toggle)"), '<summary aria-label="Its pages">'),
+    # The way past all that leads to the text, not to the buttons above it.
+    (re.compile(r'<a href="#main-content">'), '<a href="#text">'),
+    (
+        re.compile(r'<article class="bd-article">'),
+        '<article class="bd-article" id="text" tabindex="-1">',
+    ),
+    # Without scripts nothing else sets the colours.
+    (re.compile(r'(<html [^>]*data-theme=)"auto"'), r'\1"light"'),
+    # Firefox would fetch the next page at once, which "Audit a file" forbids.
+    (re.compile(r'\s*<link rel="next"[^>]*>'), ""),
     # Roles that are deprecated, or ask for other children.
     (re.compile(r' role="doc-biblioentry"'), ""),
     (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),

@@ -1,14 +1,16 @@
-"""Pieces of each wide figure, which a telephone shows below each other.
+"""What a telephone shows of each wide figure: its twin, or its pieces below each other.
 
-A figure is cut where nothing is drawn, as a page is cut into columns and paragraphs: between two
-panels, between panels and legend, between entries of a legend. Only the places are stored, four
-numbers for a piece; `narrow_figures.js` shows the same picture through them. All states of an
-explorer are cut where no state draws.
+A figure that a page has drawn has a twin (`narrow_twins`), which the browser takes where there is
+little room. An explorer's pictures and stored ones are cut where nothing is drawn, as a page is cut
+into columns and paragraphs: between two panels, between panels and legend, between entries of a
+legend. Only the places are stored, four numbers for a piece; `narrow_figures.js` shows the same
+picture through them. All states of an explorer are cut where no state draws.
 """
 
 import io
 import json
 import re
+import shutil
 from base64 import b64decode
 from html import unescape
 from pathlib import Path
@@ -27,6 +29,10 @@ GROUND = 250  # of 255: lighter is nothing
 PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
 STATES = re.compile(r'<script type="application/json">(.*?)</script>', re.S)  # of an explorer
 SOURCE = re.compile(r'"src":"(data:[^"]+)"')
+WITH_TWIN = re.compile(
+    r'<img (?P<rest>[^>]*\bsrc="(?P<stem>[^"]*/_images/(?P<name>\w{64}))\.png"[^>]*>)'
+)
+NARROW = "screen and (max-width: 48rem)"  # as in book.css
 
 Ink = NDArray[np.bool_]
 Box = tuple[int, int, int, int]  # left, top, right, bottom
@@ -106,6 +112,23 @@ def bytes_of(source: str, folder: Path) -> bytes:
     return path.read_bytes() if path.suffix == ".png" and path.is_file() else b""
 
 
+def with_twins(html: str, folder: Path, twins: Path) -> str:
+    """Offer the twin of each picture that has one to a telephone, and put it beside the picture."""
+
+    def both(match: re.Match[str]) -> str:
+        twin = twins / f"{match['name']}.png"
+        if "ck-hero" in match[0] or not twin.is_file():
+            return match[0]
+        source = f"{match['stem']}-narrow.png"
+        shutil.copyfile(twin, folder / source)
+        return (
+            f'<picture><source media="{NARROW}" srcset="{source} 2x">'
+            f'<img data-twin="" {match["rest"]}</picture>'
+        )
+
+    return WITH_TWIN.sub(both, html)
+
+
 def cut(html: str, folder: Path) -> str:
     """Write into each picture of a page where its pieces are; narrow pictures have none."""
     done, at = [], 0
@@ -113,7 +136,7 @@ def cut(html: str, folder: Path) -> str:
         done.append(html[at : match.end()])
         at = match.end()
         first = bytes_of(unescape(match["src"]), folder)
-        if not first or "ck-hero" in match[0]:
+        if not first or "ck-hero" in match[0] or "data-twin" in match[0]:
             continue
         ink = drawn(first)
         if ink.shape[1] <= PHONE:
@@ -133,7 +156,8 @@ def cut_all(app: Sphinx, problem: Exception | None) -> None:
     pages = [*folder.glob("notebooks/*.html"), *folder.glob("book/*.html")]
     for page in pages if problem is None and app.builder.format == "html" else []:
         html = page.read_text(encoding="utf-8")
-        if "data-pieces=" not in html:
+        if "data-pieces=" not in html and "data-twin=" not in html:
+            html = with_twins(html, page.parent, folder.parent / "twins")
             page.write_text(cut(html, page.parent), encoding="utf-8")
 
 

@@ -22,7 +22,7 @@
   const up = (value) => 238 - 0.23 * value;
 
   const start = (door) => {
-    const { perfect, wrong, draws } = JSON.parse(door.querySelector('[type="application/json"]').textContent);
+    const { perfect, wrong, draws, elsewhere } = JSON.parse(door.querySelector('[type="application/json"]').textContent);
     const panel = (name) => door.querySelector(`[data-model="${name}"]`);
     const box = door.querySelector(".ck-verdict-box");
     const said = box.querySelector("[role=status]");
@@ -117,7 +117,8 @@
       const rest = draws.length + 1 - seen.length;
       const last = three(seen[seen.length - 1]);
       said.textContent = `Draw ${seen.length} of a perfect model: error ${last}. So far ${summary()}`
-        + (rest ? "" : " These are all the draws that this page holds.");
+        + (rest ? "" : " These are all the draws that this page holds. Chance has made both models, too:"
+          + ` in twenty others like them, ${elsewhere.join(" to ")} % of draws look worse.`);
       keys.forEach((key) => { key.disabled = rest === 0; });
     };
 

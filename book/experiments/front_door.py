@@ -20,8 +20,16 @@ from tools.virtual_environment import ROOT
 PATH = ROOT / "book" / "_static" / "readme_figure.png"
 QUESTION = "Which of these two models is miscalibrated?"
 SEED, BINS, DRAWS = 5, 10, 200
-PERFECT = LogitDistortion(slope=1.0).sample(150, SEED)
-WRONG = LogitDistortion(slope=0.55).sample(3000, SEED)
+OTHERS = 20  # seeds that are tried beside this one
+
+
+def models(seed: int) -> tuple[FakeSample, FakeSample]:
+    """Return the forecasts of a perfect and of an over-confident model."""
+    perfect, wrong = LogitDistortion(slope=1.0), LogitDistortion(slope=0.55)
+    return perfect.sample(150, seed), wrong.sample(3000, seed)
+
+
+PERFECT, WRONG = models(SEED)
 CASES = {
     "Perfect: chance does this to 150 forecasts": PERFECT,
     "Wrong: it leaves what chance allows (grey)": WRONG,
@@ -57,7 +65,23 @@ def exercise() -> dict[str, Any]:
         y_true = rng.random(PERFECT.y_prob.size) < PERFECT.y_prob
         table = reliability_table(y_true, PERFECT.y_prob, bins=BINS)
         draws.append([round(error(y_true, PERFECT.y_prob), 5), *thousandths(table.frequency)])
-    return {"perfect": diagram(PERFECT), "wrong": diagram(WRONG), "draws": draws}
+    return {
+        "perfect": diagram(PERFECT),
+        "wrong": diagram(WRONG),
+        "draws": draws,
+        "elsewhere": elsewhere(),
+    }
+
+
+def elsewhere() -> list[int]:
+    """Return in how many of a hundred draws other perfect models look worse: least and most."""
+    shares = []
+    for seed in range(OTHERS):
+        rng, (perfect, wrong) = np.random.default_rng(seed), models(seed)
+        limit, y_prob = error(wrong.y_true, wrong.y_prob), perfect.y_prob
+        draws = [error(rng.random(y_prob.size) < y_prob, y_prob) for _ in range(DRAWS)]
+        shares.append(round(100 * float(np.mean(np.array(draws) > limit))))
+    return [min(shares), max(shares)]
 
 
 def draw(*, answered: bool = True) -> tuple[Figure, str]:

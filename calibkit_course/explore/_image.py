@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -17,6 +18,7 @@ from calibkit import plot
 _FLAT = 8  # colours of flat areas, kept exactly
 _COLOURS = 20  # with those of the edges of letters and lines, which may be rounded
 _NEAR, _FAR = 6.0, 40.0
+GUTTER = 0.2  # inches between panels, where a telephone's page cuts a picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ def render(
     `plot.alt_text` finds.
     """
     with plot.style():
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=GUTTER / 2))
         canvas = FigureCanvasAgg(figure)
         draw(figure)
         plot.legend(figure)

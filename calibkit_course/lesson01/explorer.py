@@ -53,5 +53,5 @@ def forecaster(**defaults: Any) -> Explorer[ForecastRecord]:
         draw=_draw,
         play="days",
         presets=_PRESETS,
-        size=(5.8, 4.2),
+        size=(4.15, 4.4),
     ).starting_at(**defaults)

@@ -132,7 +132,7 @@ def _draw_errors(ax: Axes, view: ChanceAtWork) -> None:
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, max(6, 1.15 * height.max()))
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    ax.yaxis.set_major_formatter(lambda count, _: f"{count:\u2007>3.0f}")  # the panels stay still
+    ax.yaxis.set_major_formatter("{x:\u2007>3.0f}")  # the panels stay still
     ax.set_ylabel("redraws", fontsize=look.FONT_SIZE)
 
 

@@ -107,6 +107,6 @@ def outlier_hunter(**defaults: Any) -> Explorer[Hunt]:
         draw=_draw,
         play="n",
         presets=_PRESETS,
-        size=(5.4, 5.2),
+        size=(4.25, 5.4),
         cell=(4.0, 3.7),
     ).starting_at(**defaults)

@@ -84,6 +84,6 @@ def best_by(**defaults: Any) -> Explorer[Picks]:
         view=best_by_view,
         draw=_draw,
         presets=_PRESETS,
-        size=(8.6, 3.9),
+        size=(8.3, 3.9),
         cell=(6.8, 3.1),
     ).starting_at(**defaults)

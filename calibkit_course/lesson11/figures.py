@@ -33,7 +33,7 @@ def learning_curves(
         ax.minorticks_off()
         # Plain numbers, not powers of ten: easier to read, and much faster to draw.
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
+        ax.yaxis.set_major_formatter(FuncFormatter(_plain))
         ax.set_xticks(race.sizes.tolist(), [_short(int(size)) for size in race.sizes])
         ax.set_xlim(0.85 * race.sizes[0], 1.18 * race.sizes[-1])
         ax.axvline(race.n, color=look.BAND, linewidth=6, alpha=0.3, zorder=1, gid="chosen")
@@ -59,7 +59,7 @@ def _short(size: int) -> str:
     return f"{size // 1000}k" if size >= 1000 and size % 1000 == 0 else str(size)
 
 
-def _plain(value: float) -> str:
+def _plain(value: float, _: int = 0) -> str:
     """Write a number without an exponent."""
     return np.format_float_positional(value, precision=1, fractional=False, trim="-")
 

@@ -66,7 +66,7 @@ def hospital(**defaults: Any) -> Explorer[Hospital]:
         draw=_draw,
         play="harm",
         presets=_PRESETS,
-        size=(8.4, 4.6),
+        size=(7.4, 4.6),
         cell=(7.8, 2.5),
     ).starting_at(**defaults)
 

@@ -90,7 +90,7 @@ _PRESETS: tuple[Preset, ...] = (("One evening", {}), ("100 evenings", {"days": 1
 
 def look_every_day(**defaults: Any) -> Explorer[Evenings]:
     """Return the explorer of twenty models that are judged every evening."""
-    shown: dict[str, Any] = {"presets": _PRESETS, "size": (8.4, 3.6), "cell": (5.2, 2.7)}
+    shown: dict[str, Any] = {"presets": _PRESETS, "size": (8.0, 3.6), "cell": (5.2, 2.7)}
     explorer = Explorer(name="look-every-day", title="Look every day", controls=(_DAYS, _SHIFT),
                         view=look_every_day_view, draw=_draw, play="days", **shown)  # fmt: skip
     return explorer.starting_at(**defaults)

@@ -60,6 +60,16 @@ PARTS = """[...document.querySelectorAll('article .ck-frame')]
   })"""
 OVERFLOWING = """[...document.querySelectorAll('article .ck-frame')]
   .filter(frame => frame.scrollWidth > frame.clientWidth + 1 && frame.tabIndex !== 0).length"""
+# What has the keyboard, if it does not show it.
+UNSEEN = """() => {
+  const at = document.activeElement, isFlat = at.matches('summary') && at.offsetHeight < 2;
+  const {outlineStyle, outlineWidth} = getComputedStyle(isFlat ? at.firstElementChild : at);
+  const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+  return at === document.body || isSeen ? '' : at.outerHTML.slice(0, 120);
+}"""
+UNPRINTED = """[...document.querySelectorAll('article details > :not(summary)')]
+  .filter(part => !part.matches('script, .ck-guess') && !part.checkVisibility())
+  .map(part => part.outerHTML.slice(0, 90))"""
 
 
 class Looks:
@@ -176,6 +186,45 @@ def test_no_line_of_code_is_cut_off_at_a_desk(looks: Looks) -> None:
 @pytest.mark.skipif(not os.environ.get("AXE_JS"), reason="AXE_JS names no axe.min.js")
 def test_no_page_has_barriers(looks: Looks) -> None:
     assert looks.of("barriers", "barriers while folded", "barriers in the dark") == []
+
+
+@pytest.mark.parametrize("name", ["book/intro.html", LESSON, "book/api/calibkit.errors.html"])
+def test_the_keyboard_is_seen_and_its_first_link_leads_to_the_text(
+    browser: Any, site: str, name: str
+) -> None:
+    visit = Visit(browser, site, viewport=DESK)
+    page = visit.open(name)
+    unseen = []
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        unseen.append(page.evaluate(UNSEEN))
+    assert not any(unseen), unseen
+    page = visit.open(name)
+    for key in ("Tab", "Enter", "Tab"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.closest('article') !== null")
+    visit.close()
+
+
+def test_paper_shows_what_is_folded_and_no_scripts_leave_text_and_figures(
+    browser: Any, site: str
+) -> None:
+    visit = Visit(browser, site, viewport=DESK)
+    page = visit.open(LESSON)
+    page.emulate_media(media="print")
+    assert page.evaluate(UNPRINTED) == []
+    visit.close()
+    visit = Visit(browser, site, viewport=TELEPHONE, java_script_enabled=False)
+    page = visit.page
+    page.goto(f"{site}/{LESSON}", wait_until="load")
+    assert page.get_by_text("bin_statistics = ...").is_visible()
+    assert page.get_by_text("Show the solution").count() >= 2
+    assert not page.locator("details.ck-fold[open]").count()
+    for figure in page.locator("article picture img").all():
+        if figure.is_visible():
+            box = figure.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= TELEPHONE["width"]
+    visit.close()
 
 
 def test_before_a_guess_no_outcome_of_any_lesson_is_seen(looks: Looks) -> None:
