@@ -124,7 +124,7 @@ def one_set(design: str, number: int, fresh: Drawn) -> Found:
     table, said = wrong.repairs, shifted(fresh.y_prob, SHIFT)
     after = wrong.candidate.calibrate(said)
     gain = float(ck.log_loss(fresh.y_true, said)) - float(ck.log_loss(fresh.y_true, after))
-    pair = ck.compare(y, {"a": p, "b": off}, cluster=cluster, level=0.9, n_resamples=200)
+    pair = ck.compare(y, {"a": p, "b": off}, cluster=cluster, level=0.9)
     row = pair.measure.tolist().index("Brier score")
     ends = float(pair.low[row]), float(pair.high[row])
     return Found(
@@ -166,7 +166,7 @@ def alone(design: str, n_sets: int) -> dict[str, float]:
         )
         models = dict(zip("ab", special.expit(true + noise), strict=True))
         happened = uniform < special.expit(true)
-        pair = ck.compare(happened, models, costs=(1, 9), n_resamples=400, rng=number)
+        pair = ck.compare(happened, models, costs=(1, 9), rng=number)
         separated = np.isin(pair.verdict, ["better", "worse"])
         found.append(
             {

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
-from calibkit.auditing.redraws import TOP, resampled_intervals
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.rows import Rows, given_to
-from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
@@ -82,8 +80,7 @@ def consequences_of(
     view: int,
     *,
     costs: FloatVector | None,
-    settings: AuditSettings,
-    rng: np.random.Generator,
+    level: float,
 ) -> Consequences:
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
@@ -97,12 +94,10 @@ def consequences_of(
         average = curve.area - after.area
         # Mean cost over all thresholds is half a Brier score per row.
         gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
-        half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
-        if rows.clusters is not None:
-            low, high = mean_interval(gain[np.newaxis], rows.clusters, settings.level)
-            half = float(high[0] - low[0]) / 2
+        low, high = mean_interval(gain[np.newaxis], level, rows.clusters)
+        half = float(high[0] - low[0]) / 2
     return Consequences(
-        paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
+        paid=None if costs is None else _paid(rows, repaired, costs, level),
         curve=curve,
         repaired=after,
         worst=worst,
@@ -125,8 +120,7 @@ def _paid(
     rows: Rows,
     repaired: FloatVector | None,
     costs: FloatVector,
-    settings: AuditSettings,
-    rng: np.random.Generator,
+    level: float,
 ) -> Paid:
     own = costs[best_actions(rows.prob, costs=costs), rows.label]
     count = np.bincount(rows.label, minlength=rows.n_classes)
@@ -135,8 +129,7 @@ def _paid(
     if repaired is not None:
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
     differences = np.stack([own - fixed, own - ignoring])
-    number = settings.resamples(rows.n)
-    ends = resampled_intervals(differences, settings.level, number, rng, rows.clusters)
+    ends = mean_interval(differences, level, rows.clusters)
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),

@@ -203,9 +203,9 @@ def _found(
     suspect = evidence.test.p_value <= settings.limits[1] or bool(evidence.impossible.count)
     generator, shown = np.random.default_rng(seeds[4]), given_view(rows, views[0])
     repairs = repairs_of(rows, settings, generator, view=shown, wanted=suspect)
-    costs_rng, order_rng, groups_rng = map(np.random.default_rng, seeds[5:8])
+    order_rng, groups_rng = map(np.random.default_rng, seeds[6:8])
     consequences = consequences_of(
-        rows, repairs.repaired, views[0], costs=table, settings=settings, rng=costs_rng
+        rows, repairs.repaired, views[0], costs=table, level=settings.level
     )
     aligned = alignment_of(rows, order_rng)
     by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)

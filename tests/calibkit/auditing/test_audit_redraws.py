@@ -20,7 +20,6 @@ from calibkit.auditing.redraws import (
     _Tables,
     _View,
     joint_test,
-    resampled_intervals,
 )
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators.folds import assign_folds
@@ -188,13 +187,6 @@ def test_the_size_needed_follows_the_formula() -> None:
     assert power.smallest == pytest.approx(reach * np.sqrt(variance / 500), rel=1e-5)
     assert power.needed == int(np.ceil((reach / 0.05) ** 2 * variance))
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
-
-
-def test_bootstrap_intervals_have_the_right_width() -> None:
-    values = np.random.default_rng(0).normal(size=(2, 400))
-    low, high = resampled_intervals(values, 0.9, 4000, np.random.default_rng(1))
-    assert (low + high) / 2 == pytest.approx(values.mean(axis=1), abs=0.005)
-    assert high - low == pytest.approx(2 * 1.645 * values.std(axis=1) / 20, rel=0.05)
 
 
 @pytest.mark.parametrize(
