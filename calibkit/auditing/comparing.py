@@ -102,8 +102,8 @@ def compare(
 
     Notes
     -----
-    Differences are other minus first. Cost, log loss and Brier score are means over rows; rows are
-    redrawn with replacement, both models together (paired percentile bootstrap). Miscalibration
+    Differences are other minus first. Cost, log loss and Brier score are means over rows; intervals
+    are Student's, of rows in pairs or of clusters. Miscalibration
     ``S(p) - S(f(p))`` and discrimination ``S(frequency) - S(f(p))`` are the CORP parts of the Brier
     score with the isotonic curve f (Dimitriadis, Gneiting and Jordan, 2021); f is fitted once: to
     first order the error of a minimiser does not matter. Chance adds up to its null level to a
@@ -112,11 +112,12 @@ def compare(
     had probability 0, the log loss is infinite, the finite model is better, and there is no
     interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
     "equal"; fewer than ten events, other rows, or rows that differ have no interval. Each is
-    taken alone: of two models that are equal in law, one measure at least is separated in 12 to 16
-    of 100 files. The ``codes`` pay for all models and measures together (maximum statistic of the
-    same resamples; in a stream Bonferroni): at 95 % they separate two equal models in 2, 1 and 4 of
-    100 files of 100, 1,000 and 4,000 rows (``dev.py clusters --alone``). In groups intervals are
-    Student's, at a level that pays for all groups. Taught in lesson 13.
+    taken alone: of two models that are equal in law log loss is separated in LOSSES of 100 files,
+    one measure at least in MEASURES. The ``codes`` pay for all models and measures together (the
+    multivariate t of Hothorn, Bretz and Westfall, 2008; in a stream Bonferroni): at 95 % they
+    separate two equal models in CODES of
+    100 files of 100, 1,000 and 4,000 rows (``dev.py clusters --alone``). In groups intervals have
+    a level that pays for all groups. Weights are refused as in `audit`. Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal

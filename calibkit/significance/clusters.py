@@ -79,13 +79,15 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     Raises
     ------
     ValueError
-        If a name is missing or of another kind than the first, if all rows have one name, or if
-        no two rows share one.
+        If a name is missing, infinite or of another kind than the first, if all rows have one
+        name, or if no two rows share one.
     """
     if isinstance(cluster, Clusters):
         return cluster
     array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
     for row, name in enumerate(given):
+        if isinstance(name, float) and np.isinf(name):
+            raise ValueError(f"cluster[{row}] = {name!r} names nothing; give the row a name.")
         if _kind(name) != _kind(given[0]):
             raise ValueError(
                 f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "
