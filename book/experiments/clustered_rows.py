@@ -160,10 +160,7 @@ def intervals(design: str, n_sets: int) -> dict[str, float]:
         assert rows.clusters is not None
         sums.add(np.bincount(rows.label), scores, rows.clusters.code)
         pair = sums.change("Brier score", 1, settings.level)
-        hits += (
-            found.table.low[0] <= gain <= found.table.high[0],
-            pair.low <= -apart <= pair.high,
-        )
+        hits += (found.table.low[0] <= gain <= found.table.high[0], pair.low <= -apart <= pair.high)
     return dict(zip(("gain", "difference"), (hits / n_sets).tolist(), strict=True))
 
 

@@ -75,34 +75,28 @@ def _threshold(costs: FloatVector) -> float:
 
 
 def consequences_of(
-    rows: Rows,
-    repaired: FloatVector | None,
-    view: int,
-    *,
-    costs: FloatVector | None,
-    level: float,
+    rows: Rows, repaired: FloatVector | None, view: int, *, costs: FloatVector | None, level: float
 ) -> Consequences:
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before), None
-    worst, worst_at, average, half = 0.0, float("nan"), 0.0, 0.0
+    worst, worst_at, average = 0.0, float("nan"), Estimate(0.0, 0.0, 0.0)
     if repaired is not None:
         after_prob = np.clip(_event(rows, repaired, view)[1], 0, 1)
         after = murphy_curve(event, after_prob)
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
-        average = curve.area - after.area
         # Mean cost over all thresholds is half a Brier score per row.
         gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
-        low, high = mean_interval(gain[np.newaxis], level, rows.clusters)
-        half = float(high[0] - low[0]) / 2
+        ends = mean_interval(gain[np.newaxis], level, rows.clusters)
+        average = Estimate(float(gain.mean()), *np.concatenate(ends).tolist())
     return Consequences(
         paid=None if costs is None else _paid(rows, repaired, costs, level),
         curve=curve,
         repaired=after,
         worst=worst,
         worst_threshold=worst_at,
-        average=Estimate(average, average - half, average + half),
+        average=average,
     )
 
 
@@ -116,12 +110,7 @@ def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVe
     return (rows.label == column).astype(np.int64), given_to(column, prob)
 
 
-def _paid(
-    rows: Rows,
-    repaired: FloatVector | None,
-    costs: FloatVector,
-    level: float,
-) -> Paid:
+def _paid(rows: Rows, repaired: FloatVector | None, costs: FloatVector, level: float) -> Paid:
     own = costs[best_actions(rows.prob, costs=costs), rows.label]
     count = np.bincount(rows.label, minlength=rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]

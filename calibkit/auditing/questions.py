@@ -15,12 +15,13 @@ from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
 from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
+from calibkit.auditing.impossible import told as told_of_impossible
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table
 from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
-from calibkit.auditing.report import AuditReport, ViewTable, findings_of
+from calibkit.auditing.report import AuditReport, ViewTable
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.auditing.times import TimeTable, times_of, with_time
@@ -294,7 +295,7 @@ def told(
         "advice": remedy.advice(verdicts, seen, repairs, found),
         "promise": promise,
         "small_print": f"{seen.short} {promise}",
-        "findings": (*findings_of(seen.impossible, seen.log_loss), *found),
+        "findings": (*told_of_impossible(seen.impossible, seen.log_loss), *found),
     }
 
 
