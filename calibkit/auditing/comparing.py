@@ -5,14 +5,19 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from calibkit.auditing import comparison
 from calibkit.auditing.clinic import net_benefits, weak_calibration
 from calibkit.auditing.clusters import by_cluster
-from calibkit.auditing.comparison import Comparison, Listing, Sums, rows_of_models, view_of_models
+from calibkit.auditing.comparison import (
+    SCORES,
+    Comparison,
+    Listing,
+    Sums,
+    rows_of_models,
+    view_of_models,
+)
 from calibkit.auditing.dependence import dependence_of
-from calibkit.auditing.redraws import resampled_means
 from calibkit.auditing.rows import Rows, given_to
 from calibkit.auditing.words import Found, worded
 from calibkit.bins import Binning, as_bins
@@ -23,16 +28,14 @@ from calibkit.guesses import unknown_option
 from calibkit.reliability import reliability_table
 from calibkit.results import spell
 from calibkit.significance import NullLevel, null_level
-from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
 from calibkit.types import FloatVector
-from calibkit.validation import as_count, as_generator, as_level
+from calibkit.validation import as_generator, as_level
 from calibkit.views import View, binary_problem, refuse_weights
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
 _DRAWS = 200  # redraws behind a null level
-_NUMBERS = 100_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 
 
 def compare(
@@ -48,7 +51,6 @@ def compare(
     title: str | None = None,
     level: float = 0.95,
     bins: Binning | int = 15,
-    n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
     **unknown: Any,
 ) -> Comparison:
@@ -84,10 +86,8 @@ def compare(
         Nominal probability content of each interval, in (0, 1).
     bins : int or Binning
         Of diagrams and calibration errors; a number means bins of equal width.
-    n_resamples : int
-        Resamples of rows behind each interval; fewer for very large data.
     rng : int, numpy.random.Generator or None
-        Seed or generator of redraws and resamples; None draws afresh each time.
+        Seed or generator of redraws; None draws afresh each time.
 
     Returns
     -------
@@ -102,8 +102,8 @@ def compare(
 
     Notes
     -----
-    Differences are other minus first. Cost, log loss and Brier score are means over rows; rows are
-    redrawn with replacement, both models together (paired percentile bootstrap). Miscalibration
+    Differences are other minus first. Cost, log loss and Brier score are means over rows; intervals
+    are Student's, of rows in pairs or of clusters. Miscalibration
     ``S(p) - S(f(p))`` and discrimination ``S(frequency) - S(f(p))`` are the CORP parts of the Brier
     score with the isotonic curve f (Dimitriadis, Gneiting and Jordan, 2021); f is fitted once: to
     first order the error of a minimiser does not matter. Chance adds up to its null level to a
@@ -112,11 +112,12 @@ def compare(
     had probability 0, the log loss is infinite, the finite model is better, and there is no
     interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
     "equal"; fewer than ten events, other rows, or rows that differ have no interval. Each is
-    taken alone: of two models that are equal in law, one measure at least is separated in 12 to 16
-    of 100 files. The ``codes`` pay for all models and measures together (maximum statistic of the
-    same resamples; in a stream Bonferroni): at 95 % they separate two equal models in 2, 1 and 4 of
-    100 files of 100, 1,000 and 4,000 rows (``dev.py clusters --alone``). In groups intervals are
-    Student's, at a level that pays for all groups. Taught in lesson 13.
+    taken alone: of two models that are equal in law log loss is separated in 4 to 5 of 100 files,
+    one measure at least in 8 to 13. The ``codes`` pay for all models and measures together (the
+    multivariate t of Hothorn, Bretz and Westfall, 2008; in a stream Bonferroni): at 95 % they
+    separate two equal models in 2, 1 and 3 of 100 files of 100, 1,000 and 4,000 rows (``dev.py
+    clusters --alone``). In groups intervals have a level that pays for all groups. Weights are
+    refused as in `audit`. Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
@@ -128,7 +129,7 @@ def compare(
     a stream, and in four groups of 250 rows 92.2 to 98.0, all groups together.
     Where fewer than five rows are decided better, or worse, an interval of a cost is too short
     (down to 50 at a price of 30): there is none, unless five more at the highest price would not
-    change the sign.
+    change the sign. In memory these were percentiles of resamples, a little narrower than now.
 
     Examples
     --------
@@ -141,12 +142,12 @@ def compare(
     if unknown:
         refuse_weights(unknown)
         raise unknown_option(unknown)
-    level, count, bins = as_level(level), as_count(n_resamples, "n_resamples"), as_bins(bins)
+    level, bins = as_level(level), as_bins(bins)
     names = {"groups": groups, "cluster": cluster, "class_names": class_names}
     rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    of_null, of_rows, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    view, draws = view_of_models(rows, view), (min(count, max(100, _NUMBERS // rows.n)), of_rows)
+    of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
+    view = view_of_models(rows, view)
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
@@ -156,10 +157,10 @@ def compare(
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(draws[0], level, bins), *by_cluster(rows)),
+        notes=(*_notes(level, bins), *by_cluster(rows)),
         advice=_doubt(rows, of_order),
         **_diagrams(rows, probs, view, bins),
-        **worded(tuple(probs), _differences(rows, each, nulls, table, level, draws), level),
+        **worded(tuple(probs), _differences(rows, each, nulls, table, level, of_all), level),
     )
 
 
@@ -208,58 +209,30 @@ def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str,
     }
 
 
+def _sums(rows: Rows, each: Measured, costs: FloatVector | None, inside: Any) -> Sums:
+    """Return the sums over some rows, by mask or slice."""
+    sums, codes = Sums(costs), None if rows.clusters is None else rows.clusters.code[inside]
+    count = np.bincount(rows.label[inside], minlength=rows.n_classes)
+    sums.add(count, [{k: v[inside] for k, v in own.items()} for own in each.values()], codes)
+    return sums
+
+
 def _differences(
     rows: Rows,
     each: Measured,
     nulls: Sequence[NullLevel],
     costs: FloatVector | None,
     level: float,
-    draws: tuple[int, int],
+    seed: int,
 ) -> Found:
-    sums = Sums(costs)
-    sums.add(np.bincount(rows.label, minlength=rows.n_classes), list(each.values()))
-    names = list(each)
-    first, found = each[names[0]], {}
-    keys = [(name, key) for name in names[1:] for key in first]
-    with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-        apart = np.array([each[name][key] - first[key] for name, key in keys])
-    drawn = np.where(np.isfinite(apart).all(axis=1, keepdims=True), apart, 0.0)
-    alone, joint = _intervals(drawn, level, draws, rows.clusters)
-    for one, row, *both in zip(keys, apart, alone.tolist(), joint.tolist(), strict=True):
-        place, (_, key) = names.index(one[0]), one
-        wider = (nulls[place].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
-        ends = [
-            (low - wider[0], high + wider[1]) if row.any() else (low, high) for low, high in both
-        ]
-        # Nothing is concluded from a handful of rows, nor from an infinite difference.
-        if sums.refuses(key, place) or not np.isfinite(row).all():
-            ends = [comparison.NONE, comparison.NONE]
-        means = float(first[key].mean()), float(each[one[0]][key].mean())
-        change, together = (comparison.change(key, *means, two) for two in ends)
-        found[one] = change._replace(joint=together.verdict == change.verdict)
+    """Judge every measure of every other model, each alone and all together."""
+    sums, names, found = _sums(rows, each, costs, slice(None)), list(each), {}
+    together = sums.together(level, np.random.default_rng(seed))
+    for other, key in product(range(1, len(names)), sums.measures):
+        wider = (nulls[other].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
+        alone, joint = (sums.change(key, other, one, wider) for one in (level, together))
+        found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found
-
-
-def _intervals(
-    apart: FloatVector, level: float, draws: tuple[int, int], clusters: Clusters | None
-) -> tuple[FloatVector, FloatVector]:
-    """Return (m, 2) intervals of the means of (m, n) differences: each alone, and all together.
-
-    Together: the mean and c standard errors, c the quantile over resamples of rows (or of
-    clusters) of the largest standardised error of all m means, which hang together.
-    """
-    units = apart if clusters is None else pseudo_values(apart, clusters)
-    mean, error = units.mean(axis=1), units.std(axis=1) / np.sqrt(units.shape[1])
-    # The same draws for every pair: a model's numbers do not depend on which others are there.
-    drawn = resampled_means(units, draws[0], np.random.default_rng(draws[1]))
-    moved = np.abs(drawn - mean) / np.where(error > 0, error, np.inf)
-    reach = np.quantile(moved.max(axis=1), level) * error
-    alone = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    if clusters is not None:
-        alone = np.array(mean_interval(apart, clusters, level))
-        end = (1 + level) / 2  # wider, as Student's law is than the normal one
-        reach *= special.stdtrit(clusters.count - 1, end) / special.ndtri(end)
-    return alone.T, np.stack([mean - reach, mean + reach], axis=1)
 
 
 def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
@@ -282,23 +255,14 @@ def _by_group(
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
         return None
-    names = list(each)
-    content, found = 1 - (1 - level) / len(rows.groups), []
+    names, content, found = list(each), 1 - (1 - level) / len(rows.groups), []
+    scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
     for place, group in enumerate(rows.groups):
-        inside = rows.group == place
-        sums = Sums(costs)
-        sums.add(
-            np.bincount(rows.label[inside], minlength=rows.n_classes),
-            [{k: own[k][inside] for k in comparison.SCORES if k in own} for own in each.values()],
-        )
-        for other, key in product(range(1, len(names)), sums.sums):
-            row = sums.change(key, other, content)
-            if rows.clusters is not None and np.isfinite(row.low):
-                apart = each[names[other]][key][inside] - each[names[0]][key][inside]
-                ends = mean_interval(apart[np.newaxis], rows.clusters.take(inside), content)
-                low, high = np.concatenate(ends).tolist()
-                row = comparison.change(key, row.first, row.value, (low, high))
-            said = (np.nan, np.nan, np.nan, "too few rows") if sums.few else row[2:6]
+        sums = _sums(rows, scores, costs, rows.group == place)
+        for other, key in product(range(1, len(names)), sums.measures):
+            said: Any = np.nan, np.nan, np.nan, "too few rows"
+            if not sums.few:
+                said = sums.change(key, other, content)[2:6]
             found.append((group, sums.n, names[other], key, *said))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
@@ -309,11 +273,11 @@ def _by_group(
     return Listing.of(text, heads, found)
 
 
-def _notes(count: int, level: float, bins: Binning) -> tuple[str, ...]:
+def _notes(level: float, bins: Binning) -> tuple[str, ...]:
     return (
-        f"Differences: other minus first, {100 * level:g} % intervals, rows redrawn in pairs "
-        f"({count:,} resamples), each taken alone: of two equal models one measure at least is "
-        "separated in 12 to 16 of 100 files at 95 %. Codes, and --fail-if, take what holds for all "
+        f"Differences: other minus first, Student's {100 * level:g} % intervals of paired rows, "
+        "each taken alone: of two equal models one measure at least is "
+        "separated in 8 to 13 of 100 files at 95 %. Codes, and --fail-if, take what holds for all "
         "models and measures together; what does not is marked as taken alone.",
         "Miscalibration and discrimination: the CORP parts of the Brier score.",
         f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",

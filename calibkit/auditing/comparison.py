@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from calibkit.corp import corp_decomposition
 from calibkit.decisions import MurphyCurve, best_actions
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
+from calibkit.significance.clusters import ClusterSums, means_of_sums, student
 from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.validation import as_predictions
 from calibkit.views import BinaryProblem, View, binary_problems
@@ -38,7 +40,9 @@ COMPARISON_CODES = (
 )
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
+_DRAWS = 20_000  # of all differences together
 NONE = (float("nan"), float("nan"))  # no interval
+Ends = tuple[float, float]
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
 
@@ -113,13 +117,20 @@ def change(measure: str, first: float, value: float, ends: tuple[float, float]) 
 
 
 class Sums:
-    """Sums over rows of each measure, by model: what a difference can be judged by."""
+    """What rows add to each measure, summed by model: enough to judge every difference."""
 
     def __init__(self, costs: FloatVector | None = None) -> None:
         self.costs = costs
         self.count: Any = 0  # rows of each class
-        # Of values, differences to the first model, their squares, and how many go up and down.
-        self.sums: dict[str, FloatMatrix] = {}
+        self.measures: list[str] = []
+        self.values: Any = 0.0  # (models, measures)
+        # Of the differences to the first model, a row per other model and measure: sums, sums of
+        # products, rows that go up, rows that go down; sums by cluster, where some are named.
+        self.apart: Any = 0.0
+        self.products: Any = 0.0
+        self.up: Any = 0
+        self.down: Any = 0
+        self.clusters = ClusterSums()
 
     @property
     def n(self) -> int:
@@ -132,36 +143,79 @@ class Sums:
         count = self.count
         return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
-    def add(self, count: IntVector, each: Sequence[Mapping[str, FloatVector]]) -> None:
+    def add(
+        self, count: IntVector, each: Sequence[Mapping[str, FloatVector]], cluster: Any = None
+    ) -> None:
         """Add what some rows add to the measures of each model; `count`: rows of each class."""
-        self.count = self.count + count
-        for key in each[0]:
-            values = np.array([one[key] for one in each])
-            with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-                apart = values - values[0]
-                parts = (values, apart, apart**2, apart > 0, apart < 0)
-                sums = np.array([part.sum(axis=1) for part in parts])
-                self.sums[key] = self.sums.get(key, 0.0) + sums
+        self.count, self.measures = self.count + count, list(each[0])
+        values = np.array([list(one.values()) for one in each])
+        with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
+            apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
+            self.values, self.apart = self.values + values.sum(axis=2), self.apart + apart.sum(1)
+            self.up, self.down = self.up + (apart > 0).sum(1), self.down + (apart < 0).sum(1)
+            if cluster is None:
+                self.products = self.products + apart @ apart.T
+            else:
+                self.clusters.add(cluster, apart.T)
+
+    @cached_property
+    def moments(self) -> tuple[FloatMatrix, float]:
+        """Covariances of the mean differences of all rows, and Student's degrees of freedom."""
+        with np.errstate(invalid="ignore"):
+            if self.clusters.number:
+                sums, size = self.clusters.found()
+                return means_of_sums(sums.T, size)[1:]
+            n, mean = self.n, self.apart / self.n
+            cover = (self.products - n * np.outer(mean, mean)) / max(n - 1, 1) / n
+        # Equal models differ by nothing; rounding must not make a variance negative.
+        np.fill_diagonal(cover, np.maximum(np.diag(cover), 0.0))
+        return cover, max(n - 1.0, 1.0)
 
     def refuses(self, key: str, other: int) -> bool:
         """Tell whether the rows that differ, or differ to one side, are too few to conclude."""
-        total, _, up, down = self.sums[key][1:, other].tolist()
+        place = self._place(key, other)
+        up, down = int(self.up[place]), int(self.down[place])
         if up + down == 0:
             return False
         worst = 0.0 if self.costs is None else float(np.ptp(self.costs, axis=0).max())
-        one_sided = min(up, down) < _EACH_WAY and abs(total) <= _EACH_WAY * worst
-        return self.few or up + down < FEWEST or (key == "cost" and one_sided)
+        one_sided = min(up, down) < _EACH_WAY and abs(self.apart[place]) <= _EACH_WAY * worst
+        return self.few or up + down < FEWEST or (key == "cost" and bool(one_sided))
 
-    def change(self, key: str, other: int, level: float, *, ddof: int = 1) -> Change:
-        """Judge the difference to the first model by Student's interval; `ddof` as in NumPy."""
-        n, (total, square, *_) = self.n, self.sums[key][1:, other].tolist()
-        mean, ends = total / n, NONE
+    def change(self, key: str, other: int, level: float, wider: Ends = (0.0, 0.0)) -> Change:
+        """Judge the difference to the first model by Student's interval, made `wider` or not.
+
+        Nothing is concluded from a handful of rows, nor from an infinite difference.
+        """
+        place, (cover, df), ends = self._place(key, other), self.moments, NONE
+        mean = float(self.apart[place]) / self.n
         if np.isfinite(mean) and not self.refuses(key, other):
-            variance = max(square - n * mean**2, 0.0) / max(n - ddof, 1)
-            half = float(special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt(variance / n))
-            ends = mean - half, mean + half
-        first, value = (self.sums[key][0, [0, other]] / n).tolist()
+            half, some = float(student(cover[place, place], df, level)), self._differ(place)
+            ends = mean - half - wider[0] * some, mean + half + wider[1] * some
+        first, value = (self.values[[0, other], self.measures.index(key)] / self.n).tolist()
         return change(key, first, value, ends)
+
+    def together(self, level: float, rng: np.random.Generator) -> float:
+        """Return the content of single intervals that hold all their truths with this level.
+
+        The largest of all |t| under the multivariate Student law of the differences (Hothorn, Bretz
+        and Westfall, 2008), by redraws.
+        """
+        cover, df = self.moments
+        used = np.diag(cover) > 0
+        sd = np.sqrt(np.diag(cover)[used])
+        if not used.any():
+            return level
+        correlation = cover[np.ix_(used, used)] / np.outer(sd, sd)
+        value, vector = np.linalg.eigh(correlation)
+        drawn = rng.standard_normal((_DRAWS, len(sd))) @ (vector * np.sqrt(np.maximum(value, 0))).T
+        largest = np.abs(drawn).max(axis=1) / np.sqrt(rng.chisquare(df, _DRAWS) / df)
+        return 2 * float(special.stdtr(df, np.quantile(largest, level))) - 1
+
+    def _place(self, key: str, other: int) -> int:
+        return (other - 1) * len(self.measures) + self.measures.index(key)
+
+    def _differ(self, place: int) -> bool:
+        return bool(self.up[place] + self.down[place])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -269,10 +323,6 @@ class Comparison(Report):
         names = ("title", "headline", "n", "n_classes", "view", "level")
         found = {"models": list(self.models), "codes": sorted(self.codes)}
         return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
-
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return html.page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
-from calibkit.auditing.redraws import TOP, resampled_intervals
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.rows import Rows, given_to
-from calibkit.auditing.settings import AuditSettings
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
@@ -77,37 +75,28 @@ def _threshold(costs: FloatVector) -> float:
 
 
 def consequences_of(
-    rows: Rows,
-    repaired: FloatVector | None,
-    view: int,
-    *,
-    costs: FloatVector | None,
-    settings: AuditSettings,
-    rng: np.random.Generator,
+    rows: Rows, repaired: FloatVector | None, view: int, *, costs: FloatVector | None, level: float
 ) -> Consequences:
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before), None
-    worst, worst_at, average, half = 0.0, float("nan"), 0.0, 0.0
+    worst, worst_at, average = 0.0, float("nan"), Estimate(0.0, 0.0, 0.0)
     if repaired is not None:
         after_prob = np.clip(_event(rows, repaired, view)[1], 0, 1)
         after = murphy_curve(event, after_prob)
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
-        average = curve.area - after.area
         # Mean cost over all thresholds is half a Brier score per row.
         gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
-        half = float(special.ndtri((1 + settings.level) / 2) * gain.std() / np.sqrt(len(gain)))
-        if rows.clusters is not None:
-            low, high = mean_interval(gain[np.newaxis], rows.clusters, settings.level)
-            half = float(high[0] - low[0]) / 2
+        ends = mean_interval(gain[np.newaxis], level, rows.clusters)
+        average = Estimate(float(gain.mean()), *np.concatenate(ends).tolist())
     return Consequences(
-        paid=None if costs is None else _paid(rows, repaired, costs, settings, rng),
+        paid=None if costs is None else _paid(rows, repaired, costs, level),
         curve=curve,
         repaired=after,
         worst=worst,
         worst_threshold=worst_at,
-        average=Estimate(average, average - half, average + half),
+        average=average,
     )
 
 
@@ -121,13 +110,7 @@ def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVe
     return (rows.label == column).astype(np.int64), given_to(column, prob)
 
 
-def _paid(
-    rows: Rows,
-    repaired: FloatVector | None,
-    costs: FloatVector,
-    settings: AuditSettings,
-    rng: np.random.Generator,
-) -> Paid:
+def _paid(rows: Rows, repaired: FloatVector | None, costs: FloatVector, level: float) -> Paid:
     own = costs[best_actions(rows.prob, costs=costs), rows.label]
     count = np.bincount(rows.label, minlength=rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
@@ -135,8 +118,7 @@ def _paid(
     if repaired is not None:
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
     differences = np.stack([own - fixed, own - ignoring])
-    number = settings.resamples(rows.n)
-    ends = resampled_intervals(differences, settings.level, number, rng, rows.clusters)
+    ends = mean_interval(differences, level, rows.clusters)
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs),

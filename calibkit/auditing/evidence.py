@@ -251,22 +251,16 @@ def evidence_of(
             *measured, level=settings.level, n_resamples=number, rng=of_error, **how
         ),
         null=null_level(*measured, n_draws=number, rng=of_null, **how),
-        band=_band(rows, shown, settings, of_band),
+        band=consistency_band(
+            label,
+            prob,
+            level=1 - settings.alpha,
+            simultaneous=True,
+            n_draws=number,
+            rng=of_band,
+            **how | {"view": shown},
+        ),
         problem=binary_problem(label, prob, view=shown),
-    )
-
-
-def _band(rows: Rows, view: View, settings: AuditSettings, seed: int) -> ConsistencyBand:
-    return consistency_band(
-        rows.label,
-        rows.prob,
-        view=view,
-        bins=settings.bins,
-        level=1 - settings.alpha,
-        simultaneous=True,
-        n_draws=settings.resamples(rows.n),
-        rng=seed,
-        cluster=rows.clusters,
     )
 
 

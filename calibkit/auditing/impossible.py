@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibkit.auditing.pages import Answer
 from calibkit.auditing.rows import given_to
+from calibkit.auditing.settings import FINDINGS
 from calibkit.results import spell
 from calibkit.types import FloatVector, IntVector
 
@@ -88,8 +90,10 @@ def count_impossible(
     )
 
 
-def told(found: Impossible, log_loss: float) -> tuple[str, dict[str, float]]:
-    """Return sentence and numbers; `log_loss` is that of the rows left, NaN if unknown."""
+def told(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
+    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+    if not found.count:
+        return ()
     named = ", ".join(f"{row:,}" for row in found.first)
     more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
     where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
@@ -104,4 +108,5 @@ def told(found: Impossible, log_loss: float) -> tuple[str, dict[str, float]]:
         "certain": float(found.certain),
         "log_loss_of_others": log_loss,
     }
-    return text, numbers
+    light = "caution" if found.minor else "bad"
+    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)

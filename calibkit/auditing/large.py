@@ -1,6 +1,6 @@
 """Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ from scipy import special
 from calibkit.auditing import words
 from calibkit.auditing.clusters import by_sums, scores_of
 from calibkit.auditing.comparing import compare
-from calibkit.auditing.comparison import SCORES, Change, Comparison, Sums, change, scores_of_rows
+from calibkit.auditing.comparison import Change, Comparison, Sums, scores_of_rows
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
@@ -23,7 +23,7 @@ from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.bins import Binning
 from calibkit.counts import CountTable
 from calibkit.decisions.costs import as_costs
-from calibkit.significance.clusters import ClusterSums, interval_of_sums
+from calibkit.significance.clusters import ClusterSums
 from calibkit.significance.cox import cox_z
 from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import BinaryProblem, View, binary_problems
@@ -57,6 +57,7 @@ def audit_stream(
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
+    by_cluster.refuse_alone()
     found = by_cluster.found() if by_cluster.number else None
     seen = _seen(table, settings, names, gone, found)
     return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
@@ -264,7 +265,7 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums, by_cluster = Sample(sample, rng), Sums(), ClusterSums()
+    keeper, sums = Sample(sample, rng), Sums()
     for block in blocks:
         k = max(block.scores.shape[1] // len(names), 2)
         sums.costs = None if costs is None else as_costs(costs, k)
@@ -272,42 +273,25 @@ def compare_stream(
             scores_of_rows(block.label, prob, sums.costs)
             for prob in _by_model(block.scores, names).values()
         ]
-        sums.add(np.bincount(block.label, minlength=k), scores)
-        if block.cluster is not None:
-            by_cluster.add(block.cluster, _differences(scores))
+        sums.add(np.bincount(block.label, minlength=k), scores, block.cluster)
         keeper.add(block)
     found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     if sums.n == found.n:
         return found
-    return _with_all_scores(found, sums, level, by_cluster)
+    sums.clusters.refuse_alone()
+    return _with_all_scores(found, sums, level)
 
 
-def _differences(scores: Sequence[Mapping[str, FloatVector]]) -> FloatVector:
-    """Return what each row adds to the difference of each model to the first, (n, models x q)."""
-    with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-        return np.column_stack([one[key] - scores[0][key] for one in scores for key in one])
-
-
-def _with_all_scores(
-    found: Comparison, sums: Sums, level: float, by_cluster: ClusterSums
-) -> Comparison:
+def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
     columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
     rows = dict(zip(keys, map(Change, *columns), strict=True))
     for model, key in rows:
-        if key not in SCORES:
-            continue
-        other, judged = found.models.index(model), []
-        for content in (level, 1 - (1 - level) / len(rows)):
-            row = sums.change(key, other, content, ddof=0)
-            if by_cluster.number and np.isfinite(row.low):
-                column = other * len(sums.sums) + list(sums.sums).index(key)
-                both, size = by_cluster.found()
-                ends = np.concatenate(interval_of_sums(both[:, [column]].T, size, content))
-                row = change(key, row.first, row.value, (float(ends[0]), float(ends[1])))
-            judged.append(row)
-        rows[model, key] = judged[0]._replace(joint=judged[0].verdict == judged[1].verdict)
+        if key in sums.measures:
+            other, contents = found.models.index(model), (level, 1 - (1 - level) / len(rows))
+            alone, joint = (sums.change(key, other, content) for content in contents)
+            rows[model, key] = alone._replace(joint=alone.verdict == joint.verdict)
     note = (
         f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
         f"All other tables and the figures: a random sample of {found.n:,} rows."

@@ -154,10 +154,6 @@ class Report(Result):
         """Return what a figure shows, by its name: the view, and the bins."""
         raise NotImplementedError
 
-    def text(self) -> str:
-        """Return the report for a terminal."""
-        raise NotImplementedError
-
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         raise NotImplementedError
@@ -174,7 +170,9 @@ class Report(Result):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        raise NotImplementedError
+        from calibkit.auditing import html
+
+        return html.page(self)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""

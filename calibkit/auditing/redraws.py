@@ -1,4 +1,4 @@
-"""Chance: labels redrawn for the test of all views and the null level, rows for intervals.
+"""Chance: labels redrawn for the test of all views.
 
 One redraw of all labels serves every view: a test that pays for having looked at many.
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.significance.clusters import Clusters, Dependence, mean_interval, robust_sd
+from calibkit.significance.clusters import Clusters, Dependence, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
 from calibkit.types import FloatMatrix, FloatVector, IntVector
@@ -28,7 +28,6 @@ _NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer re
 _FEWEST_DRAWS = 199
 # Near a limit: the most redraws, random numbers, and sums that are kept.
 _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
-_BLOCK = 4_000_000  # numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,37 +232,6 @@ class Drawer:
             return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
         place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
         return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
-
-
-def resampled_intervals(
-    values: FloatVector,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-    clusters: Clusters | None = None,
-) -> tuple[FloatVector, FloatVector]:
-    """Return percentile intervals of the mean of each row of (m, n) values: lows and highs.
-
-    With clusters they are Student's, from what the mean would be without each of them.
-    """
-    if clusters is not None:
-        return mean_interval(values, clusters, level)
-    means = resampled_means(values, n_resamples, rng)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
-
-
-def resampled_means(values: FloatVector, n_resamples: int, rng: np.random.Generator) -> FloatMatrix:
-    """Return the means of (m, n) values in each resample of their columns, (R, m)."""
-    n = values.shape[1]
-    means = np.empty((n_resamples, len(values)))
-    for start in range(0, n_resamples, max(1, _BLOCK // n)):
-        rows = slice(start, min(start + max(1, _BLOCK // n), n_resamples))
-        # Another dtype in the call might change the draws.
-        drawn = rng.integers(0, n, size=(rows.stop - rows.start, n)).astype(np.intp, copy=False)
-        times = np.stack([np.bincount(one, minlength=n) for one in drawn])
-        means[rows] = times @ values.T / n
-    return means
 
 
 def joint_test(

@@ -14,11 +14,10 @@ from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences
 from calibkit.auditing.evidence import TEST, Evidence, directions
 from calibkit.auditing.groups import GroupTable
-from calibkit.auditing.impossible import Impossible, told
 from calibkit.auditing.pages import Answer, Report
 from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
-from calibkit.auditing.settings import FINDINGS, AuditSettings
+from calibkit.auditing.settings import AuditSettings
 from calibkit.auditing.times import TimeTable
 from calibkit.results import Result, spell
 from calibkit.validation import as_level, warn
@@ -26,15 +25,6 @@ from calibkit.validation import as_level, warn
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
 VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
-
-
-def findings_of(gone: Impossible, log_loss: float) -> tuple[Answer, ...]:
-    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
-    if not gone.count:
-        return ()
-    text, numbers = told(gone, log_loss)
-    light = "caution" if gone.minor else "bad"
-    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -226,10 +216,6 @@ class AuditReport(Report):
             "groups": None,
             **Report.to_dict(self),
         }
-
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return html.page(self)
 
     def _repr_html_(self) -> str:
         return html.panel(self)

@@ -76,7 +76,7 @@ class AuditSettings:
         Of the diagram and of the calibration error; at most 1,000.
     n_draws, n_resamples : int
         Redraws of the labels behind the p-value, at least 99 (very large data get fewer; near a
-        limit more are drawn), and bootstrap resamples behind each interval, at least 50.
+        limit more are drawn), and resamples behind the interval of the error, at least 50.
     detectable : float
         Average error that the data must be able to show, or else they are too few.
     folds : int

@@ -323,4 +323,4 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
         text += " The data cannot separate their calibration."
     elif calibrated != "equal":
         text += f" {other} is {calibrated} calibrated."
-    return text + (f" It tells cases apart {told}." if told in ("better", "worse") else "")
+    return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

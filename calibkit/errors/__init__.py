@@ -35,6 +35,7 @@ from calibkit.errors.named import (
     top_label_calibration_error,
 )
 from calibkit.errors.smooth import SmoothError, smooth_calibration_error
+from calibkit.guesses import unknown_name
 
 __all__ = [
     "CalibrationError",
@@ -54,3 +55,7 @@ __all__ = [
     "smooth_calibration_error",
     "top_label_calibration_error",
 ]
+
+
+def __getattr__(name: str) -> None:
+    raise unknown_name(__name__, name)

@@ -1,5 +1,7 @@
 """Six lights of an audit with their numbers. Lesson 14."""
 
+import textwrap
+
 from matplotlib.axes import Axes
 
 from calibkit.auditing import Answer
@@ -24,7 +26,7 @@ def audit_board(board: AuditBoard, ax: Axes | None = None) -> Axes:
         ax.set_axis_off()
         for row, answer in enumerate(board.report.answers):
             _draw_row(ax, row, answer, board.details[row])
-        foot = board.promise.replace(". ", ".\n")
+        foot = textwrap.fill(board.promise, 64)
         ax.text(0.0, rows - 0.15, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
     for text in ax.texts:

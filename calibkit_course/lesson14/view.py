@@ -55,7 +55,7 @@ class AuditBoard(Result):
     @property
     def promise(self) -> str:
         """The test behind p, and how often it errs."""
-        return f"p: level-slope-bins test. {self.report.settings.promise}"
+        return f"p: level-slope-bins test. {self.report.promise}"
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {

@@ -230,7 +230,7 @@ def test_a_stream_by_cluster_says_what_memory_says() -> None:
     assert numbers["p_value"] == pytest.approx(cox.p_value, rel=0.02)
     assert "300 clusters are independent" in report.promise and report.n == 1500
     half = report["data"].numbers["half_width"]
-    pseudo = mean_interval((label - off)[np.newaxis], clusters_of(names, 1500), 0.9)
+    pseudo = mean_interval((label - off)[np.newaxis], 0.9, clusters_of(names, 1500))
     assert half == pytest.approx(float(pseudo[1][0] - pseudo[0][0]) / 2, rel=0.02)
     both = predictions(label, np.column_stack([off, made.y_prob]), cluster=names)
     streamed = compare_stream(in_blocks(both, 400), ["off", "right"], sample=500)
@@ -296,8 +296,8 @@ def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
     label, prob = ten_classes(2.0)
     guess, top = prob.argmax(axis=1), prob.max(axis=1)
     models = {"bold": top, "mild": top**2}
-    found = compare(NAMES[label], models, predicted=NAMES[guess], n_resamples=99)
-    right = compare((label == guess).astype(int), models, n_resamples=99)
+    found = compare(NAMES[label], models, predicted=NAMES[guess])
+    right = compare((label == guess).astype(int), models)
     assert (found.view, found.n_classes) == ("top-label", 10)
     assert found.difference.tolist() == right.difference.tolist()
     with pytest.raises(ValueError, match="one view"):

@@ -34,7 +34,7 @@ def test_an_audit_says_them(subtests) -> None:
 
 
 def test_a_comparison_says_them() -> None:
-    found = ck.compare(Y, {"old": P, "new": P**1.3}, costs=(1, 4), n_resamples=100)
+    found = ck.compare(Y, {"old": P, "new": P**1.3}, costs=(1, 4))
     new = list(found.weak.columns["model"]).index("new")
     assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
     assert found.benefit is not None

@@ -12,15 +12,13 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
-from calibkit.auditing.comparison import change
+from calibkit.auditing.comparison import Sums, change
 from calibkit.auditing.large import compare_stream
 from calibkit.auditing.predictions import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import binary_data, class_data
-
-QUICK: dict[str, Any] = {"n_resamples": 200}
 
 
 def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
@@ -45,7 +43,7 @@ def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, 
 
 def test_values_are_those_of_the_single_measures() -> None:
     y, models = two()
-    found = ck.compare(y, models, costs=(1, 9), **QUICK)
+    found = ck.compare(y, models, costs=(1, 9))
     for key, prob in zip(("first", "value"), models.values(), strict=True):
         parts = corp_decomposition(y, prob)
         wanted = {
@@ -65,7 +63,7 @@ def test_values_are_those_of_the_single_measures() -> None:
 def test_many_classes(view: Any) -> None:
     y, prob = class_data(500)
     other = prob**2 / (prob**2).sum(axis=1, keepdims=True)
-    found = compare(y, {"a": prob, "b": other}, view=view, **QUICK)
+    found = compare(y, {"a": prob, "b": other}, view=view)
     assert row(found, "Brier score")["value"] == pytest.approx(float(ck.brier_score(y, other)))
     error = ck.expected_calibration_error(y, other, view=view or "class-wise")
     assert row(found, "calibration error")["value"] == pytest.approx(float(error), abs=1e-12)
@@ -77,7 +75,7 @@ def test_many_classes(view: Any) -> None:
 
 def test_a_model_against_itself_is_equal_in_everything() -> None:
     y, prob = binary_data(300)
-    found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5), **QUICK)
+    found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5))
     assert set(found.verdict.tolist()) == {"equal"}
     assert found.codes == {"not separated"}
     assert "equal" in found.headline
@@ -85,7 +83,7 @@ def test_a_model_against_itself_is_equal_in_everything() -> None:
 
 def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     y, models = two()
-    found = compare(y, models, **QUICK)
+    found = compare(y, models)
     assert row(found, "discrimination")["verdict"] == "equal"
     assert row(found, "miscalibration")["verdict"] == "better"
     assert found.headline.startswith("fair is better than bold: by ")
@@ -116,7 +114,7 @@ def test_an_interval_that_holds_zero_separates_nothing(
 def test_intervals_in_groups_pay_for_all_groups() -> None:
     y, models = two(1500)
     groups = np.arange(1500) % 3
-    found = compare(y, models, groups=groups, **QUICK)
+    found = compare(y, models, groups=groups)
     assert found.groups is not None
     table = found.groups.columns
     inside = groups == 0
@@ -133,7 +131,7 @@ def losses(y: Any, p: Any) -> Any:
 def test_where_there_is_no_interval_none_is_printed() -> None:
     y, models = two(300)
     sure = np.where(np.arange(300) == np.flatnonzero(y)[0], 0.0, models["fair"])
-    said = compare(y, models | {"sure": sure}, **QUICK).text()
+    said = compare(y, models | {"sure": sure}).text()
     assert "no interval" in said and "nan to nan" not in said
 
 
@@ -141,7 +139,7 @@ def test_models_that_are_equally_good_are_not_separated() -> None:
     y, models = two(1500)
     shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)
     near = {side: expit(logit(models["fair"]) + way * shift) for side, way in (("a", 1), ("b", -1))}
-    found = compare(y, near, **QUICK)
+    found = compare(y, near)
     assert "cannot separate b from a" in found.headline
     for measure in ("log loss", "Brier score"):
         one = row(found, measure)
@@ -157,7 +155,7 @@ def test_codes_pay_for_all_measures_and_models() -> None:
         true, noise = rng.normal(size=400), rng.normal(0, 0.5, (3, 400))
         y = (rng.random(400) < expit(true)).astype(np.int64)
         models = dict(zip("abc", expit(true + noise), strict=True))
-        found = compare(y, models, costs=(1, 4), level=0.9, rng=seed, **QUICK)
+        found = compare(y, models, costs=(1, 4), level=0.9, rng=seed)
         said = np.isin(found.verdict, ["better", "worse"])
         alone, together = alone + said.any(), together + (said & found.joint).any()
         assert (found.codes == {"not separated"}) == (not (said & found.joint).any())
@@ -165,12 +163,21 @@ def test_codes_pay_for_all_measures_and_models() -> None:
     assert alone > 9 > together
 
 
+def test_all_together_is_the_law_of_the_largest_t() -> None:
+    """Of one difference the level; of three independent ones Sidak's; copies cost nothing."""
+    values = np.linalg.qr(np.random.default_rng(0).normal(size=(5000, 4)))[0][:, 1:].T
+    for apart, content in ((values[:1], 0.9), (values, 0.9 ** (1 / 3)), (values[[0, 0, 0]], 0.9)):
+        sums = Sums()
+        sums.add(np.array([2500, 2500]), [{"a": np.zeros(5000)}, *({"a": one} for one in apart)])
+        assert sums.together(0.9, np.random.default_rng(1)) == pytest.approx(content, abs=0.006)
+
+
 def test_rows_that_agree_are_told_beside_the_differences() -> None:
     y, models = two(300)
     often = {name: np.repeat(p, 5) for name, p in models.items()}
-    assert "Name the column" in compare(np.repeat(y, 5), often, **QUICK).text()
+    assert "Name the column" in compare(np.repeat(y, 5), often).text()
     cluster = np.repeat(np.arange(300), 5)
-    told = [compare(y, models, **QUICK), compare(np.repeat(y, 5), often, cluster=cluster, **QUICK)]
+    told = [compare(y, models), compare(np.repeat(y, 5), often, cluster=cluster)]
     assert [one.advice for one in told] == ["", ""]
     for option, words in (("seed", "here it is rng=0"), ("n_bins", "bins=15")):
         with pytest.raises(TypeError, match=words):
@@ -182,9 +189,9 @@ def test_rows_that_agree_are_told_beside_the_differences() -> None:
 def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
     y, models = two(400)
     order = np.random.default_rng(0).permutation(400)
-    one = compare(y, models, **QUICK)
-    turned = compare(y[order], {n: p[order] for n, p in models.items()}, **QUICK)
-    more = compare(y, models | {"third": np.full(400, 0.4)}, **QUICK)
+    one = compare(y, models)
+    turned = compare(y[order], {n: p[order] for n, p in models.items()})
+    more = compare(y, models | {"third": np.full(400, 0.4)})
     assert np.array_equal(one.low, turned.low)
     assert more.low[: len(one.low)] == pytest.approx(one.low, abs=1e-12)
 
@@ -211,7 +218,7 @@ def test_intervals_cover_known_differences() -> None:
         true = rng.beta(0.8, 1.2, 1000)
         y = (rng.random(1000) < true).astype(np.int64)
         models = {"a": expit(1.5 * logit(true) + 0.2), "b": true}
-        found = compare(y, models, costs=(1, 9), n_resamples=100, rng=one, bins=5)
+        found = compare(y, models, costs=(1, 9), rng=one, bins=5)
         hits += (found.low[:3] <= truth) & (truth <= found.high[:3])
     # 95 % of 120 are 114; fewer than 104 have a chance of about one in 5,000.
     assert hits.min() >= 104, hits
@@ -224,22 +231,22 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     y, models = two(400)
     y[0], zero = 1, models["fair"] ** 1.1
     zero[0] = 0.0
-    found = compare(y, {"fair": models["fair"], "zero": zero}, **QUICK)
+    found = compare(y, {"fair": models["fair"], "zero": zero})
     loss = row(found, "log loss")
     assert np.isinf(loss["value"]) and np.isinf(loss["difference"]) and np.isnan(loss["low"])
     assert loss["verdict"] == "worse"
     assert "zero called impossible what happened: infinite log loss" in found.headline
     assert np.isfinite(row(found, "Brier score")["low"])
-    both = compare(y, {"zero": zero, "too": zero**1.01}, **QUICK)
+    both = compare(y, {"zero": zero, "too": zero**1.01})
     assert row(both, "log loss")["verdict"] == "not separated"
     assert "zero and too called impossible" in both.headline
     other = models["fair"].copy()
     other[np.flatnonzero(y == 1)[-1]] = 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        apart = compare(y, {"zero": zero, "other": other}, **QUICK)
+        apart = compare(y, {"zero": zero, "other": other})
         pair = {"zero": zero, "other": other}
-        many = compare_stream(blocks(y, pair), list(pair), sample=200, **QUICK)
+        many = compare_stream(blocks(y, pair), list(pair), sample=200)
     for one in (apart, many):
         assert row(one, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
@@ -248,7 +255,7 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
 def test_groups_are_compared_each_or_refused() -> None:
     y, models = two(1500)
     groups = np.where(np.arange(1500) < 12, "few", np.where(np.arange(1500) % 2, "odd", "even"))
-    found = compare(y, models, groups=groups, **QUICK)
+    found = compare(y, models, groups=groups)
     assert found.groups is not None
     columns = found.groups._columns()
     said = {
@@ -259,7 +266,7 @@ def test_groups_are_compared_each_or_refused() -> None:
     assert said["odd", "log loss"] == said["even", "log loss"] == "better"
     assert "too few rows to tell: few" in found.groups.describe()
     inside = groups == "odd"
-    alone = compare(y[inside], {n: p[inside] for n, p in models.items()}, **QUICK)
+    alone = compare(y[inside], {n: p[inside] for n, p in models.items()})
     place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
     assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
     # Student's interval, whose level pays for three groups.
@@ -274,11 +281,11 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     y = (np.arange(400) < events).astype(np.int64)
     rng = np.random.default_rng(1)
     models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
-    found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2, **QUICK)
+    found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2)
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
     if events:
-        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200, **QUICK)
+        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200)
         assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
@@ -286,7 +293,7 @@ def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
     y, models = two(400)
     near = models["fair"].copy()
     near[y == 0] = np.where(np.arange((y == 0).sum()) < 9, 0.9, near[y == 0])
-    found = compare(y, {"a": models["fair"], "near": near}, costs=(1, 1), **QUICK)
+    found = compare(y, {"a": models["fair"], "near": near}, costs=(1, 1))
     assert row(found, "cost")["difference"] > 0
     assert row(found, "cost")["verdict"] == row(found, "Brier score")["verdict"] == "not separated"
 
@@ -296,11 +303,11 @@ def test_a_cost_needs_rows_decided_better_and_worse() -> None:
     y = (np.arange(400) < 100).astype(np.int64)
     first, other = np.where(y, 0.9, 0.02), np.where(y, 0.9, 0.02)
     first[-30:] = 0.2
-    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400, **QUICK)
+    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400)
     assert row(found, "cost")["difference"] == -30 / 400
     assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
     assert found.groups is not None and found.groups._columns()["verdict"][0] == "not separated"
-    cheap = compare(y, {"a": first, "b": other}, costs=(1, 5), **QUICK)
+    cheap = compare(y, {"a": first, "b": other}, costs=(1, 5))
     assert row(cheap, "cost")["verdict"] == "better"
 
 
@@ -332,7 +339,7 @@ def test_save_by_suffix(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     y, models = two(400)
     evil = "<script>alert(1)</script>"
-    found = compare(y, models | {evil: models["bold"]}, costs=(1, 9), title=evil, **QUICK)
+    found = compare(y, models | {evil: models["bold"]}, costs=(1, 9), title=evil)
     report = ck.audit(y, models["bold"], settings=ck.auditing.AuditSettings(
         n_draws=99, n_resamples=50, repairs=()))  # fmt: skip
     for result in (found, report):
@@ -353,7 +360,7 @@ def test_a_private_report_stays_private(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("old")
     path.chmod(0o600)
-    compare(y, models, **QUICK).save(path)
+    compare(y, models).save(path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.read_text() != "old"
 
@@ -361,7 +368,7 @@ def test_a_private_report_stays_private(tmp_path: Path) -> None:
 def test_the_figures_show_all_models() -> None:
     plot = pytest.importorskip("calibkit.plot")
     y, models = two(400)
-    figures = compare(y, models, costs=(1, 9), **QUICK).figures()
+    figures = compare(y, models, costs=(1, 9)).figures()
     assert set(figures) == {"models", "costs"}
     for name, gid in (("models", "model"), ("costs", "curve")):
         (ax,) = figures[name].axes
@@ -382,8 +389,8 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
         y, prob = class_data(3000)
         models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
     costs = 1 - np.eye(n_classes)
-    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000, **QUICK)
-    whole = compare(y, models, costs=costs, **QUICK)
+    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000)
+    whole = compare(y, models, costs=costs)
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):
         one, other = row(found, measure), row(whole, measure)

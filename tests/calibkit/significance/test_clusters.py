@@ -67,9 +67,9 @@ def test_pseudo_values_of_equal_clusters_are_their_means() -> None:
     clusters = Clusters(np.repeat(np.arange(12), 5), 12)
     means = values.reshape(2, 12, 5).mean(axis=2)
     assert pseudo_values(values, clusters) == pytest.approx(means)
-    low, high = mean_interval(values, clusters, 0.9)
-    ends = [stats.t.interval(0.9, 11, m.mean(), stats.sem(m)) for m in means]
-    assert np.column_stack([low, high]) == pytest.approx(np.array(ends))
+    for units, given in ((means, clusters), (values, None)):
+        ends = [stats.t.interval(0.9, len(m) - 1, m.mean(), stats.sem(m)) for m in units]
+        assert np.transpose(mean_interval(values, 0.9, given)) == pytest.approx(np.array(ends))
 
 
 def test_score_test_is_hotellings() -> None:
