@@ -324,6 +324,10 @@ class Comparison(Report):
         found = {"models": list(self.models), "codes": sorted(self.codes)}
         return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
 
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return html.draw_comparison(self.bins, self.curves, self.costs)

@@ -217,6 +217,10 @@ class AuditReport(Report):
             **Report.to_dict(self),
         }
 
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
     def _repr_html_(self) -> str:
         return html.panel(self)
 
