@@ -63,24 +63,19 @@ def tool(name: str, *arguments: str) -> int:
     return call(venv_python(), "-m", f"tools.{name}", *arguments)
 
 
-def lint(fix: bool = False, fast: bool = False) -> int:
+def lint(fix: bool = False) -> int:
     """Run ruff (rules and format), the contracts of imports, and mypy.
 
-    Repairs leave out notebooks, whose source is .md. In a hurry mypy runs only where an earlier run
-    has left its notes; the first is slow.
+    Repairs leave out notebooks, whose source is .md.
     """
     python = venv_python()
     rules, layout, paths = (["--fix"], [], OURS) if fix else ([], ["--check"], ["."])
-    codes = [
+    return max(
         call(python, "-m", "ruff", "check", "--quiet", *rules, *paths),
         call(python, "-m", "ruff", "format", *layout, *paths),
         call(python.with_name("lint-imports"), "--no-cache", "--no-logo"),
-    ]
-    if fast and not (ROOT / ".mypy_cache").exists():
-        print("skipped: mypy, whose first run is slow; `python dev.py lint` does it")
-    else:
-        codes.append(call(python, "-m", "mypy"))
-    return max(codes)
+        call(python, "-m", "mypy"),
+    )
 
 
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
@@ -226,7 +221,7 @@ LONG_STAGES: dict[str, Callable[[], int]] = {
     "live": lambda: check_live(long=True),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
-    "lint": lambda: lint(fast=True),
+    "lint": lint,
     "unit": lambda: unit_tests("slow", "long"),
 }
 
@@ -365,8 +360,8 @@ def command_book(arguments: list[str]) -> int:
 
 
 def command_site(arguments: list[str]) -> int:
-    """Build the book with lessons that run in the browser; `site --serve` shows it."""
-    if not {"--serve", "--help", "-h"} & {*arguments}:
+    """Build the book with lessons that run in the browser; `site --to FOLDER` puts it elsewhere."""
+    if not {"--help", "-h"} & {*arguments}:
         prepare(READER, TORCH)
         code = build_book()
         if code:

@@ -19,7 +19,7 @@ window.calibkitPython = (() => {
   const obstacle = () => {
     if (window.location.protocol === "file:") {
       return "This page was opened from disk. A browser runs Python only in a page that a server "
-        + "sends; `python dev.py site --serve` is one.";
+        + "sends; `python -m http.server` is one.";
     }
     if (typeof Worker === "undefined" || typeof WebAssembly === "undefined"
       || typeof TransformStream === "undefined") {

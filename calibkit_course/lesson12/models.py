@@ -93,4 +93,4 @@ def _grid(model: str) -> tuple[FloatMatrix, FloatMatrix]:
         return np.array(fake.confidence, dtype=float), np.array(fake.truth, dtype=float)
     inner = [(i, j, _STEPS - i - j) for i in range(1, _STEPS) for j in range(1, _STEPS - i)]
     stated = np.array(inner) / _STEPS
-    return stated, fake.true_vector(stated)
+    return stated, fake.distortion(stated)

@@ -19,7 +19,6 @@ from tools.live import pages, pins, pyodide
 from tools.virtual_environment import (
     ROOT,
     Failure,
-    call,
     environment,
     fresh,
     quietly,
@@ -235,37 +234,16 @@ def build(site: Path = SITE) -> Path:
     pages.add(site, python)
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
-    print("Look at it: python dev.py site --serve")
+    print(f"Look at it: python -m http.server --directory {site}")
     return site
 
 
-def serve(site: Path, port: int) -> int:
-    """Serve the site on this machine until Ctrl-C."""
-    if not site.exists():
-        raise Failure("there is no site yet: python dev.py site")
-    print("Ctrl-C ends it.", flush=True)
-    where = ("--bind", "127.0.0.1", "--directory", site)
-    return call(sys.executable, "-m", "http.server", port, *where)
-
-
-def options() -> argparse.ArgumentParser:
-    """Return what `dev.py site` understands."""
-    parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
-    add = parser.add_argument
-    add("--serve", action="store_true", help="serve what was built, on this machine")
-    add("--port", type=int, default=8000)
-    add("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
-    return parser
-
-
 def main(arguments: list[str]) -> int:
-    """Build the site, or serve it."""
-    chosen = options().parse_args(arguments)
-    site = chosen.to.resolve()
+    """Build the site."""
+    parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
+    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
     try:
-        if chosen.serve:
-            return serve(site, chosen.port)
-        build(site)
+        build(parser.parse_args(arguments).to.resolve())
     except Failure as failure:
         print(f"\ndev.py site: {failure}", file=sys.stderr)
         return 1

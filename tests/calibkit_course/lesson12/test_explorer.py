@@ -48,7 +48,7 @@ class TestView:
 
     def test_strong_arrows_lead_to_the_truth(self):
         stated, seen = lens_of(model="cyclic").arrows
-        assert np.allclose(seen, FAKES["cyclic"].true_vector(stated), atol=1e-14)
+        assert np.allclose(seen, FAKES["cyclic"].distortion(stated), atol=1e-14)
         assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
 
     def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self, subtests):
