@@ -68,7 +68,7 @@ UNSEEN = """() => {
   return at === document.body || isSeen ? '' : at.outerHTML.slice(0, 120);
 }"""
 UNPRINTED = """[...document.querySelectorAll('article details > :not(summary)')]
-  .filter(part => !part.matches('script, .ck-guess') && !part.checkVisibility())
+  .filter(part => !part.matches('script, .ck-guess, [hidden]') && !part.checkVisibility())
   .map(part => part.outerHTML.slice(0, 90))"""
 
 
