@@ -121,7 +121,7 @@ def hero(number: str) -> str:
     picture = shown.show(**shown.default)[0].small().png
     ink = narrow_figures.drawn(picture)
     panels = narrow_figures.pieces(ink, (0, 0, *ink.shape[::-1]))
-    panel = next(box for box in panels if 2 * area(box) >= max(map(area, panels)))
+    panel = next(box for box in panels if area(box) >= 0.7 * max(map(area, panels)))
     out = io.BytesIO()
     with Image.open(io.BytesIO(picture)) as image:
         image.crop(panel).save(out, "PNG", optimize=True)

@@ -19,7 +19,10 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     (LOGO, r'<nav aria-label="Home">\1</nav>'),
     (re.compile(r"<summary>(?=<span class=\"toctree-toggle)"), '<summary aria-label="Its pages">'),
     # The way past all that leads to the text, not to the buttons above it.
-    (re.compile(r'<a href="#main-content">'), '<a href="#text">'),
+    (
+        re.compile(r'<a href="#main-content">(?=.*<article class="bd-article">)', re.S),
+        '<a href="#text">',
+    ),
     (
         re.compile(r'<article class="bd-article">'),
         '<article class="bd-article" id="text" tabindex="-1">',

@@ -74,6 +74,6 @@ def two_families(**defaults: Any) -> Explorer[TwoFamilies]:
         draw=_draw,
         play="n_bins",
         presets=_PRESETS,
-        size=(4.4, 6.2),
+        size=(4.25, 6.2),
         cell=(3.4, 4.2),
     ).starting_at(**defaults)
