@@ -20,6 +20,7 @@ ECE = ck.expected_calibration_error
 BAD = {
     "missing": (["a", None, "a", "b"], r"cluster\[1\] is missing"),
     "nan": ([1.0, 1.0, np.nan, 2.0], r"cluster\[2\] is missing"),
+    "infinite": ([0.0, 0.0, np.inf, 1.0], r"cluster\[2\] = inf names nothing"),
     "empty": (["a", "a", "b", " "], r"cluster\[3\] is missing"),
     "mixed": (["a", "a", 3, 3], r"cluster\[2\] = 3 is of another kind than cluster\[0\] = 'a'"),
     "a date": (
