@@ -255,7 +255,7 @@ PREDICTIONS = {
         "the promise broken?",
         options=("the wet one", "a dry one", "none of them"),
         outcome="none of them",
-        why="Add one more dry day, and it rained on 1 of 6, exactly as stated: the gap vanishes, "
+        why="Add one more dry day, and it rained on 1 of 6, exactly as stated. The gap vanishes, "
         "and not one of the five days has changed. Only their group can break a promise.",
         tells=(r"1 of 6 days|gap (vanishes|is gone|closes)", r"no (single )?day broke"),
     ),

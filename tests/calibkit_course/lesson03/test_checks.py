@@ -156,7 +156,6 @@ RIGHT: dict[str, list[Any]] = {
         lambda said, a: 1 / (1 + ((1 - said) / said) ** (1 / a)),
         by_bisection,
         lambda said, a: powered(said, 1 / a).round(4),
-        lambda said, a: fakes.Power(a).inverse(np.column_stack([said, 1 - said]))[:, 0].tolist(),
     ],
     "3.2": [
         fakes.KnobClassifier.with_error(5, 0.8, 0.1, "under", concentration=9),

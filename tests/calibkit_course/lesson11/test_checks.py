@@ -110,10 +110,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (("line 4", "calibration"), "number of a line"),
     ],
     "11.2": [
-        (("beta", 0.4480), "lowest log loss on `test`"),
+        (("beta", 0.4480), "lowest log loss on `test_rows`"),
         (("Venn-Abers", 0.4658), "lowest ECE"),
         (("isotonic", np.float64(0.5)), "not the lowest log loss"),
-        (("Platt", 0.4929), "Report its log loss on `test`"),
+        (("Platt", 0.4929), "Report its log loss on `test_rows`"),
         (("Platt", 0.6), "is 0.4516, not 0.6000"),
         (("Platt", np.inf), "no usable number"),
         ("Platt", "a pair"),
