@@ -775,6 +775,7 @@ def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[A
     return (rng.random(n) < true) * 1, expit(score), date
 
 
+@pytest.mark.slow
 def test_an_error_that_changes_over_time_is_found() -> None:
     y, p, date = drifting(0, 0.6)
     report = audit(y, p, time=date, settings=QUICK)

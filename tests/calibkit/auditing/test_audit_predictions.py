@@ -304,6 +304,7 @@ def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
         compare(label, models, predicted=guess, view="class-wise")
 
 
+@pytest.mark.slow
 def test_a_few_saturated_rows_are_a_note() -> None:
     """A softmax in single precision says 1 at last; a tree that says 1 is another matter."""
     rng = np.random.default_rng(0)

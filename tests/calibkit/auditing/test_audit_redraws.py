@@ -98,6 +98,7 @@ def near_the_limit(seed: int) -> tuple[Any, Any]:
     return (rng.random(300) < prob - 0.05).astype(np.int64), prob
 
 
+@pytest.mark.slow
 def test_redraws_go_on_until_the_side_is_settled() -> None:
     """The chance of a wrong side is bounded over all looks: for p = 0.01 itself, once in 1000."""
     counts = {100: 0, 1000: 10, 10_000: 170}

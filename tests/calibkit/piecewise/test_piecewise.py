@@ -272,6 +272,7 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
     one = PiecewiseLinear(n_pieces=1, outcome="fold-ensemble", cv=4).fit(p, y)
     assert len(one.members_) == 4
     np.testing.assert_allclose(model.calibrate(at), np.mean(members, axis=0), atol=1e-15)
+    assert len(PiecewiseLinear(max_pieces=2, cv=3).fit(p[::4], y[::4]).members_) == 1  # a refit
     refit = PiecewiseLinear(n_pieces=3).fit(p, y)
     np.testing.assert_array_equal(refit.knots_, model.knots_)
     assert np.abs(refit.calibrate(at) - model.calibrate(at)).max() > 1e-6

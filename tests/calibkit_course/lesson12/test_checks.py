@@ -306,6 +306,7 @@ ROW = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_the_table_of_the_network_is_what_the_file_gives(
     root: Path, subtests: pytest.Subtests
 ) -> None:

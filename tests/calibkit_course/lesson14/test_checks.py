@@ -132,6 +132,7 @@ RIGHT: dict[str, list[Any]] = {
 # --- the judges --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_model_answer_says_what_the_audit_says() -> None:
     home = np.asarray((games := data.load("nba")).y_prob)
     won = ((home >= 0.5) == games.y_true).astype(int)
