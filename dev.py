@@ -52,8 +52,6 @@ EVERYTHING = (*READER, "test", "browser")
 TORCH = ("nets",)
 OPTIONAL = (*TORCH, "cluster", "maps")
 NEED_TORCH = (*TORCH, "maps")
-# Only on purpose: other libraries to compare with, and all that they need.
-COMPARISONS = ("compare",)
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -109,8 +107,7 @@ def browser_tests(marker: str = "browser and not long") -> int:
 
 def notebook_paths() -> list[Path]:
     """Return every notebook, found by glob."""
-    found = (ROOT / "notebooks").rglob("*.ipynb")
-    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+    return sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def runnable(paths: list[Path]) -> list[Path]:
@@ -378,24 +375,6 @@ def command_lint(arguments: list[str]) -> int:
     return lint(fix=chosen.fix)
 
 
-def command_clean(arguments: list[str]) -> int:
-    """Remove what the tasks have built; `clean --all` removes .venv too."""
-    parser = parser_of(command_clean)
-    parser.add_argument("--all", action="store_true", help=".venv, too")
-    chosen = parser.parse_args(arguments)
-    names = ["build", "book/_build", "book/api", "calibkit.egg-info", "__pycache__"]
-    names += [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"]
-    targets = [ROOT / name for name in names + ([".venv"] if chosen.all else [])]
-    for folder in (*PACKAGES, "tests", "tools", "book", "notebooks"):
-        for name in ("__pycache__", ".ipynb_checkpoints"):
-            targets += (ROOT / folder).rglob(name)
-    for target in targets:
-        if target.is_dir():
-            shutil.rmtree(target)
-            print(f"removed {target.relative_to(ROOT)}")
-    return 0
-
-
 class Module(NamedTuple):
     """A command that is a module of `tools` or `book`, which reads its arguments itself."""
 
@@ -447,7 +426,6 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "book": command_book,
     "site": command_site,
     "lint": command_lint,
-    "clean": command_clean,
 }
 
 

@@ -115,8 +115,8 @@ def test_every_installed_package_is_pinned() -> None:
 
 def test_the_extra_all_names_every_other_extra() -> None:
     (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == set(EXTRAS) - {"all", *dev.COMPARISONS}
-    assert {*dev.EVERYTHING, *dev.OPTIONAL, *dev.COMPARISONS, "all"} == set(EXTRAS)
+    assert Requirement(everything).extras == set(EXTRAS) - {"all", "compare"}
+    assert {*dev.EVERYTHING, *dev.OPTIONAL, "compare", "all"} == set(EXTRAS)
 
 
 @pytest.mark.slow

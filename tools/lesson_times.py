@@ -26,8 +26,7 @@ HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
 STATED = re.compile(r"^Time: core (\d+) min(?: · go further (\d+) min)?", re.MULTILINE)
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin")
-FREE = dict.fromkeys(UNCOUNTED, 0.0)
-PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | FREE
+PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | dict.fromkeys(UNCOUNTED, 0.0)
 
 
 class Minutes(NamedTuple):

@@ -146,9 +146,7 @@ def for_the_book(path: Path) -> str:
 
 def orphans(folder: Path = files.NOTEBOOKS) -> list[Path]:
     """Return notebooks without a source."""
-    found = sorted(folder.rglob("*.ipynb"))
-    found = [path for path in found if ".ipynb_checkpoints" not in path.parts]
-    return [path for path in found if not path.with_suffix(".md").exists()]
+    return [p for p in sorted(folder.glob("*.ipynb")) if not p.with_suffix(".md").exists()]
 
 
 TASKS: dict[str, Callable[[Path], str]] = {

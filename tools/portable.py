@@ -76,17 +76,13 @@ def processor(kernel: str, threads: int) -> dict[str, str]:
     if kernel == PLAIN:
         return env
     env["OPENBLAS_CORETYPE"] = kernel
-    newer = [name for name in numpy_code() if kernel in BEFORE_AVX2 or is_avx512(name)]
+    lacking = ("",) if kernel in BEFORE_AVX2 else ("AVX512", "X86_V4")  # Haswell and Zen have less
+    newer = [name for name in numpy_code() if name.startswith(lacking)]
     if kernel != KERNELS[-1]:
         env["NPY_DISABLE_CPU_FEATURES"] = " ".join(newer)
     if kernel in BEFORE_AVX2:  # the exponentials of the C library, where it is glibc
         env["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA"
     return env
-
-
-def is_avx512(name: str) -> bool:
-    """Tell whether an instruction set of numpy is one that Haswell and Zen lack."""
-    return name.startswith(("AVX512", "X86_V4"))
 
 
 def compare(path: Path, kernel: str, threads: int) -> str:
