@@ -43,7 +43,6 @@ REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
 PACKAGES = ("calibkit", "calibkit_course")
 OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
-FIRST_LESSON = "00_start_here.ipynb"
 
 LAB = ("lab", "parquet")
 READER = (*LAB, "book")
@@ -300,7 +299,7 @@ def command_lab(arguments: list[str]) -> int:
         for sentence in chain(*copies()):
             print(sentence)
     settle_jupyterlab()
-    options = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
+    options = ["--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     command = [str(venv_python()), "-m", "jupyterlab", *options, *arguments]
