@@ -16,11 +16,12 @@ import nbformat
 import pytest
 
 from calibkit_course import open_lesson
-from dev import FIRST_LESSON
 from tests.browser_pages import hidden_words
 from tools import notebook_files as files
 from tools.virtual_environment import installed
 from tools.workbook import copies
+
+FIRST_LESSON = "00_start_here.ipynb"
 
 pytestmark = pytest.mark.browser
 
