@@ -27,7 +27,7 @@ SAY = {
     "each": "this is one shift per prediction. One per bin is asked for: {bins} of them.",
     "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
-    "frequency": "this is the frequency, the height of a flat top. How far is it from the mean?",
+    "frequency": "this is the frequency, the height of a flat piece. How far is it from the mean?",
     "left": "this is the height at the left edge. The shift is what is added to each prediction.",
     "sums": "these are sums. The least squares want the mean of y - p in the bin.",
     "shares": "divide by the number in the bin, not by the number of all predictions.",
@@ -44,8 +44,8 @@ SAY = {
         "there are {found} values for {n} predictions. The map has one value for each of them."
     ),
     "distance": "these are the shifts. The map itself is prediction plus shift.",
-    "flat": "these are flat tops. Add the bin's shift to each prediction instead.",
-    "cut": "this is cut to [0, 1]. The map of slope 1 may leave it, and so does Theorem 2.",
+    "flat": "these are flat pieces. Add the bin's shift to each prediction instead.",
+    "cut": "this is cut to [0, 1]. Slanted pieces may leave it, and so does Theorem 2.",
     "sorted": "the values are right, their order is not. Keep that of `y_prob`.",
     "edge": "p = {p} gets the shift of another bin. Bins hold their left edge; 1.0 is in the last.",
     "value": "at p = {p} the map should be {wanted}, but here it is {found}.",
@@ -58,7 +58,7 @@ SAY = {
     "root": "this is the root of the mean squared distance. The ECE uses the mean distance.",
     "square": "this is the mean squared distance. The ECE uses absolute distances.",
     "labels": "this is the distance from the labels. The distance from the diagonal is asked for.",
-    "flat bins": "these are bins with flat tops. Isotonic regression chooses its blocks itself.",
+    "flat bins": "these are bins with flat pieces. Isotonic regression chooses its blocks itself.",
     "number": "this gives {found:.4f}. Average |map(p) - p| over the predictions of the cell.",
     # 5.4
     "letters": 'a list of letters, e.g. `["A", "E"]`',
@@ -311,23 +311,23 @@ CHECKS = {
 PREDICTIONS = {
     "5a": Prediction(
         question="Which pieces, fitted to the test labels, have the ECE as mean distance?",
-        options=("constant", "slope 1", "both"),
-        outcome="slope 1",
-        why="The bars look constant, but the ECE compares two means per bin. A piece of slope 1 "
-        "keeps one distance from the diagonal in its bin, and this distance is the gap.",
+        options=("flat", "slanted", "both"),
+        outcome="slanted",
+        why="The bars look flat, but the ECE compares two means per bin. A slanted piece keeps "
+        "one distance from the diagonal in its bin, and this distance is the gap.",
         tells=(
-            r"not of the bars|constant maps are the wrong|fits? .{0,30}of slope 1",
-            r"ECE is .{0,40}slope 1",
+            r"not of the bars|(constant|flat) maps are the wrong|fits? .{0,30}(of slope 1|slanted)",
+            r"ECE is .{0,60}(slope 1|slanted)|slanted .{0,40}(move|go) together",
         ),
     ),
     "5b": Prediction(
-        question="In which bins do constant pieces report more than pieces of slope 1?",
-        options=("all bins", "full bins", "crossed bins"),
-        outcome="crossed bins",
-        why="If a flat top stays on one side of the diagonal, its lines are shorter here and "
-        "longer there, with the same mean. If it crosses, lines up and lines down add up "
-        "instead of cancelling.",
-        tells=(r"(pay|cost|lose) where they cross|cross(es)? the diagonal",),
+        question="In how many of the ten bins do the two maps report a different distance?",
+        options=("one", "five", "all ten"),
+        outcome="one",
+        why="In nine bins the flat piece stays on one side of the diagonal. Its lines are shorter "
+        "here and longer there, with the same mean. Only in the bin at 0.5 it crosses, and lines "
+        "up and lines down add up instead of cancelling.",
+        tells=(r"one bin (of|in) ten|whole difference|(pay|cost|lose|more) where they cross",),
     ),
     "5c": Prediction(
         question="Which family is right about both models, to within 0.02?",

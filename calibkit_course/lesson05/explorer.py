@@ -1,4 +1,4 @@
-"""Two families: flat and slanted tops, fitted to the same test labels. Lesson 05."""
+"""Two families: flat and slanted pieces, fitted to the same test labels. Lesson 05."""
 
 from typing import Any
 
@@ -49,23 +49,23 @@ _CONTROLS = (
     ),
     Choice(
         name="tops",
-        label="Tops",
+        label="Pieces",
         values=TOPS,
         default="flat",
         book=TOPS,
-        texts={"flat": "flat (slope 0)", "slanted": "slanted (slope 1)"},
+        texts={"flat": "flat", "slanted": "slanted"},
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("six predictions, flat tops", {}),
-    ("six predictions, slanted tops", {"tops": "slanted"}),
-    ("60 predictions, flat tops", {"data": "spread", "n_bins": 5}),
-    ("five values only, flat tops", {"data": "clumped", "n_bins": 5}),
+    ("six predictions, flat pieces", {}),
+    ("six predictions, slanted pieces", {"tops": "slanted"}),
+    ("60 predictions, flat pieces", {"data": "spread", "n_bins": 5}),
+    ("five values only, flat pieces", {"data": "clumped", "n_bins": 5}),
 )
 
 
 def two_families(**defaults: Any) -> Explorer[TwoFamilies]:
-    """Return the explorer *two families*: flat against slanted tops."""
+    """Return the explorer *two families*: flat against slanted pieces."""
     return Explorer(
         name="two-families",
         title="Two families",

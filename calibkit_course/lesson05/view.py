@@ -1,7 +1,7 @@
-"""Flat and slanted tops, fitted to the same test labels in the same bins. Lesson 05.
+"""Flat and slanted pieces, fitted to the same test labels in the same bins. Lesson 05.
 
 Source: Kängsepp, Valk and Kull (2022), section 4.4: the constant pieces that one might guess, and
-the pieces of slope 1.
+the slanted pieces, of slope 1.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class TwoFamilies(Result):
     """Both families on the same data and bins, each with the smallest Brier score on these labels.
 
     `ece` is the error of the bins, `tops` the family that is drawn; a crossed bin has predictions
-    strictly on both sides of its flat top.
+    strictly on both sides of its flat piece.
     """
 
     flat: FitOnTest
@@ -49,14 +49,14 @@ class TwoFamilies(Result):
         return self.flat if self.tops == "flat" else self.slanted
 
     def describe(self) -> str:
-        """Give both estimates beside the ECE, also squared, and count the crossed tops."""
+        """Give both estimates beside the ECE, also squared, and count the crossed pieces."""
         flat, slanted = self.flat, self.slanted
         verb = "crosses" if self.crossed == 1 else "cross"
         return (
-            f"The mean distance from the diagonal is {flat.value:.4f} for flat tops and "
+            f"The mean distance from the diagonal is {flat.value:.4f} for flat pieces and "
             f"{slanted.value:.4f} for slanted ones. The ECE of these bins is {self.ece:.4f}. "
             f"Squared, the distances are {flat.squared:.4f} and {slanted.squared:.4f}. "
-            f"{spell(self.crossed, 'flat top')} {verb} the diagonal between predictions."
+            f"{spell(self.crossed, 'flat piece')} {verb} the diagonal between predictions."
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
@@ -86,7 +86,7 @@ def _sample(data: str) -> tuple[FloatVector, NDArray[np.int64]]:
 def two_families_view(
     *, data: str = "six", n_bins: int = 2, moved: float = 0.0, tops: str = "flat"
 ) -> TwoFamilies:
-    """Fit flat and slanted tops to the same test labels, in the same bins."""
+    """Fit flat and slanted pieces to the same test labels, in the same bins."""
     as_choice(data, "data", DATA)
     as_choice(tops, "tops", TOPS)
     n_bins = as_count(n_bins, "n_bins")
@@ -106,7 +106,7 @@ def two_families_view(
 
 
 def _crossed(flat: FitOnTest) -> int:
-    """Count bins with predictions on both sides of their flat top."""
+    """Count bins with predictions on both sides of their flat piece."""
     below = flat.fitted > flat.prob + 1e-12
     above = flat.fitted < flat.prob - 1e-12
     edges = flat.evaluator.edges_

@@ -280,24 +280,20 @@ CHECKS = {
         rubric=Rubric(
             points=(
                 "It names the sample size, 1,000 images, and says that chance matters with it.",
-                "It puts the gap of 0.002 beside what chance does: a spread of 0.0056, a null "
-                "level, an interval or a test.",
-                "It asks with which bins, and in which view (top-label or class-wise), the errors "
-                "were measured.",
-                "Its verdict is that the numbers do not show which network is better calibrated. "
+                "It puts the gap of 0.002 beside what chance does: the spread of such differences, "
+                "a null level, an interval or a test.",
+                "Its verdict is that the numbers do not show which program is better calibrated. "
                 "It does not say that the two are equal.",
-                "It says what the authors should add, such as null levels, or an interval for the "
-                "difference on the same images.",
+                "It says what to ask for, such as both programs on the same images, with an "
+                "interval for the difference.",
             ),
-            model="The paper says neither which bins nor which view it used. With 1,000 images, "
-            "the errors of two perfect networks differ by 0.0056 (one standard deviation) through "
-            "chance alone. A gap of 0.002 is far smaller, so the numbers do not show which network "
-            "is better calibrated. Please add null levels, and an interval for the difference on "
-            "the same images.",
+            model="On 1,000 images each, most pairs of perfect programs differ by more than 0.002, "
+            "so the two numbers do not show which program is better calibrated; I ask for both "
+            "programs on the same images, with an interval for the difference.",
         ),
         hints=(
-            "Begin with what is missing: with which bins, and in which view?",
-            "Then put the gap of 0.002 beside the spread of 0.0056, and say what follows.",
+            "Put the gap of 0.002 beside what the cell has printed.",
+            '"Not shown" is another verdict than "equal". Which comparison would stray less?',
         ),
     ),
     "6.3": Check(
@@ -347,14 +343,14 @@ CHECKS = {
 PREDICTIONS = {
     "6a": Prediction(
         question=(
-            "A perfect model makes 1,000 predictions. How does its ECE grow from 5 to 50 bins?"
+            "50 bins shall cost a perfect model no more than 5 bins cost it with 1,000 "
+            "predictions. How many times as many predictions does that take?"
         ),
-        options=("same", "threefold", "tenfold"),
-        outcome="threefold",
-        why="Each of ten times as many bins holds a tenth of the predictions. Its frequency then "
-        "strays √10 times as far, which is about 3.2. The mean ECE grows like "
-        "√(bins / predictions).",
-        tells=(r"pays for every bin|threefold|√10|√\(?bins",),
+        options=("3 times", "10 times", "100 times"),
+        outcome="10 times",
+        why="Then each bin holds as many predictions as before, so its frequency strays as far as "
+        "before. The mean ECE grows like √(bins / predictions).",
+        tells=(r"pays for every bin|threefold|√10|√\(?bins|root of bins",),
     ),
     "6b": Prediction(
         question="A distorted model has endless data. You split each bin in two. The binned error…",
@@ -365,6 +361,15 @@ PREDICTIONS = {
         tells=(
             r"few bins hide|why bins hide|bins show at most|cannot create|most of that cancels",
         ),
+    ),
+    "6e": Prediction(
+        question="You have 5,000 predictions instead of 1,000. Which number of bins puts the "
+        "estimates on the truth?",
+        options=("lower", "the same", "higher"),
+        outcome="higher",
+        why="What bins hide stays as it is, and chance invents less. So it takes more bins until "
+        "chance has invented as much as the bins hide.",
+        tells=(r"crossing to more bins|more data[^.]{0,40}more bins|takes more bins",),
     ),
     "6c": Prediction(
         question=(

@@ -1,4 +1,4 @@
-"""The bin tuner: two hundred data sets, four estimates, one truth. Lesson 06."""
+"""The bin tuner: two hundred data sets, one truth. Lesson 06."""
 
 from typing import Any
 
@@ -26,20 +26,20 @@ def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
+        name="n_bins",
+        label="Bins",
+        values=tuple(GRID.tolist()),
+        default=5,
+        book=(1, 2, 3, 5, 8, 12, 20, 50),
+        unit="bins",
+    ),
+    Slider(
         name="n",
         label="Sample size",
         values=(250, 500, 1000, 2000, 5000),
         default=1000,
         book=(250, 1000, 5000),
         unit="predictions",
-    ),
-    Slider(
-        name="n_bins",
-        label="Bins",
-        values=tuple(GRID.tolist()),
-        default=15,
-        book=(2, 5, 15, 50),
-        unit="bins",
     ),
     Choice(name="shape", label="Predictions", values=tuple(SHAPES), default="stairs", texts=SHAPES),
     Slider(
@@ -55,15 +55,14 @@ _CONTROLS = (
         label="Estimate",
         values=tuple(ESTIMATORS),
         default="plain",
-        book=("plain", "debiased"),
         texts=ESTIMATORS,
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("plain, 15 bins", {}),
-    ("plain, 50 bins", {"n_bins": 50}),
-    ("debiased, 50 bins", {"n_bins": 50, "estimator": "debiased"}),
-    ("bins by cross-validation", {"estimator": "cv"}),
+    ("1,000 predictions, 5 bins", {}),
+    ("1,000 predictions, 15 bins", {"n_bins": 15}),
+    ("5,000 predictions, 5 bins", {"n": 5000}),
+    ("5,000 predictions, 12 bins", {"n": 5000, "n_bins": 12}),
 )
 
 
@@ -75,6 +74,7 @@ def bin_tuner(**defaults: Any) -> Explorer[BinTuner]:
         controls=_CONTROLS,
         view=bin_tuner_view,
         draw=_draw,
+        play="n_bins",
         presets=_PRESETS,
         size=(7.4, 4.4),
         cell=(6.6, 2.5),

@@ -1,4 +1,4 @@
-"""Lesson 07: fit smoother maps, PL and PL3."""
+"""Lesson 07: fit smoother maps."""
 
 from calibkit_course.learn import table
 from calibkit_course.lesson07.explorer import knots

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 07: fit smoother maps, PL and PL3."""
+"""Checks and predictions of lesson 07: fit smoother maps."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,13 +10,12 @@ from scipy.optimize import minimize_scalar
 
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.links import expit, logit
-from calibkit.results import spell
 from calibkit.scores import brier_score, log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction
 
-TITLE = "Fit smoother maps: PL and PL3"
+TITLE = "Fit smoother maps"
 
 SAY = {
     # 7.1
@@ -39,11 +38,10 @@ SAY = {
     "result": "this is all that the optimiser returns. Its attribute `.x` holds the best T.",
     "T": "the log loss at T = {found:.3f} lies {over:.2g} above the lowest. The best T is {side}.",
     # 7.2
-    "none": "a map of {found} was not tried. Choose a number from 1 to {most}.",
-    "lowest": "{found} have the lowest score. Is there a smaller number that is nearly as good?",
-    "outside": "the score of {found} is {over:.3f} % above the lowest. The rule allows 0.1 %.",
-    "larger": "{found} are good enough, but a smaller number is good enough, too.",
-    "whole": "a number of pieces is a whole number.",
+    "ten": "ten values, one per prediction",
+    "truth itself": "this is the truth itself. Each value should be off by 0.05.",
+    "near": "at p = {p:g} the map is off by {found:.3f}. Each value should be off by 0.05.",
+    "number": "the map reports {found:.3f}, but the true error is 0.1. Let its errors cancel.",
     # 7.4
     "four": "a list of the four names, the best first",
     "twice": "each of the four names belongs in the list once.",
@@ -141,30 +139,19 @@ def judge_temperature(answer: Any) -> str | None:
     return SAY["T"].format(found=found, over=_loss_at(found) - best["loss"], side=side)
 
 
-@lru_cache(maxsize=1)
-def _scores() -> NDArray[np.float64]:
-    """Return the scores of exercise 7.2, for one to six pieces."""
-    from calibkit.piecewise import PiecewiseLinear  # scikit-learn is slow to import
-
-    sample = LogitDistortion(slope=0.4).sample(3000, rng=8)
-    model = PiecewiseLinear(cv=5, max_pieces=6).fit(sample.y_prob, sample.y_true)
-    return np.asarray(model.scores_)
+LUCKY = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85])  # predictions of 7.2
 
 
-def judge_pieces(answer: Any) -> str | None:
-    """Judge exercise 7.2: the number of pieces that the 0.1 % rule takes."""
-    found, scores = answers.as_number(answer), _scores()
-    if found != round(found):
-        return SAY["whole"]
-    number, excess = int(found), 100 * (scores / scores.min() - 1)
-    if not 1 <= number <= len(scores):
-        raise Almost(SAY["none"].format(found=spell(number, "piece"), most=len(scores)))
-    if number == np.flatnonzero(excess <= 0.1)[0] + 1:
-        return None
-    if excess[number - 1] > 0.1:
-        return SAY["outside"].format(found=spell(number, "piece"), over=excess[number - 1])
-    key = "lowest" if excess[number - 1] == 0 else "larger"
-    return SAY[key].format(found=spell(number, "piece"))
+def judge_lucky(answer: Any) -> str | None:
+    """Judge exercise 7.2: a map that is off by 0.05 everywhere and reports the true error."""
+    found = answers.as_numbers(answer, SAY["ten"], len(LUCKY))
+    off, reports = np.abs(found - LUCKY - 0.1), float(np.abs(found - LUCKY).mean())
+    if off.max() < _FOUR_DIGITS:
+        return SAY["truth itself"]
+    worst = int(np.argmax(np.abs(off - 0.05)))
+    if not same(off[worst], 0.05, _FOUR_DIGITS):
+        return SAY["near"].format(p=LUCKY[worst], found=off[worst])
+    return None if same(reports, 0.1, _FOUR_DIGITS) else SAY["number"].format(found=reports)
 
 
 # By Spearman's correlation on the 20 fakes of the lesson; a test computes it.
@@ -197,6 +184,18 @@ CHECKS = {
         ),
         praise="this one line of code is the whole family PL.",
     ),
+    "7.2": Check(
+        task="Build a lucky map",
+        variable="my_map",
+        judge=judge_lucky,
+        hints=(
+            "If all ten values lie above the truth, the map reports 0.15. What do values below "
+            "it report?",
+            "Add 0.05 times an array of signs to `c`, with as many `1` as `-1`.",
+        ),
+        praise="a map that is wrong everywhere reports the right number.",
+        tolerance=_FOUR_DIGITS,
+    ),
     "7.3": Check(
         task="Find a temperature",
         variable="temperature",
@@ -209,19 +208,6 @@ CHECKS = {
         ),
         praise="PL3 with one piece and no intercept finds the same number.",
         tolerance=0.005,
-    ),
-    "7.2": Check(
-        task="Choose the number of pieces",
-        variable="my_pieces",
-        judge=judge_pieces,
-        hints=(
-            "Which numbers have a score of at most `scores.min() * 1.001`?",
-            "`pieces[scores <= scores.min() * 1.001]` lists them. They need not be neighbours.",
-        ),
-        praise=(
-            "a third of the pieces is enough, at the price of a score that is 0.083 % above "
-            "the lowest."
-        ),
     ),
     "7.4": Check(
         task="Rank evaluators",
@@ -238,16 +224,13 @@ CHECKS = {
 
 PREDICTIONS = {
     "7a": Prediction(
-        question=(
-            "There are 20 data sets. How often is a bent line of two pieces closer to the truth "
-            "than 15 bins?"
-        ),
-        options=("5 of 20", "10 of 20", "20 of 20"),
-        outcome="20 of 20",
+        question="How many times as far from the truth are 15 bins as two joined pieces?",
+        options=("half as far", "as far", "twice as far", "five times as far"),
+        outcome="twice as far",
         why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
         "where two pieces meet they must agree. A few numbers that are fitted to many "
         "predictions beat many numbers that are fitted to a few.",
-        tells=(r"beats? (a|the) staircase|what a better map buys",),
+        tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
     ),
     "7b": Prediction(
         question="The logits of an over-confident network are too large by one factor. "

@@ -151,6 +151,12 @@ def cross_validation_gains_the_map_and_not_the_number(seed: int) -> bool:
     return z[0] > 2 > z[1]
 
 
+def more_data_move_the_crossing_to_more_bins(seed: int) -> bool:
+    few, many = (lesson06.bin_tuner_view(n=n, seed=seed) for n in (1000, 5000))
+    last = [view.grid[view.plain_mean < view.truth].max() for view in (few, many)]
+    return bool(last[0] < last[1])
+
+
 def most_perfect_pairs_differ_by_more_than_the_sellers(seed: int) -> bool:
     rng, network = np.random.default_rng(seed), LogitDistortion(scores=(9.5, 0.5))
     errors = np.array([ece(network.sample(1000, rng)) for _ in range(200)]).reshape(2, 100)
@@ -165,14 +171,21 @@ def half_of_debiased_squares_are_negative(seed: int) -> bool:
 # --- lesson 07 -----------------------------------------------------------------------------------
 
 
-def two_pieces_beat_fifteen_bins(seed: int) -> bool:
-    sample = SyntheticShape.with_error("square", 0.05).sample(1000, seed)
-    return off(PiecewiseLinear(n_pieces=2), sample) < off(cal.SlopeOneBinning(15), sample)
+def fifteen_bins_are_twice_as_far_as_two_pieces(seed: int) -> bool:
+    shape, models = SyntheticShape.with_error("square", 0.05), fifteen_and_two()
+    samples = [shape.sample(1000, 20 * seed + k) for k in range(20)]
+    bins, pieces = (np.array([off(model, s) for s in samples]) for model in models)
+    ratio = bins.mean() / pieces.mean()
+    return bool(1.5 < ratio < 3) and bool(np.mean(pieces < bins) > 0.9)
+
+
+def fifteen_and_two() -> tuple[cal.SlopeOneBinning, PiecewiseLinear]:
+    return cal.SlopeOneBinning(15), PiecewiseLinear(n_pieces=2)
 
 
 def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
     sample = SyntheticShape.with_error("square", 0.05).sample(1000, seed)
-    stairs, bend = cal.SlopeOneBinning(15), PiecewiseLinear(n_pieces=2)
+    stairs, bend = fifteen_and_two()
     for model in (stairs, bend):
         model.fit(sample.y_prob, sample.y_true)
     edges = np.arange(1, 15) / 15

@@ -39,18 +39,18 @@ def own(right: Any, sure: Any, options: Any = 2) -> Forecasts:
 
 def test_a_guess_with_a_confidence_becomes_a_forecast_once_its_outcome_is_shown(file: Path) -> None:
     lesson = open_lesson("05")
-    said = lesson.predict("5a", "slope 1", sure=0.7)
-    assert said.paragraphs[1:] == ('Noted: "slope 1". Run the next cells and compare.',
+    said = lesson.predict("5a", "slanted", sure=0.7)
+    assert said.paragraphs[1:] == ('Noted: "slanted". Run the next cells and compare.',
                                    "You are 70 % sure.")  # fmt: skip
     assert my_forecasts().stand_in, "no outcome is told by the file before it is shown"
     assert file.read_text() == HEAD + "5a,3,0.7,\n"
-    lesson.predict("5a", "slope 1", sure=0.6)
+    lesson.predict("5a", "slanted", sure=0.6)
     lesson.reveal("5a")
-    lesson.predict("5b", "all bins", sure=0.5)
+    lesson.predict("5b", "five", sure=0.5)
     open_lesson("05").reveal("5b")  # after a restart
     assert file.read_text() == HEAD + "5a,3,0.6,1\n5b,3,0.5,0\n"
     assert my_forecasts().sure.tolist() == [0.6, 0.5] and not my_forecasts().stand_in
-    assert "known" not in lesson.predict("5a", "slope 1", sure=0.6).text
+    assert "known" not in lesson.predict("5a", "slanted", sure=0.6).text
     assert "shown before" in lesson.predict("5a", "both", sure=0.99).text
     assert my_forecasts().sure.tolist() == [0.6, 0.5]
 
@@ -58,11 +58,11 @@ def test_a_guess_with_a_confidence_becomes_a_forecast_once_its_outcome_is_shown(
 def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
     lesson = open_lesson("05")
     assert "`my_calibration()`" in lesson.predict("5a", "both").text
-    assert "my_calibration" not in lesson.predict("5b", "all bins").text, "said once"
+    assert "my_calibration" not in lesson.predict("5b", "five").text, "said once"
     lesson.reveal("5a")
     assert "shown before" in lesson.predict("5a", "both", sure=0.5).text
-    lesson.predict("5b", "all bins", sure=0.9)
-    lesson.predict("5b", "full bins")  # another guess, whose confidence nobody knows
+    lesson.predict("5b", "five", sure=0.9)
+    lesson.predict("5b", "all ten")  # another guess, whose confidence nobody knows
     lesson.reveal("5b")
     lesson.predict("5d", "rises", sure=0.8)
     lesson.predict("5d", "rises", sure=...)
@@ -85,7 +85,7 @@ def test_a_bad_confidence_gets_a_sentence_and_the_guess_is_kept(
     file: Path, sure: Any, words: str
 ) -> None:
     lesson = open_lesson("05")
-    said = lesson.predict("5a", "slope 1", sure=sure)
+    said = lesson.predict("5a", "slanted", sure=sure)
     assert words in said.text and said.text.endswith("The guess is kept.")
     assert "right" in lesson.reveal("5a").text and not file.exists()
 
@@ -94,7 +94,7 @@ def test_a_bad_confidence_gets_a_sentence_and_the_guess_is_kept(
     "sure", [0.7, np.float32(0.7), np.array(0.7), Fraction(7, 10), 1 / 3, 0.33]
 )
 def test_confidences_of_every_kind_are_taken(file: Path, sure: Any) -> None:
-    open_lesson("05").predict("5a", "slope 1", sure=sure)
+    open_lesson("05").predict("5a", "slanted", sure=sure)
     assert read_rows(file.read_text())["5a"].sure == pytest.approx(float(sure), abs=1e-6)
 
 
@@ -172,7 +172,7 @@ def test_an_import_adds_and_changes_nothing(file: Path, tmp_path: Path) -> None:
     assert import_forecasts(tmp_path / "browser.csv").startswith("2 forecasts added; 1 were known")
     rows = read_rows(file.read_text())
     assert rows == RIGHT_ROWS | {"4a": Forecast(2, 0.9, False)}
-    open_lesson("05").predict("5b", "all bins", sure=0.4)
+    open_lesson("05").predict("5b", "five", sure=0.4)
     assert set(read_rows(file.read_text())) == {*rows, "5b"}
     assert "shown before" in open_lesson("04").predict("4a", "equal", sure=0.5).text
 

@@ -105,7 +105,7 @@ def from_scikit_learn() -> float:
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "5.1": [
         (lambda y, p, n: -np.array(shifts(y, p, n)), "signs are reversed"),
-        (changed(lambda t: t.frequency), "height of a flat top"),
+        (changed(lambda t: t.frequency), "height of a flat piece"),
         (changed(lambda t: t.edges[:-1] - t.gap), "height at the left edge"),
         (changed(lambda t: -t.gap * t.count), "these are sums"),
         (changed(lambda t: -t.gap * t.weight), "not by the number of all"),
@@ -126,7 +126,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "5.3": [
         (lambda y, p, n: slanted(y, p, n) - p, "prediction plus shift"),
-        (flat, "these are flat tops"),
+        (flat, "these are flat pieces"),
         (lambda y, p, n: np.clip(slanted(y, p, n), 0, 1), "cut to [0, 1]"),
         (
             lambda y, p, n: fit_on_test(y, p, evaluator=SlopeOneBinning(n)).fitted,
@@ -149,7 +149,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (float(np.sqrt(np.mean((MAP - P) ** 2))), "root of the mean squared"),
         (float(np.mean((MAP - P) ** 2)), "mean squared distance"),
         (float(np.mean(np.abs(Y - MAP))), "distance from the labels"),
-        (fit_on_test(Y, P, evaluator=FlatBinning(15)), "bins with flat tops"),
+        (fit_on_test(Y, P, evaluator=FlatBinning(15)), "bins with flat pieces"),
         (0.2, "Average |map(p) - p|"),
         (MAP, "a number"),
     ],
