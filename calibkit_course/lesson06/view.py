@@ -69,7 +69,7 @@ class BinTuner(Result):
 def bin_tuner_view(
     *,
     n: int = 1000,
-    n_bins: int = 15,
+    n_bins: int = 5,
     shape: str = "stairs",
     error: float = 0.05,
     estimator: str = "plain",

@@ -1,19 +1,19 @@
 """Lesson 07: fit smoother maps."""
 
 from calibkit_course.learn import table
-from calibkit_course.lesson07.explorer import knots
+from calibkit_course.lesson07.explorer import two_patients
 from calibkit_course.lesson07.figures import draw_map
 from calibkit_course.lesson07.trials import map_error, reported, train_with_adam, true_error
-from calibkit_course.lesson07.view import KnotsView, knots_view
+from calibkit_course.lesson07.view import TwoPatients, two_patients_view
 
 __all__ = [
-    "KnotsView",
+    "TwoPatients",
     "draw_map",
-    "knots",
-    "knots_view",
     "map_error",
     "reported",
     "table",
     "train_with_adam",
     "true_error",
+    "two_patients",
+    "two_patients_view",
 ]

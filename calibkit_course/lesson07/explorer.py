@@ -1,74 +1,52 @@
-"""Knots: straight pieces between predictions or between logits, and how many. Lesson 07."""
+"""Two patients: what bins and joined pieces say of them, drawn again and again. Lesson 07."""
 
 from typing import Any
 
-from calibkit import plot
+from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson07.figures import draw_map
-from calibkit_course.lesson07.view import FAKES, KnotsView, knots_view
+from calibkit_course.lesson07.view import FAKE, PATIENTS, TwoPatients, two_patients_view
 
-_SPACES = {"probability": "probabilities (PL)", "logit": "logits (PL3)"}
+_MARKS = {"markersize": 7, "markeredgewidth": 1.6, "label": "the two patients", "gid": "patients"}
 
 
-def _draw_knots(view: KnotsView, figure: AnyFigure, compact: bool) -> None:
-    axes = list(figure.subplots(1, 1 if compact else 2, squeeze=False).flat)
-    draw_map(view.model, ax=axes[0], truth=view.fake.true_map)
-    if not compact:
-        plot.choice(view.search, ax=axes[1], mark=view.model.n_pieces_)
+def _draw(view: TwoPatients, figure: AnyFigure, compact: bool) -> None:
+    axes = figure.subplots(1, 2)
+    for ax, (name, model), means in zip(axes, view.maps.items(), view.means, strict=True):
+        title = f"{name}: {means[0]:.2f}, {means[1]:.2f}"
+        draw_map(model, ax, truth=FAKE.true_map, show={"truth"}, title=title)
+        look.points(ax, PATIENTS, means, "white", look.OVER, zorder=5, **_MARKS)
 
 
 _CONTROLS = (
-    Slider(
-        name="n_pieces",
-        label="Pieces",
-        values=(1, 2, 3, 4, 5, 6),
-        default=1,
-        book=(1, 2, 3, 4, 5, 6),
-        unit="pieces",
-    ),
-    Choice(
-        name="model",
-        label="Model",
-        values=tuple(FAKES),
-        default="stairs",
-        book=("over-confident", "stairs"),
-    ),
-    Choice(
-        name="space",
-        label="Straight between",
-        values=tuple(_SPACES),
-        default="probability",
-        book=tuple(_SPACES),
-        texts=_SPACES,
-    ),
+    Slider(name="drawn", label="Draw", values=tuple(range(1, 13)), default=1),
     Slider(
         name="n",
         label="Sample size",
-        values=(200, 300, 500, 1000, 2000, 3000),
-        default=300,
-        book=(300, 3000),
+        values=(300, 1000, 3000),
+        default=1000,
+        book=(1000, 3000),
         unit="predictions",
     ),
+    Slider(name="n_bins", label="Bins", values=(5, 15, 30), default=15, book=(15,), unit="bins"),
+    Slider(
+        name="n_pieces", label="Pieces", values=(1, 2, 3, 6), default=2, book=(2,), unit="pieces"
+    ),
 )
-_PRESETS: tuple[Preset, ...] = (
-    ("PL, 1 piece", {}),
-    ("PL, 4 pieces", {"n_pieces": 4}),
-    ("PL, 6 pieces", {"n_pieces": 6}),
-    ("PL, 4 pieces, 3,000 predictions", {"n_pieces": 4, "n": 3000}),
-)
+_PRESETS: tuple[Preset, ...] = tuple((f"draw {k}", {"drawn": k}) for k in (1, 2, 3, 4))
 
 
-def knots(**defaults: Any) -> Explorer[KnotsView]:
-    """Return the knots explorer: space and number of pieces of a fitted map."""
+def two_patients(**defaults: Any) -> Explorer[TwoPatients]:
+    """Return the explorer *two patients*: the same fit on one sample after another."""
     return Explorer(
-        name="knots",
-        title="Knots",
+        name="two-patients",
+        title="Two patients",
         controls=_CONTROLS,
-        view=knots_view,
-        draw=_draw_knots,
-        play="n_pieces",
+        view=two_patients_view,
+        draw=_draw,
+        play="drawn",
         presets=_PRESETS,
         size=(8.2, 4.4),
-        cell=(3.5, 3.6),
+        cell=(6.6, 3.3),
     ).starting_at(**defaults)

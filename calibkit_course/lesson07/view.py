@@ -1,82 +1,69 @@
-"""A map of straight pieces, fitted to a fake whose true map is known. Lesson 07."""
+"""Bins and joined pieces, fitted to the same predictions and read for two patients. Lesson 07."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
+from calibkit.calibrators import Calibrator, SlopeOneBinning
+from calibkit.fakes import SyntheticShape
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.results import Result, spell
-from calibkit.validation import as_choice, as_count
-from calibkit_course.lesson07.trials import Fake, map_error, reported, true_error
+from calibkit.types import FloatVector
+from calibkit.validation import as_count
+from calibkit_course.lesson07.trials import map_error
 
-FAKES: dict[str, Fake] = {
-    "over-confident": LogitDistortion(slope=0.4),
-    "bent": SyntheticShape.with_error("beta2", 0.1),
-    "stairs": SyntheticShape.with_error("stairs", 0.1),
-}
-_NAMES = {"probability": "PL", "logit": "PL3"}
-_MOST_PIECES, _FOLDS = 6, 5
-_NEW = 1000  # predictions on which a fitted map is compared with the truth
+FAKE = SyntheticShape.with_error("square", 0.05)
+PATIENTS = np.array([0.66, 0.67])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class KnotsView(Result):
-    """One state of the knots explorer."""
+class TwoPatients(Result):
+    """One state of the explorer: two maps of one sample, and what both say of the patients."""
 
-    model: PiecewiseLinear  # the map with the wanted number of pieces
-    search: PiecewiseLinear  # the one whose number of pieces five folds chose, with all scores
-    fake: Fake
-    n: int  # predictions
-    map_error: float  # mean distance between fitted and true map, on new predictions
-    error: float  # mean distance of the fitted map from the diagonal, on the data
-    true_error: float  # the same for the true map
+    maps: Mapping[str, Calibrator]  # the bins and the joined pieces, by name
+    means: tuple[FloatVector, ...]  # for each map, what the two stated chances mean
+    off: FloatVector  # mean distance of each map from the true one, on new predictions
+    drawn: int  # which sample
+    n: int  # its predictions
 
     def describe(self) -> str:
-        """Give the error of the map, the error of its number, and the choice of the folds."""
-        pieces = spell(self.model.n_pieces_, "piece")
-        return (
-            f"{_NAMES[self.model.space]} with {pieces} from {spell(self.n, 'prediction')}: the map "
-            f"is off by {self.map_error:.3f} on average. It reports a calibration error of "
-            f"{self.error:.3f}; the truth is {self.true_error:.3f}. The folds choose "
-            f"{spell(self.search.n_pieces_, 'piece')}."
+        """Give what both maps make of the two patients, beside the truth."""
+        low, high = FAKE.true_map(PATIENTS)
+        maps = (
+            f"With {name}, 0.66 means {one[0]:.2f} and 0.67 means {one[1]:.2f}; the map is off by "
+            f"{off:.3f}."
+            for name, one, off in zip(self.maps, self.means, self.off, strict=True)
         )
+        words = f"Draw {self.drawn} of {spell(self.n, 'prediction')}.", *maps
+        return " ".join([*words, f"The truth is {low:.2f} and {high:.2f}."])
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"pieces": self.search.candidates_, "held-out Brier score": self.search.scores_}
+        first, second = np.transpose(self.means)
+        return {
+            "map": np.array(list(self.maps)),
+            "0.66 means": first,
+            "0.67 means": second,
+            "map off by": self.off,
+        }
 
 
-def knots_view(
-    *,
-    model: str = "stairs",
-    space: str = "probability",
-    n: int = 300,
-    n_pieces: int = 1,
-    seed: int = 7,
-) -> KnotsView:
-    """Fit a map of straight pieces to a fake classifier whose true map is known."""
-    as_choice(model, "model", FAKES)
-    as_choice(space, "space", _NAMES)
-    n = as_count(n, "n")
-    sample, search = _search(model, space, n, seed)
-    fitted = PiecewiseLinear(space, n_pieces).fit(sample.y_prob, sample.y_true)
-    return KnotsView(
-        model=fitted,
-        search=search,
-        fake=FAKES[model],
+def two_patients_view(
+    *, drawn: int = 1, n: int = 1000, n_bins: int = 15, n_pieces: int = 2
+) -> TwoPatients:
+    """Draw predictions of a fake that says too little, and fit bins and joined pieces to them."""
+    sample = FAKE.sample(as_count(n, "n"), as_count(drawn, "drawn") - 1)
+    models = {
+        spell(as_count(n_bins, "n_bins"), "bin"): SlopeOneBinning(n_bins),
+        spell(as_count(n_pieces, "n_pieces"), "joined piece"): PiecewiseLinear(n_pieces=n_pieces),
+    }
+    maps = {name: one.fit(sample.y_prob, sample.y_true) for name, one in models.items()}
+    return TwoPatients(
+        maps=maps,
+        means=tuple(one.curve(PATIENTS) for one in maps.values()),
+        off=np.array([map_error(one, FAKE) for one in maps.values()]),
+        drawn=drawn,
         n=n,
-        map_error=map_error(fitted, FAKES[model], _NEW),
-        error=reported(fitted, sample),
-        true_error=true_error(sample),
     )
-
-
-# Another number of pieces leaves data and scores as they are: only one map is fitted anew.
-@lru_cache(maxsize=64)
-def _search(model: str, space: str, n: int, seed: int) -> tuple[FakeSample, PiecewiseLinear]:
-    sample = FAKES[model].sample(n, seed)
-    search = PiecewiseLinear(space, cv=_FOLDS, max_pieces=_MOST_PIECES)
-    return sample, search.fit(sample.y_prob, sample.y_true)

@@ -28,7 +28,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "diagram_lab": [{"n_bins": 0}],
     "two_families": [{"n_bins": 0}, {"n_bins": 2.5}, {"moved": 0.7}, {"moved": -0.7}],
     "bin_tuner": [{"n_bins": 0}, {"n": 0}, {"n": 30}, {"error": -0.1}],
-    "knots": [{"n": 0}, {"n": 2.5}, {"n_pieces": 0}],
+    "two_patients": [{"drawn": 0}, {"n": 2.5}, {"n_bins": 0}, {"n_pieces": 0}],
     "outlier_hunter": [{"n": 39}],
     "prevalence_dial": [{"times": 0.0}, {"times": 100}, {"made_for": 1.0}, {"signal": 0}, {"n": 5}],
     "thermostat": [

@@ -150,7 +150,7 @@ class TestBinTunerView:
 
     def test_debiasing_halves_the_surplus_of_a_perfect_model(self):
         plain, debiased = (
-            lesson06.bin_tuner_view(error=0.0, estimator=e).replicates
+            lesson06.bin_tuner_view(n_bins=15, error=0.0, estimator=e).replicates
             for e in ("plain", "debiased")
         )
         assert 0 < debiased.bias < 0.6 * plain.bias
@@ -159,7 +159,7 @@ class TestBinTunerView:
         view = lesson06.bin_tuner_view()
         found = view.replicates
         words = view.describe()
-        assert "in 15 equal-mass bins, 200 data sets of 1,000 predictions" in words
+        assert "in 5 equal-mass bins, 200 data sets of 1,000 predictions" in words
         assert f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500" in words
         assert f"bias is {found.bias:+.4f}; the mean error is {found.mean_error:.4f}" in words
         assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
