@@ -191,7 +191,7 @@ CHECKS = {
         hints=(
             "If all ten values lie above the truth, the map reports 0.15. What do values below "
             "it report?",
-            "Add 0.05 times an array of signs to `c`, with as many `1` as `-1`.",
+            "Add 0.05 times an array of signs to `c_ten`, with as many `1` as `-1`.",
         ),
         praise="a map that is wrong everywhere reports the right number.",
         tolerance=_FOUR_DIGITS,
