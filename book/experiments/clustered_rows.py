@@ -24,7 +24,8 @@ import numpy as np
 from scipy import special
 
 import calibkit as ck
-from calibkit.auditing.comparison import Sums, rows_of_models, scores_of_rows
+from calibkit.auditing.comparison import rows_of_models
+from calibkit.auditing.differences import Sums, scores_of_rows
 from calibkit.auditing.repairs import repairs_of
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import PlattCalibrator

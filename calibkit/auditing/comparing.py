@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing import comparison
+from calibkit.auditing import differences
 from calibkit.auditing.clinic import net_benefits, weak_calibration
 from calibkit.auditing.clusters import by_cluster
-from calibkit.auditing.comparison import (
-    SCORES,
-    Comparison,
-    Listing,
-    Sums,
-    rows_of_models,
-    view_of_models,
-)
+from calibkit.auditing.comparison import Comparison, Listing, rows_of_models, view_of_models
 from calibkit.auditing.dependence import dependence_of
+from calibkit.auditing.differences import SCORES, Sums
 from calibkit.auditing.rows import Rows, given_to
 from calibkit.auditing.words import Found, worded
 from calibkit.bins import Binning, as_bins
@@ -134,7 +128,7 @@ def compare(
     Examples
     --------
     >>> from calibkit.fakes import LogitDistortion
-    >>> data = LogitDistortion(slope=0.5).sample(2000, rng=0)
+    >>> data = LogitDistortion(slope=0.5).sample(10_000, rng=0)
     >>> found = compare(data.y_true, {"old": data.y_prob, "new": data.true_prob}, costs=(1, 9))
     >>> found.headline.partition(":")[0]
     'new is better than old'
@@ -170,7 +164,7 @@ def _measured(
     """Return what each row adds to the measures of each model, and the null levels of its error."""
     each, nulls = {}, []
     for name, prob in probs.items():
-        each[name] = comparison.measures_of_rows(rows.label, prob, costs, view, bins)
+        each[name] = differences.measures_of_rows(rows.label, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
         measured = expected_calibration_error, rows.label, prob
         nulls.append(null_level(*measured, cluster=rows.clusters, **how))

@@ -220,20 +220,7 @@ def evidence_of(
     rows: Rows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
 ) -> Evidence:
     """Test all views together and look closer at the one that speaks."""
-    left, table = rows.possible, rows.table
-    if not left.any():  # nothing to ask about: rows that are certain, and right
-        left, table = ~left, np.eye(rows.n_classes)[rows.label]
-    test = joint_test(
-        table[left],
-        rows.label[left],
-        (1,) if rows.top else views,
-        n_draws=settings.n_draws,
-        rng=np.random.default_rng(seeds[0]),
-        clusters=rows.clusters and rows.clusters.take(left),
-        limits=settings.limits,
-    )
-    if rows.top:  # the event, that the predicted class was right, stands in column 1
-        test = test._replace(views=(replace(test.views[0], view=TOP),))
+    test = _test_of(rows, views, settings, np.random.default_rng(seeds[0]))
     first = test.views[0]
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
@@ -262,6 +249,26 @@ def evidence_of(
         ),
         problem=binary_problem(label, prob, view=shown),
     )
+
+
+def _test_of(
+    rows: Rows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
+) -> JointTest:
+    left, table = rows.possible, rows.table
+    if not left.any():  # nothing to ask about: rows that are certain, and right
+        left, table = ~left, np.eye(rows.n_classes)[rows.label]
+    test = joint_test(
+        table[left],
+        rows.label[left],
+        (1,) if rows.top else views,
+        n_draws=settings.n_draws,
+        rng=rng,
+        clusters=rows.clusters and rows.clusters.take(left),
+        limits=settings.limits,
+    )
+    if rows.top:  # the event, that the predicted class was right, stands in column 1
+        test = test._replace(views=(replace(test.views[0], view=TOP),))
+    return test
 
 
 def given_view(rows: Rows, view: int) -> View:

@@ -11,7 +11,8 @@ from scipy import special
 from calibkit.auditing import words
 from calibkit.auditing.clusters import by_sums, scores_of
 from calibkit.auditing.comparing import compare
-from calibkit.auditing.comparison import Change, Comparison, Sums, scores_of_rows
+from calibkit.auditing.comparison import Comparison
+from calibkit.auditing.differences import Change, Sums, scores_of_rows
 from calibkit.auditing.evidence import Seen, largest_region
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join

@@ -91,7 +91,7 @@ def audit(
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
-        Levels, bins, numbers of redraws and candidates; None: all as they are by default.
+        Levels, bins, numbers of redraws and candidates, or None for the usual ones.
     rng : int, numpy.random.Generator or None
         Seed or generator of redraws, resamples and folds; None draws afresh each time.
     **options
@@ -107,9 +107,8 @@ def audit(
     ------
     ValueError
         If something is not valid, with row, value and the number of rows affected.
-        Also `sample_weight`: a weight does not say whether it stands for several rows, or for how
-        likely one was to be drawn, and chance is another in each case. Repeat rows that count
-        several times, and name the row that each comes from with `cluster`.
+        Also `sample_weight`: it does not say whether it counts rows or how likely one was drawn.
+        Repeat rows that count several times, and name where each comes from with `cluster`.
     TypeError
         If an option is no setting.
 
@@ -132,46 +131,37 @@ def audit(
     6. Repair: log loss on held-out folds; the simplest candidate within one standard error of
        the best, if the interval of its gain lies above 0.
 
-    Measured on fresh data, not used to build the audit (all numbers stand in
-    ``tests/calibkit/auditing/test_audit_fresh.py``): 0 to 3 % of calibrated sets are called
-    miscalibrated at the level of 1 %. Of sets whose logits were stretched by 1.5, 28 to 42 % are
-    found in 100 rows, and more than 99 % in 1,000. Verdict and null level of the ECE (at 5 %)
-    disagree about 3 to 7 % of calibrated sets.
+    Measured on fresh data (``tests/calibkit/auditing/test_audit_fresh.py``): 0 to 3 % of calibrated
+    sets are called miscalibrated at the level of 1 %. Of sets whose logits were stretched by 1.5,
+    28 to 42 % are found in 100 rows, and more than 99 % in 1,000. Verdict and null level of the ECE
+    (at 5 %) disagree about 3 to 7 % of calibrated sets.
 
     Of 360 calibrated sets of 200 and of 1,000 rows a repair was recommended in 3, all rare events.
-    Before the level was lowered to 1 %, 238 of 240 distorted sets (slopes 1.6 to 2.5 or their
-    inverses, shifts of 0.5 to 1 in logits) were found at 2 %, all with the right direction. Of 120
-    sets with shuffled labels 119 were flagged, and one of 3,000 calibrated sets.
+    Of 120 sets with shuffled labels 119 were flagged, and one of 3,000 calibrated sets.
 
     Redraws are doubled, up to 100,000, while it is open on which side of the level, or of twice
     the level, the p-value lies (Robbins, 1970; Gandy, 2009: a wrong side with probability at most
     0.001 each, unless the redraws run out); between both the verdict is "borderline". Of 60 sets
-    with p-values of 0.004 to 0.04 the verdict depended on which of six seeds was taken in 1, whose
-    p-value is 0.010; with 999 redraws always, in 14. Such audits take seconds longer.
+    with p-values of 0.004 to 0.04 the verdict depended on which of six seeds was taken in 1.
 
     By cluster, in 60 sets of each of nine designs (random walks of knowledge, repeated outcomes,
     random effects, 10 to 1,000 clusters, unequal sizes, ten classes): 0 to 1.7 % called
     miscalibrated, by rows up to all of them; no repair recommended. Logits 0.7 too high are found
     in 7 % (30 random walks) to all (1,000 clusters). In 300 sets of each (``dev.py clusters
     --intervals``; standard error 1.7) nominal 90 % intervals held the difference of two models'
-    Brier scores in 87 to 92, and a repair's gain in 87 to 92. That is what the repair, fitted to
-    all rows, gains on new clusters, a random number: its sampling error counts as well as the
-    scores'. The interval is Student's around the held-out gain, its upper end moved up by half of
-    what fits are flattered by on their own rows, for the best map of a family, which no fit
-    exceeds, gains the mean of both (Efron, 2004: optimism); without that 73 to 89 were held, and
-    nearly all misses were too low. Sources: `calibkit.significance.clusters`.
+    Brier scores in 87 to 92, and a repair's gain in 87 to 92: what the repair, fitted to all rows,
+    gains on new clusters. The interval is Student's around the held-out gain, its upper end moved
+    up by half of what fits are flattered by on their own rows (Efron, 2004: optimism); without
+    that 73 to 89 were held. Sources: `calibkit.significance.clusters`.
 
     Of 300 sets of 100 to 4,000 independent rows (``dev.py clusters --alone``) none was called
     dependent; of 1,000 of each size the error was said to change over time in 0.5 to 1 %. A drift
     of logits from 0.6 too low to 0.6 too high was found in 34 of 100 sets of 100 rows, and in all
-    of 1,000 and of 4,000. On
-    whole seasons left out, Platt's map gains as much as on rows (``dev.py clusters --seasons``;
-    nats, 90 % intervals): NBA 0.0067 (0.0038 to 0.0096) beside 0.0065 (0.0044 to 0.0086), NFL
-    0.0015 (-0.0019 to 0.0049) beside 0.0011 (-0.0016 to 0.0038), MLB 0.0000 (-0.0002 to 0.0001)
-    beside -0.0001 (-0.0002 to 0.0001): each game has an outcome of its own.
+    of 1,000 and of 4,000. On whole seasons left out, Platt's map gains as much as on rows
+    (``dev.py clusters --seasons``; nats): NBA 0.0067 beside 0.0065, NFL 0.0015 beside 0.0011, MLB
+    0.0000 beside -0.0001: each game has an outcome of its own.
 
-    The order of rows matters to tell shuffled from shifted labels, and to see rows that agree.
-    Taught in lesson 14.
+    The order of rows tells shuffled from shifted labels. Taught in lesson 14.
 
     Examples
     --------

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.auditing import comparison
+from calibkit.auditing import comparison, differences
 from calibkit.auditing.alignment import CLEAR, Alignment
-from calibkit.auditing.comparison import Change
 from calibkit.auditing.consequences import Consequences, Paid
+from calibkit.auditing.differences import Change
 from calibkit.auditing.evidence import FEWEST_SURPRISES, Seen, directions
 from calibkit.auditing.impossible import Impossible
 from calibkit.auditing.pages import Answer, four_digits
@@ -295,7 +295,7 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
     own = {measure: change for (model, measure), change in found.items() if model == other}
     telling = (
         key
-        for key in comparison.SCORES
+        for key in differences.SCORES
         if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
     )
     main = next(telling, "Brier score")
@@ -304,7 +304,7 @@ def _sentence(first: str, other: str, found: Found, level: float) -> str:
         text = f"{other} and {first} are equal {unit}."
     elif np.isnan(row.low):
         text = f"The data are too few to compare {other} with {first} {unit}: at least "
-        text += f"{comparison.FEWEST} events, other rows, and rows that differ are needed"
+        text += f"{differences.FEWEST} events, other rows, and rows that differ are needed"
         text += ", of a cost some better and some worse." if main == "cost" else "."
     elif row.verdict == "not separated":
         text = f"The data cannot separate {other} from {first} {unit}: the difference per "

@@ -5,6 +5,7 @@ fitted with the full matrix of second derivatives, many by conjugate gradients, 
 products with a vector.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,9 @@ MOST_PRODUCTS = 300
 _FEW_PARAMETERS = 600
 # Where so many inexact steps were not enough, exact ones are worth their price up to here.
 _PATIENCE, _NOT_TOO_MANY = 60, 2500
-_RIDGE = 1e-12
+_RIDGE, _BLOCK_RIDGE = 1e-12, 1e-9
+_CHEAP = 1e9  # multiplications
+_MOST_NUMBERS = 3e7  # in blocks of their own for each class; about 300 classes
 _INVISIBLE = 1e-11
 # Steps are damped once less than this share of one could be taken.
 _SMALL_SHARE, _FIRST_DAMPING, _LEAST_DAMPING = 0.4, 1e-5, 1e-12
@@ -52,6 +55,11 @@ class Features:
             return np.asarray(residual.T @ self.f[:, 0])
         return np.asarray((residual[:, :, np.newaxis] * self.f).sum(axis=0))
 
+    def _own(self, spread: FloatVector, k: int) -> FloatVector:
+        """Return ``sum q (1 - q) f f'`` for each of the `k` classes."""
+        f = np.broadcast_to(self.f, (self.n, k, self.f.shape[2]))
+        return np.stack([(f[:, c].T * spread[:, c]) @ f[:, c] for c in range(k)])
+
     def hessian(self, prob: FloatVector, spread: FloatVector) -> FloatVector:
         """Return the second derivatives of the summed loss: ``sum q_k (1[k = l] - q_l) f f'``."""
         n, k = prob.shape
@@ -59,17 +67,52 @@ class Features:
         both = (prob[:, :, np.newaxis] * self.f).reshape(n, k * d)
         matrix = np.asarray(-(both.T @ both))
         # Not by adding `q f f'`: near certainty that would cancel to nothing but rounding.
-        f = np.broadcast_to(self.f, (n, k, d))
-        for c in range(k):
-            own = (f[:, c].T * spread[:, c]) @ f[:, c]
+        for c, own in enumerate(self._own(spread, k)):
             matrix[c * d : (c + 1) * d, c * d : (c + 1) * d] = own
         return matrix
 
-    def diagonal(self, spread: FloatVector) -> FloatVector:
-        """Return the diagonal of `hessian`, (K, d)."""
-        if self.full:
-            return np.asarray(spread.T @ np.square(self.f[:, 0]))
-        return np.asarray((spread[:, :, np.newaxis] * np.square(self.f)).sum(axis=0))
+    def nearly_inverse(
+        self, spread: FloatVector, weight: FloatVector
+    ) -> Callable[[FloatVector], FloatVector]:
+        """Invert ``hessian / n + 2 weight`` without class links; dear blocks share features."""
+        k, d = weight.shape
+        dear = self.n * k * d * d > _CHEAP or k * d * d > _MOST_NUMBERS
+        if self.full and dear:
+            return self._shared_inverse(spread, weight)
+        blocks = self._own(spread, k) / self.n
+        place = np.arange(d)
+        blocks[:, place, place] += 2 * weight
+        scale = 1 / np.sqrt(np.maximum(blocks[:, place, place], 1e-200))
+        blocks *= scale[:, :, np.newaxis] * scale[:, np.newaxis]
+        blocks[:, place, place] += _BLOCK_RIDGE
+        inverse = np.linalg.inv(blocks) * scale[:, :, np.newaxis] * scale[:, np.newaxis]
+        inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
+        return lambda vector: np.asarray((inverse @ vector[:, :, np.newaxis])[:, :, 0])
+
+    def _shared_inverse(
+        self, spread: FloatVector, weight: FloatVector
+    ) -> Callable[[FloatVector], FloatVector]:
+        """Invert ``share_c common + 2 weight_c`` without a block per class, by one decomposition.
+
+        All classes have the same weights but for their own score, a correction of rank one.
+        """
+        common = (self.f[:, 0].T * spread.mean(axis=1)) @ self.f[:, 0] / self.n
+        share = spread.sum(axis=0) / max(spread.mean() * self.n, 1e-200)
+        place = np.arange(len(weight))
+        base = 2 * np.median(weight, axis=0)
+        scale = 1 / np.sqrt(base + _BLOCK_RIDGE * np.maximum(np.diag(common), 1e-200))
+        value, vector = np.linalg.eigh(common * scale[:, np.newaxis] * scale)
+        turn = scale[:, np.newaxis] * vector
+        size = 1 + share[:, np.newaxis] * np.maximum(value, 0.0)
+        own = (turn[place] / size) @ turn.T
+        change = 2 * weight[place, place] - base[place]
+        change /= np.maximum(1 + change * own[place, place], 1e-6)
+
+        def inverse(vector: FloatVector) -> FloatVector:
+            first = (vector @ turn / size) @ turn.T
+            return np.asarray(first - (change * first[place, place])[:, np.newaxis] * own)
+
+        return inverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +255,12 @@ def _direct(problem: Problem, now: _Slopes) -> FloatVector:
 def _conjugate(problem: Problem, now: _Slopes) -> FloatVector:
     """Return a Newton step as exact as its place on the way deserves."""
     gradient = now.gradient
-    scale = problem.features.diagonal(now.spread) / problem.features.n + 2 * problem.weight
-    scale = np.maximum(scale, _RIDGE * scale.max())
+    near = problem.features.nearly_inverse(now.spread, problem.weight)
     size = float(linalg.norm(gradient))
     enough = size * min(0.1, np.sqrt(size))
     step = np.zeros_like(gradient)
     residual = -gradient
-    direction = residual / scale
+    direction = near(residual)
     inner = float((residual * direction).sum())
     for _ in range(MOST_PRODUCTS):
         moved = problem.product(now, direction)
@@ -229,7 +271,7 @@ def _conjugate(problem: Problem, now: _Slopes) -> FloatVector:
         residual -= inner / curvature * moved
         if linalg.norm(residual) <= enough:
             break
-        preconditioned = residual / scale
+        preconditioned = near(residual)
         after = float((residual * preconditioned).sum())
         direction = preconditioned + after / inner * direction
         inner = after

@@ -193,8 +193,8 @@ class Lesson:
         >>> said = lesson.check("0.1", 6 / 36)
         >>> lesson.progress()
         Lesson 00, Start here
-        exercise  state          task
-        0.1       ✓ Correct      The share of throws with the sum 7
+        exercise  state            task
+        0.1       ✓ Correct        The share of rainy days
         1 of 1 exercises correct, 0 of 1 guesses made.
         """
         known = self.record

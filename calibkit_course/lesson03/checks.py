@@ -290,7 +290,8 @@ PREDICTIONS = {
         ),
     ),
     "3e": Prediction(
-        question="The program reports 0.000 of a fake. How large is its true ECE?",
+        question="The program reports 0.000 of a fake with a share of 60 %. How large is its true "
+        "ECE?",
         unit="percentage points",
         outcome=10.6,
         why="Low confidences are too high, high ones too low. The signed gaps cancel in the mean, "

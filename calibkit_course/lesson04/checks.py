@@ -306,10 +306,10 @@ PREDICTIONS = {
         options=("about 5", "about 10", "about 50"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "
-        "occasions. They are fewer than 1 − 0.9¹⁵ = 79, because counts are whole and a band holds "
-        "nine in ten at least. A point outside is no accusation; ask for the p-value of the whole "
-        "diagram.",
-        tells=(r"every second", r"\b5\d of 100", r"often puts one or two"),
+        "occasions. They are fewer than 100 · (1 − 0.9¹⁵) = 79, because counts are whole and a "
+        "band holds nine in ten at least. A point outside is no accusation; ask for the p-value of "
+        "the whole diagram.",
+        tells=(r"every second|about half of all", r"\b5\d of 100", r"often puts one or two"),
     ),
     "4d": Prediction(
         question="Naive Bayes counts 64 related pixels as independent. What will it be?",

@@ -325,8 +325,8 @@ PREDICTIONS = {
         options=("one", "five", "all ten"),
         outcome="one",
         why="In nine bins the flat piece stays on one side of the diagonal. Its lines are shorter "
-        "here and longer there, with the same mean. Only in the bin at 0.5 it crosses, and lines "
-        "up and lines down add up instead of cancelling.",
+        "here and longer there, with the same mean. Only in the bin from 0.4 to 0.5 does it cross, "
+        "and lines up and lines down add up instead of cancelling.",
         tells=(r"one bin (of|in) ten|whole difference|(pay|cost|lose|more) where they cross",),
     ),
     "5c": Prediction(

@@ -295,7 +295,7 @@ PREDICTIONS = {
     ),
     "9b": Prediction(
         question="One model is exactly right about events of 50 %. Another says 1 % where 2 % "
-        "happen. Which has the smaller ECE?",
+        "happen. Which has the smaller ECE, from 6,000 predictions?",
         options=("the right one", "the wrong one", "both the same"),
         outcome="the wrong one",
         why="Near zero all distances are short: the wrong one is off by a hundredth. The right one "

@@ -262,7 +262,7 @@ PREDICTIONS = {
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "
-        "confidence. After scaling, the log loss does not rise: nothing has been unlearnt.",
+        "confidence. The network has unlearnt nothing: only its boldness has grown.",
         tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(

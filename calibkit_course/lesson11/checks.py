@@ -307,8 +307,8 @@ PREDICTIONS = {
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "
-        "fit. Isotonic regression can follow every bend that rises. Venn-Abers, which is built "
-        "from it, is level.",
+        "fit. Isotonic regression can follow every bend that rises, and Venn-Abers is built "
+        "from it.",
         tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
     "11d": Prediction(

@@ -296,12 +296,12 @@ CHECKS = {
 
 PREDICTIONS = {
     "12a": Prediction(
-        question="The robots drive past 58 dogs, to each of which the network gave less than 10 %. "
-        "How many dogs did these numbers promise?",
+        question="The robots drive past all pictures with less than 10 % for a dog, and 58 of them "
+        "are dogs. How many did these numbers, added up, promise?",
         outcome=17,
         unit="dogs",
-        why="The confidence keeps its promise for all pictures together. Dogs that look like cats "
-        "are lost in that mean: where the network says 2 %, far more of them are dogs.",
+        why="The confidence keeps its promise for all pictures together, and one class is lost in "
+        "that mean. There are three times as many dogs among these pictures as promised.",
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(

@@ -316,7 +316,7 @@ PREDICTIONS = {
         options=("alignment", "calibration", "costs", "repair"),
         outcome="calibration",
         why="Its error is so large that 120 rows show it. To see that labels and predictions "
-        "belong together took 250, and so did the costs.",
+        "belong together takes more, and so do the costs.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
     "14d": Prediction(

@@ -61,7 +61,7 @@ def sample_file(name: str) -> SampleFile:
     title, make, truth = _MAKERS[name]
     rows = make()
     y_true, y_prob = rows.y_true, rows.y_prob
-    if name == "mixed-up file":
+    if name == "file in the mail":
         y_true = np.random.default_rng(1).permutation(y_true)
     if name == "broken file":
         y_true, y_prob = np.roll(y_true, 1), np.array(y_prob)
@@ -92,8 +92,8 @@ _MAKERS: dict[str, tuple[str, Callable[[], FakeSample], str]] = {
         lambda: LogitDistortion(scores=(0.8, 0.8)).sample(300, rng=4),
         "calibrated: the true probabilities themselves",
     ),
-    "mixed-up file": (
-        "predictions and labels from two tables",
+    "file in the mail": (
+        "a file that arrived by mail",
         lambda: LogitDistortion(scores=(1.0, 1.5)).sample(1500, rng=14),
         "calibrated, but the labels were shuffled",
     ),

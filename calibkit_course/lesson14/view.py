@@ -15,7 +15,7 @@ from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (
     "screening",
-    "mixed-up file",
+    "file in the mail",
     "small clinic",
     "language model",
     "three animals",

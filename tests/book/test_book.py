@@ -131,7 +131,8 @@ def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(number, s
             for option in re.findall(r'"(.+?)"', quoted):
                 value: Any = option
                 if not prediction.options:  # a number with its unit
-                    value, unit = int(option.split()[0]), option.split()[1]
+                    number, unit = option.split(" ", 1)
+                    value = int(number)
                     assert unit == prediction.unit
                 else:
                     assert option in prediction.options

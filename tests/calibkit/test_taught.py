@@ -18,7 +18,6 @@ TERMS = {
     "reliability_tables": "reliability_table",
     "binary_problems": "view",
     "binary_problem": "view",
-    "brier_score": "Brier score",
     "binomial_p_values": "p_values",
     "regret_curve": "regret",
 }

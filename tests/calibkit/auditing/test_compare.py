@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.auditing import COMPARISON_CODES, Comparison, compare
-from calibkit.auditing.comparison import Sums, change
+from calibkit.auditing.differences import Sums, change
 from calibkit.auditing.large import compare_stream
 from calibkit.auditing.predictions import Predictions
 from calibkit.corp import corp_decomposition

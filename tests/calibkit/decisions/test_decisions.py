@@ -63,7 +63,7 @@ def test_the_threshold_treats_to_the_last_bit() -> None:
 
     The rule, the bill, the curve, the row of a comparison and the table with its rows swapped.
     """
-    from calibkit.auditing.comparison import scores_of_rows
+    from calibkit.auditing.differences import scores_of_rows
 
     whole = np.arange(101)
     prob = whole / 100

@@ -170,7 +170,7 @@ def verdicts(name: str, **options: Any) -> AuditReport:
 
 
 def test_predicted_verdicts_come_true() -> None:
-    mixed = verdicts("mixed-up file")
+    mixed = verdicts("file in the mail")
     assert mixed["alignment"].verdict == "not aligned"
     assert mixed["repair"].verdict == "align first" and mixed.repair is None
     assert verdicts("language model").repair == PREDICTIONS["14d"].outcome

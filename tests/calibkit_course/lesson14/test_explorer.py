@@ -38,7 +38,7 @@ class TestBoard:
         ("state", "topic", "verdict"),
         [
             ({"file": "small clinic"}, "calibration", "no evidence"),
-            ({"file": "mixed-up file"}, "alignment", "not aligned"),
+            ({"file": "file in the mail"}, "alignment", "not aligned"),
             ({"file": "screening"}, "costs", "costs unknown"),
             ({"file": "screening", "costs": "1 : 20"}, "costs", "worse than ignoring"),
             ({"file": "language model"}, "direction", "over-forecast"),
@@ -180,7 +180,7 @@ class TestOwnFile:
         assert next(text.description for text in texts) == "Column of the labels"
         run.click()
         assert "Pick a file first" in answer.value
-        pick(picker, "<b>own</b>.csv", csv_of("mixed-up file"))
+        pick(picker, "<b>own</b>.csv", csv_of("file in the mail"))
         run.click()
         assert "not aligned" in answer.value and "<b>own</b>" not in answer.value
         texts[0].value = "<script>"
