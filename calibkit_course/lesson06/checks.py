@@ -267,7 +267,7 @@ CHECKS = {
         variable="my_null",
         judge=judge_null,
         hints=(
-            "One round is `happened = rng.random(1000) < p`. The file's outcomes play no part.",
+            "One round is `happened = rng.random(1000) < p`. The sample's outcomes play no part.",
             "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds; "
             "take `np.mean`.",
         ),
@@ -288,7 +288,7 @@ CHECKS = {
                 "interval for the difference.",
             ),
             model="On 1,000 images each, most pairs of perfect programs differ by more than 0.002, "
-            "so the two numbers do not show which program is better calibrated; I ask for both "
+            "so the two numbers do not show which program is better calibrated. I ask for both "
             "programs on the same images, with an interval for the difference.",
         ),
         hints=(
