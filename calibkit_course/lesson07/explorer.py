@@ -8,6 +8,7 @@ from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson07.figures import draw_map
 from calibkit_course.lesson07.view import FAKE, PATIENTS, TwoPatients, two_patients_view
 
+DRAWS = tuple(range(1, 13))
 _MARKS = {"markersize": 7, "markeredgewidth": 1.6, "label": "the two patients", "gid": "patients"}
 
 
@@ -20,13 +21,13 @@ def _draw(view: TwoPatients, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(name="drawn", label="Draw", values=tuple(range(1, 13)), default=1),
+    Slider(name="drawn", label="Draw", values=DRAWS, default=1, book=DRAWS),
     Slider(
         name="n",
         label="Sample size",
         values=(300, 1000, 3000),
         default=1000,
-        book=(1000, 3000),
+        book=(1000,),
         unit="predictions",
     ),
     Slider(name="n_bins", label="Bins", values=(5, 15, 30), default=15, book=(15,), unit="bins"),

@@ -13,6 +13,7 @@ from calibkit.multiclass import (
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
+    _softmax_fit,
 )
 from calibkit.multiclass._softmax_fit import Features, Problem
 from calibkit_course import data
@@ -136,13 +137,21 @@ def test_second_derivatives(full, size):
     assert value > 0
 
 
-@pytest.mark.parametrize("full", [True, False])
-def test_the_diagonal_is_that_of_the_second_derivatives(full):
+@pytest.mark.parametrize("limit", [None, "_CHEAP"])
+def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
+    """Both where rows spread alike but for a factor per class: steps are those of Newton."""
+    if limit is not None:
+        monkeypatch.setattr(_softmax_fit, limit, 0)
     rng = np.random.default_rng(0)
-    features, prob = Features(rng.normal(size=(80, 4)), full), rng.dirichlet(np.ones(4), 80)
-    spread = prob * (1 - prob)
-    whole = np.diag(features.hessian(prob, spread))
-    np.testing.assert_allclose(features.diagonal(spread).ravel(), whole, rtol=1e-12)
+    x, factor = rng.normal(size=(80, 4)), np.array([0.2, 1.0, 2.0, 5.0])
+    spread = np.outer(rng.random(80), factor)
+    weight = np.full((4, 5), 0.3)
+    weight[:, 4], weight[range(4), range(4)] = 0.1, [0.7, 0.5, 0.3, 0.0]
+    vector, f = rng.normal(size=(4, 5)), np.column_stack([x, np.ones(80)])
+    found = Features(x, full=True).nearly_inverse(spread, weight)(vector)
+    for k in range(4):
+        block = (f.T * spread[:, k]) @ f / 80 + np.diag(2 * weight[k])
+        np.testing.assert_allclose(found[k], np.linalg.solve(block, vector[k]), rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
