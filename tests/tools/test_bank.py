@@ -433,7 +433,7 @@ def test_numbers_may_be_typed_in_many_ways(quiz: Any, typed: str, said: str) -> 
 def test_the_keyboard_answers_and_a_listener_knows_the_question(quiz: Any) -> None:
     item = quiz.locator("#q-01-3")
     assert item.get_by_role("radiogroup", name=re.compile("Whose record speaks most")).count() == 1
-    assert quiz.get_by_role("textbox", name=re.compile("trained where half")).count() == 1
+    assert quiz.get_by_role("textbox", name=re.compile("trained where every")).count() == 1
     item.get_by_role("button").press("Enter")
     assert "Choose one" in item.get_by_role("status").inner_text()
     item.get_by_role("radio").first.focus()
