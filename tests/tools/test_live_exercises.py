@@ -254,5 +254,6 @@ def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
     context.route("**/live_editor.js", lambda route: route.abort())
     page = context.new_page()
     page.goto(f"{address}/{name}")
-    assert page.locator('[data-exercise="4.1"] textarea').input_value().startswith("bin_statistics")
+    plain = page.locator('[data-exercise="4.1"] textarea').input_value()
+    assert "bin_statistics = ..." in plain
     context.close()
