@@ -6,7 +6,7 @@ from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
 from calibkit_course.lesson11.explorer import calibrator_race
 from calibkit_course.lesson11.figures import draw_binned_errors
 from calibkit_course.lesson11.population import Population
-from calibkit_course.lesson11.tables import scores, standings
+from calibkit_course.lesson11.tables import standings
 from calibkit_course.lesson11.view import RaceView, calibrator_race_view
 
 __all__ = [
@@ -21,6 +21,5 @@ __all__ = [
     "calibrator_race_view",
     "draw_binned_errors",
     "favourites",
-    "scores",
     "standings",
 ]
