@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
+from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator
 from calibkit.views import BinaryProblem
@@ -76,7 +77,6 @@ class Rule:
     symbol: str
     law: str
     signs: tuple[str, str] = ("", "")  # what below 0 and above 0 mean; empty: one-sided
-    bounded: bool = False  # an estimate that one impossible row changes little stays a number
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return one number per row of residuals ``label - prob``; (R, n) in, (R,) out."""
@@ -130,6 +130,7 @@ class Sample:
     prob: FloatVector
     label: FloatVector
     view: str
+    clusters: Clusters | None = None  # in the same order
 
     @property
     def residual(self) -> FloatMatrix:
@@ -137,13 +138,14 @@ class Sample:
         return (self.label - self.prob)[np.newaxis]
 
 
-def sample_of(problem: BinaryProblem) -> Sample:
+def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
     """Sort the predictions of a problem, and its events among equal ones."""
     order = np.lexsort((problem.label, problem.prob))
     return Sample(
         prob=problem.prob[order].astype(np.float64),
         label=problem.label[order].astype(np.float64),
         view=problem.view,
+        clusters=None if cluster is None else clusters_of(cluster, problem.n).take(order),
     )
 
 
@@ -164,7 +166,7 @@ def run(
         p_value = p_value_of(float(rule.size(value)[0]), drawn) if law else rule.p_value(value)[0]
         statistic = float(value[0])
         if impossible:
-            statistic, p_value = statistic if rule.bounded else np.inf, 0.0
+            statistic, p_value = np.inf, 0.0
         n = len(sample.prob)
         found.append(result_of(rule, statistic, float(p_value), view=sample.view, n=n, law=law))
     return tuple(found)

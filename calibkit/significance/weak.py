@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from calibkit.results import Number, listed, spell
-from calibkit.significance.clusters import Clusters, clusters_of
+from calibkit.significance.results import Sample, sample_of
 from calibkit.types import FloatVector
 from calibkit.validation import as_level
 from calibkit.views import Events, View, binary_problem, shows_rows
@@ -59,22 +59,24 @@ class WeakCalibration(Number):
 
 def _checked(
     y_true: Any, y_prob: Any, view: View, cluster: Any, rows: Events
-) -> tuple[FloatVector, FloatVector, Clusters | None, str]:
-    """Return labels and predictions in an order of their own, clusters, and the event in words."""
-    problem = binary_problem(y_true, y_prob, view=view, **rows)
-    order = np.lexsort((problem.label, problem.prob))
-    groups = None if cluster is None else clusters_of(cluster, problem.n).take(order)
-    label, prob = problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
-    if label.min() == label.max():
-        happened = "always" if label[0] else "never"
+) -> tuple[Sample, FloatVector]:
+    """Return rows in an order of their own, in which both outcomes occur, and their logits."""
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
+    if sample.label.min() == sample.label.max():
+        happened = "always" if sample.label[0] else "never"
         raise ValueError(f"the event {happened} happened; both outcomes are needed to fit a line.")
-    return label, prob, groups, problem.view
-
-
-def _logits(prob: FloatVector) -> FloatVector:
-    if prob[0] == 0 or prob[-1] == 1:
+    if sample.prob[0] == 0 or sample.prob[-1] == 1:
         raise ValueError("y_prob holds 0 or 1, whose logit is infinite; nothing is clipped here.")
-    return np.asarray(special.logit(prob))
+    return sample, np.asarray(special.logit(sample.prob))
+
+
+def _estimate(
+    named: tuple[str, float], value: float, ends: tuple[float, float], level: float, sample: Sample
+) -> WeakCalibration:
+    """Return an estimate under its name, beside what would be ideal."""
+    (name, ideal), (low, high), n = named, ends, len(sample.label)
+    of = {"low": low, "high": high, "level": level, "ideal": ideal}
+    return WeakCalibration(value=value, name=name, view=sample.view, n=n, **of)
 
 
 def _loss(label: FloatVector, logits: FloatVector) -> float:
@@ -89,20 +91,14 @@ def _level_of(label: FloatVector, logits: FloatVector) -> float:
     )
 
 
-def _rise(
-    level: float,
-    label: FloatVector,
-    logits: FloatVector,
-    lever: FloatVector,
-    groups: Clusters | None,
-) -> float:
+def _rise(level: float, sample: Sample, logits: FloatVector, lever: FloatVector) -> float:
     """Return by how much the loss rises to the ends of an interval (equation 1 of the Notes)."""
-    if groups is None:
+    if (groups := sample.clusters) is None:
         return float(special.chdtri(1, 1 - level) / 2)
     prob, count = special.expit(logits), groups.count
     weight = prob * (1 - prob)
     lever = lever - weight @ lever / weight.sum() if np.ptp(lever) else lever
-    robust = count / (count - 1) * (groups.sums((label - prob) * lever) ** 2).sum()
+    robust = count / (count - 1) * (groups.sums((sample.label - prob) * lever) ** 2).sum()
     design = max(1.0, float(robust / (weight @ lever**2)))
     return float(design * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2)
 
@@ -173,18 +169,11 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    label, prob, groups, words = _checked(y_true, y_prob, view, cluster, rows)
-    logits, level = _logits(prob), as_level(level)
-    best = _level_of(label, logits)
-    rise = _rise(level, label, best + logits, np.ones_like(logits), groups)
-    low, high = _ends(lambda a: _loss(label, a + logits), best, rise)
-    named: dict[str, Any] = {
-        "name": "calibration in the large",
-        "ideal": 0.0,
-        "view": words,
-        "n": len(label),
-    }
-    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
+    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    best, level = _level_of(sample.label, logits), as_level(level)
+    rise = _rise(level, sample, best + logits, np.ones_like(logits))
+    ends = _ends(lambda a: _loss(sample.label, a + logits), best, rise)
+    return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
 
 
 @shows_rows
@@ -225,8 +214,8 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    label, prob, groups, words = _checked(y_true, y_prob, view, cluster, rows)
-    logits, level = _logits(prob), as_level(level)
+    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    label, prob, level = sample.label, sample.prob, as_level(level)
     one, none = prob[label == 1], prob[label == 0]
     if prob[0] == prob[-1]:
         raise ValueError("all predictions are equal, so they have no slope; pass others.")
@@ -238,15 +227,8 @@ def calibration_slope(
 
     best = float(optimize.minimize_scalar(loss, bracket=(0.0, 1.0), tol=1e-10).x)
     line = best * logits
-    rise = _rise(level, label, line + _level_of(label, line), logits, groups)
-    low, high = _ends(loss, best, rise)
-    named: dict[str, Any] = {
-        "name": "calibration slope",
-        "ideal": 1.0,
-        "view": words,
-        "n": len(label),
-    }
-    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
+    rise = _rise(level, sample, line + _level_of(label, line), logits)
+    return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)
 
 
 @shows_rows
@@ -284,17 +266,10 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    label, prob, _, words = _checked(y_true, y_prob, view, None, rows)
     how: Any = {"view": view, "level": level, "cluster": cluster, **rows}
     large = calibration_in_the_large(y_true, y_prob, **how)
-    logits, expected = _logits(prob), float(prob.sum())
+    sample, logits = _checked(y_true, y_prob, view, None, rows)
+    expected = float(sample.prob.sum())
     low, high = (float(special.expit(a + logits).sum()) / expected for a in (large.low, large.high))
-    named: dict[str, Any] = {
-        "name": "observed/expected ratio",
-        "ideal": 1.0,
-        "view": words,
-        "n": len(label),
-    }
-    return WeakCalibration(
-        value=float(label.sum()) / expected, low=low, high=high, level=large.level, **named
-    )
+    value, named = float(sample.label.sum()) / expected, ("observed/expected ratio", 1.0)
+    return _estimate(named, value, (low, high), large.level, sample)
