@@ -808,7 +808,7 @@ def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
     rows = with_time(rows_of(y, p, cluster=cluster), y, time)
     found = times_of(rows, 1, 1.0, QUICK, np.random.default_rng(0))
     assert found is not None
-    return found[0].p_value
+    return found[1].numbers["p_value"]
 
 
 def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
