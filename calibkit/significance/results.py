@@ -21,6 +21,28 @@ _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Interval(Number):
+    """A measured value with an interval for the true one.
+
+    Parameters
+    ----------
+    value, low, high, level : float
+        The value, the ends of its interval, and the nominal probability content.
+    name : str
+        What was measured.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    name: str
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TestResult(Number):
     """A test of the hypothesis that the labels follow the predictions.
 

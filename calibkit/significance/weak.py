@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.results import Number, listed, spell
-from calibkit.significance.results import Sample, sample_of
+from calibkit.results import spell
+from calibkit.significance.results import Interval, Sample, sample_of
 from calibkit.types import FloatVector
 from calibkit.validation import as_level
 from calibkit.views import Events, View, binary_problem, shows_rows
@@ -24,7 +23,7 @@ _FAR = 1e3  # no estimate lies further from its start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeakCalibration(Number):
+class WeakCalibration(Interval):
     """An estimate with its profile-likelihood interval.
 
     Parameters
@@ -36,12 +35,7 @@ class WeakCalibration(Number):
     name, view, n : str, str, int
     """
 
-    value: float
-    low: float
-    high: float
-    level: float
     ideal: float
-    name: str
     view: str
     n: int
 
@@ -52,9 +46,6 @@ class WeakCalibration(Number):
             f"{self.low:.3f} to {self.high:.3f}; ideal {self.ideal:g}; {self.view}, "
             f"{spell(self.n, 'prediction')})."
         )
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 def _checked(
