@@ -27,7 +27,7 @@ from calibkit.fakes import (
     Temperature,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SEEDS, ROWS = (1, 2), 250_000
 CHUNK_ENTRIES = 4_000_000

@@ -65,7 +65,7 @@ def test_every_figure_is_here():
     assert names == set(plot.__all__) - {"alt_text", "legend", "style"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_manners(subtests, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
     drawings = {name: lambda ax, draw=draw: draw(ax=ax) for name, (draw, _) in FIGURES.items()}
