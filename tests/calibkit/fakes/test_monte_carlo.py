@@ -58,7 +58,6 @@ FAKES = {
         ("over", "under", "pivot"),
         (0.6, 0.5, 0.4),
         concentration=2,
-        class_weights=(0.5, 0.3, 0.2),
     ),
     "Dirichlet, two, equal powers": DirichletFake((2.0, 0.7), Power(2.0)),
     "Dirichlet, two, unequal powers": DirichletFake(

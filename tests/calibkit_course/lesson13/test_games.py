@@ -214,9 +214,7 @@ MODELS: dict[str, Any] = {
     "over": MACHINE,
     "under": KnobClassifier(4, 0.7, budget_share=0.2, direction="under", concentration=5),
     "pivot": KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot"),
-    "classes": ClassKnobs.with_directions(
-        0.75, ["over", "under", "over"], [0.4, 0.1, 0.7], class_weights=[0.5, 0.2, 0.3]
-    ),
+    "classes": ClassKnobs.with_directions(0.75, ["over", "under", "over"], [0.4, 0.1, 0.7]),
 }
 
 
