@@ -146,7 +146,7 @@ HistogramBinning = FlatBinning
 class ChosenBinning(SlopeOneBinning):
     """Slope-1 bins whose number is found from the data: by folds, or by the sweep."""
 
-    kind: str
+    kind: str = "equal-mass"
     rule: str
 
     def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
@@ -195,8 +195,6 @@ class SweepBinning(ChosenBinning):
     """
 
     family: ClassVar[str] = "slope-1 bins, number by the sweep"
-
-    kind: ClassVar[str] = "equal-mass"
 
     def __init__(self, rule: str = "midpoint"):
         self.rule = rule

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from calibkit.counts.blocks import Block, Column, Place, Texts, reading, rows_of_a_block
 
-# What NumPy raises for files that are not what they seem, or promise more than is there.
-_PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError, MemoryError)
+# What NumPy raises for files that are not what they seem.
+_PROBLEMS = (ValueError, zipfile.BadZipFile, SyntaxError, KeyError, NotImplementedError)
 _LARGEST = 2**31  # bytes of all arrays of an .npz, unpacked
 _KINDS = "buifU"
 _REFUSED = (
@@ -48,7 +48,7 @@ def blocks(path: str, wanted: Sequence[str]) -> Iterator[Block]:
 def _columns(path: str) -> dict[str, NDArray[Any]]:
     """Return the columns of a file by name; NumPy believes no header that promises too much."""
     place = Place(path)
-    with reading(place, *_PROBLEMS):
+    with reading(place, *_PROBLEMS, MemoryError):  # of an array that cannot be as large
         try:
             if path.lower().endswith(".npz"):
                 return _of_archive(path, place)
