@@ -22,10 +22,9 @@ OPTIONAL = {
     "dask": ("counting on a cluster", "cluster"),
     "torch": ("small networks", "nets"),
 }
-# What is imported to see whether it can be; torch would take seconds.
-_IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"} | {
-    name: name for name in ("numpy", "scipy", "joblib", "ipywidgets", "pyarrow")
-}
+# What is imported to see whether it can be, where not the name; some would take seconds.
+_IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"}
+_SLOW = ("torch", "jupyterlab", "dask")
 _DIGITS = 1e-12
 
 
@@ -113,7 +112,7 @@ def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding
 def trouble(name: str) -> str:
     """Return why an installed package cannot be imported; empty where it can, or is not tried."""
     try:
-        import_module(_IMPORTS.get(name, "calibkit"))
+        import_module("calibkit" if name in _SLOW else _IMPORTS.get(name, name))
     except Exception as error:  # whatever a broken installation does
         return f"cannot be imported: {type(error).__name__}: {error}"
     return ""
