@@ -64,7 +64,7 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    from calibkit.guesses import unknown_name
+    from calibkit.wrong_names import unknown_name
 
     raise unknown_name(__name__, name)
 
