@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import rankdata
 
 from book.experiments.compared import Keep, Table, at, everything
 from book.experiments.pages import filled, markdown
@@ -24,7 +25,7 @@ from book.experiments.pseudo_real.result import (
     of_truth,
 )
 from book.experiments.pseudo_real.stored import CLONES, DATA
-from book.experiments.pseudo_real.study import KINDS, TITLES, Study
+from book.experiments.pseudo_real.study import KINDS, SQUARES_AT, TITLES, Study
 from book.experiments.pseudo_real.targets import SCORES, TARGETS, draws_of, write_best
 from calibkit.results import spell
 from calibkit_course.lesson11 import best
@@ -95,24 +96,24 @@ def maps_table(study: Study) -> str:
     return _written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
 
 
-def begun_table(study: Study) -> str:
-    """Return distances of map and error by size, where a size is measured on some questions only.
-
-    Empty where no size is.
-    """
-    if not study.begun:
-        return "Every size is measured on every question."
-    part = Study(study.begun)
+def map_squares_table(study: Study) -> str:
+    """Return the squared distance of the map, beside mean ranks by all four distances."""
     columns = [
-        Column(f"{what}, n = {n}", table.where(at(n)), source=(source, f"n = {n}"))
-        for what, table, source in (
-            ("map", part.maps, printed.MAPS),
-            ("error", part.errors, printed.ERRORS),
-        )
-        for n in part.sizes
+        Column(title, study.map_squares.where(keep), 1000, 3)
+        for title, keep in ({"all": everything} | dict(KINDS)).items()
     ]
-    questions = len({d.task for d in part.rows})
-    return f"On {questions} of the {len(TASKS)} questions:\n\n{_written(columns)}"
+    names = columns[0].table.names
+    four = {"map": study.maps, "map²": study.map_squares, "error": study.errors,
+            "error²": study.squares}  # fmt: skip
+    ranks = {f"rank, {what}": mean_ranks(table.only(names)) for what, table in four.items()}
+    return _written(columns, ranks)
+
+
+def mean_ranks(table: Table) -> dict[str, str]:
+    """Return the mean place of each evaluator over the questions, 1 for the smallest distance."""
+    questions = table.where(at(SQUARES_AT)).averaged(truth="all").values
+    places = rankdata(questions, axis=1).mean(axis=0)
+    return {name: f"{place:.1f}" for name, place in zip(table.names, places, strict=True)}
 
 
 def raw_table(study: Study) -> str:
@@ -314,7 +315,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
-        "begun": begun_table(study),
+        "map-squares": map_squares_table(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
         "networks": networks_table(study),
@@ -336,5 +337,5 @@ def rewrite() -> None:
     """Draw the figures and bring the page up to date."""
     study = Study.load()
     draw_all(study)
-    write_best(study.rows, study.worths, best.FILE)
+    write_best(study.ends(), study.worths, best.FILE)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks(study)), encoding="utf-8")
