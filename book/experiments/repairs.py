@@ -30,7 +30,7 @@ from tools.virtual_environment import ROOT
 PAGE, DATA = ROOT / "book" / "repairs.md", ROOT / "book" / "_data" / "repairs.json"
 SIZES, TEST, SEEDS = (300, 3_000), 5_000, 20
 K, FEATURES, TRAINING = 3, 10, 500
-# A forest may say 0, which has no logarithm: no tree of a hundred is counted as a hundredth of one.
+# A forest may say 0, which has no logarithm.
 LEAST = 1e-4
 Found = dict[str, dict[str, list[float]]]
 

@@ -115,7 +115,7 @@ FIGURES: dict[str, tuple[Callable[[Study], tuple[Figure, str]], str]] = {
     ),
     "spaces": (
         lambda study: both_spaces(),
-        f"Maps of ResNeXt on ImageNet, fitted to {FITTED} rows, beside the frequencies of the "
+        f"Maps of EfficientNet on ImageNet, fitted to {FITTED} rows, beside the frequencies of the "
         "other 45 000, with bars of two standard errors.",
     ),
 }

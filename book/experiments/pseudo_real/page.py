@@ -145,6 +145,11 @@ def ranks_table(study: Study) -> str:
     return _written(columns)
 
 
+def truths_table(study: Study) -> str:
+    """Return the rank correlations by family of the truth."""
+    return _written(Column(t, study.ranks.where(of_truth(t)), 1, 3) for t in TRUTHS)
+
+
 def of_network(name: str) -> Keep:
     """Keep the draws of a network's clones."""
     return lambda draw: TASKS[draw.task].of_network == name
@@ -323,6 +328,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "biases": biases_table(study),
         "zeros": zeros(study),
         "ranks": ranks_table(study),
+        "rank-truths": truths_table(study),
         "best": best_table(study),
         "foreign": foreign_table(study),
         "squares": squares_table(study),

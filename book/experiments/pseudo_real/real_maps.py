@@ -18,7 +18,7 @@ from calibkit.types import FloatVector
 from calibkit_course import data
 
 # A network that comes with the package; so many of its 50 000 rows fit the maps, the others judge.
-NETWORK: Final = "imagenet-resnext101"
+NETWORK: Final = "imagenet-efficientnet"
 FITTED: Final = 5_000
 # Single precision says 1 of some rows, and 1 has no logit.
 ENDS: Final = (1e-6, 1 - 1e-6)
@@ -29,9 +29,9 @@ STYLES: Final = {
 }
 
 
-def fitted_maps(seed: int = 0) -> tuple[dict[str, Calibrator], Scores]:
-    """Fit the maps to a draw of rows; return them, and all other rows."""
-    network = data.load(NETWORK)
+def fitted_maps(seed: int = 0, name: str = NETWORK) -> tuple[dict[str, Calibrator], Scores]:
+    """Fit the maps to a draw of a network's rows; return them, and all other rows."""
+    network = data.load(name)
     prob, label = np.clip(network.y_prob, *ENDS), network.y_true.astype(np.int64)
     order = np.random.default_rng(seed).permutation(len(prob))
     some, others = order[:FITTED], order[FITTED:]
