@@ -21,6 +21,7 @@ from book.experiments.pseudo_real import (
     draw,
     evaluators as competing,
     page,
+    real_maps,
     result as results,
     stored,
     targets,
@@ -531,6 +532,20 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(subtests) ->
     for name in ("Platt", "KCE"):
         with subtests.test(name=name):
             assert large.beats("PL3^CE", name) and small.beats("isotonic", name)
+
+
+@pytest.mark.long
+def test_on_a_real_network_pl3_bends_where_the_data_do() -> None:
+    found = {}
+    for network in (real_maps.NETWORK, "imagenet-resnext101"):
+        draws = [real_maps.distances_of(*real_maps.fitted_maps(s, network)) for s in range(20)]
+        pl3, beta = (1000 * np.array([draw[name] for draw in draws]) for name in ("PL3", "beta"))
+        told = (f"{x.mean():.1f} ± {x.std() / 20**0.5:.1f}" for x in (pl3, beta))
+        found[network] = [int(np.sum(pl3 < beta)), *told]
+    first, second = found.values()
+    assert first == [19, "15.7 ± 0.9", "21.0 ± 0.5"] and second[0] == 9
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert "In 19 of 20 draws" in text and f"{first[1]} thousandths against {first[2]}" in text
 
 
 def test_truths_of_other_families_keep_the_order() -> None:
