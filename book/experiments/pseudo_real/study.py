@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from book.experiments.compared import Keep, Table, at
+from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import TASKS
 from book.experiments.pseudo_real.result import (
     CLUSTERS,
@@ -26,7 +26,6 @@ from book.experiments.pseudo_real.result import (
 from book.experiments.pseudo_real.stored import Rows, stored
 from book.experiments.pseudo_real.targets import Worths, draws_of, estimate, stored_worths
 
-SQUARES_AT: Final = 3_000  # squared distances of maps are stored of this size
 TITLES: Final = {
     "EW15": "15 equal-width bins",
     "ES15": "15 equal-mass bins",
@@ -71,15 +70,21 @@ class Study:
 
     rows: Rows
     worths: Worths = field(default_factory=dict)
+    begun: Rows = field(default_factory=dict)
 
     @classmethod
     def load(cls) -> "Study":
-        """Return what is stored, of the sizes that were measured on all questions."""
+        """Return what is stored; a size that not all questions have is begun, and kept apart.
+
+        `begun` then holds all sizes, of the questions that have them all.
+        """
         rows = stored()
         have = {n: {d.task for d in rows if d.n == n} for n in {d.n for d in rows}}
         most = set().union(*have.values())
+        every = set.intersection(*have.values())
         whole = {d: row for d, row in rows.items() if have[d.n] == most}
-        return cls(whole, stored_worths())
+        begun = {d: row for d, row in rows.items() if d.task in every}
+        return cls(whole, stored_worths(), {} if every == most else begun)
 
     def measured_by(self, name: str) -> "Study":
         """Return the part with the data sets that an evaluator has measured."""
@@ -92,8 +97,8 @@ class Study:
 
     @cached_property
     def map_squares(self) -> Table:
-        """Squared distance of the map, behind calibrators, of the size that stores it."""
-        return distances(self.rows, map_square).where(at(SQUARES_AT)).averaged(seed="all")
+        """Squared distance of the map, behind calibrators, where it is stored."""
+        return distances(self.rows, map_square).having("ES15").averaged(seed="all")
 
     @cached_property
     def raw_maps(self) -> Table:
@@ -150,11 +155,6 @@ class Study:
         names = tuple(next(iter(clones.values())))
         values = np.array([[row[name] for name in names] for row in clones.values()])
         return Table(tuple(clones), names, values, clusters=CLUSTERS).averaged(seed="all")
-
-    def ends(self) -> Rows:
-        """Return the rows of the smallest and the largest size: what lesson 11 reads."""
-        ends = self.sizes[0], self.sizes[-1]
-        return {d: found for d, found in self.rows.items() if d.n in ends}
 
     @property
     def sizes(self) -> tuple[int, ...]:
