@@ -1,4 +1,4 @@
-"""What is measured between the two ends of the sizes, on a part of the questions."""
+"""Tables with the size between the two that all other tables average."""
 
 from scipy.stats import rankdata
 
@@ -9,14 +9,9 @@ from book.experiments.pseudo_real.columns import Column, written
 from book.experiments.pseudo_real.study import Study
 
 
-def begun_table(study: Study) -> str:
-    """Return distances of map and error by size, where a size is measured on some questions only.
-
-    Empty where no size is.
-    """
-    if not study.begun:
-        return "Every size is measured on every question."
-    part = Study(study.begun)
+def sizes_table(study: Study) -> str:
+    """Return distances of map and error at each size, on the questions that have all sizes."""
+    part = Study(study.between)
     columns = [
         Column(f"{what}, n = {n}", table.where(at(n)), source=(source, f"n = {n}"))
         for what, table, source in (
@@ -31,7 +26,7 @@ def begun_table(study: Study) -> str:
 
 def squares_of_maps(study: Study) -> str:
     """Return the squared distance of the map, beside mean ranks by all four distances."""
-    part = Study(study.begun or study.rows)
+    part = Study(study.between)
     squares = part.map_squares
     four = {"map": part.maps, "map²": squares, "error": part.errors, "error²": part.squares}
     same = [table.where(squares.draws.__contains__).only(squares.names) for table in four.values()]

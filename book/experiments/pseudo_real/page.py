@@ -9,7 +9,7 @@ import numpy as np
 from book.experiments.compared import Keep, at, everything
 from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
-from book.experiments.pseudo_real.between import begun_table, squares_of_maps
+from book.experiments.pseudo_real.between import sizes_table, squares_of_maps
 from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
 from book.experiments.pseudo_real.columns import Column, written
@@ -256,7 +256,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
-        "begun": begun_table(study),
+        "between": sizes_table(study),
         "map-squares": squares_of_maps(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
