@@ -1,7 +1,6 @@
 """The pseudo-real study: clones whose truth is known, three questions, a page that follows."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from book.experiments.pseudo_real import (
     draw,
     evaluators as competing,
     page,
+    real_maps,
     result as results,
     stored,
     targets,
@@ -50,6 +50,7 @@ RECOMPUTED = [
     PseudoSet("lenet-car", "beta", "Platt", 1000, 1),
     PseudoSet("wideresnet-cat", "KDE", "PL3", 10_000, 1),
     PseudoSet("efficientnet-top", "Platt", "beta", 10_000, 0),
+    PseudoSet("resnet34-top", "beta", "PL3", 3000, 0),
 ]
 
 
@@ -359,11 +360,13 @@ def test_the_first_must_be_alone() -> None:
 def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet, subtests) -> None:
     pytest.importorskip("torch")
     recipes = competing.all_evaluators()
-    rows = synthetic.measure(data_set, recipes, recipes)
+    stored_rows = (STUDY.between | STUDY.rows)[data_set]
+    rows = synthetic.measure(data_set, recipes, [name for name in recipes if name in stored_rows])
     for name, row in rows.items():
         with subtests.test(name=name):
-            kept = STUDY.rows[data_set][name]
+            kept = stored_rows[name]
             found = [getattr(row, part) for part in results.Row._fields]
+            found[1] = np.nan if np.isnan(kept.map_squared) else found[1]  # stored since n = 3000
             # Rounded to millionths; searches and networks may end a little apart elsewhere.
             slack = 5e-5 if name.startswith("PL") or name == "IOP" else 1e-6
             np.testing.assert_allclose(found, kept, rtol=0, atol=slack, err_msg=name)
@@ -384,7 +387,7 @@ def test_whole_blocks_are_stored(subtests: pytest.Subtests) -> None:
         searched = first and (data_set.n, data_set.seed) == both and data_set.calibrator in FIVE
         left_out = set() if first or data_set.n == 1000 else slow
         assert set(rows) == names - left_out | ({*synthetic.EVOLVED} if searched else set())
-    assert set(STUDY.worths) == set(STUDY.rows)
+    assert set(STUDY.worths) >= set(STUDY.rows)
     for path in stored.DATA.glob("pseudo_real_*"):
         assert path.stat().st_size < 150_000, path
 
@@ -532,6 +535,28 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(subtests) ->
             assert large.beats("PL3^CE", name) and small.beats("isotonic", name)
 
 
+def test_who_ranks_best_depends_on_the_family_of_the_truth() -> None:
+    parts = [STUDY.ranks.where(results.of_truth(truth)) for truth in pseudo_real.TRUTHS]
+    wanted = ["Platt", "PL3^CE rule", "isotonic", "PL3^CE 10", "isotonic"]
+    assert [part.best() for part in parts] == wanted
+    level = [sum(name in part.leaders() for part in parts) for name in wanted[:3]]
+    assert level == [2, 4, 4]
+
+
+@pytest.mark.long
+def test_on_a_real_network_pl3_bends_where_the_data_do() -> None:
+    found = {}
+    for network in (real_maps.NETWORK, "imagenet-resnext101"):
+        draws = [real_maps.distances_of(*real_maps.fitted_maps(s, network)) for s in range(20)]
+        pl3, beta = (1000 * np.array([draw[name] for draw in draws]) for name in ("PL3", "beta"))
+        told = (f"{x.mean():.1f} ± {x.std() / 20**0.5:.1f}" for x in (pl3, beta))
+        found[network] = [int(np.sum(pl3 < beta)), *told]
+    first, second = found.values()
+    assert first == [19, "15.7 ± 0.9", "21.0 ± 0.5"] and second[0] == 9
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert "In 19 of 20 draws" in text and f"{first[1]} thousandths against {first[2]}" in text
+
+
 def test_truths_of_other_families_keep_the_order() -> None:
     maps = STUDY.maps.where(everything)
     ratio = {name: results.foreign_ratio(maps, name, "ES15")[0] for name in maps.names}
@@ -549,21 +574,15 @@ def test_truths_of_other_families_keep_the_order() -> None:
     assert near == list(pseudo_real.TRUTHS)
 
 
-def test_a_size_that_was_begun_stands_apart_until_it_is_whole(monkeypatch) -> None:
+def test_the_size_between_stands_apart(monkeypatch) -> None:
     assert STUDY.sizes == (1000, 10_000)
-    part = Study(STUDY.begun)
+    part = Study(STUDY.between)
     assert part.sizes == (1000, 3000, 10_000)
-    assert len({d.task for d in part.rows if d.n == 3000}) == len({d.task for d in part.rows}) == 7
-    pl3_ahead = [
-        part.maps.where(at(n)).column("PL^CE") - part.maps.where(at(n)).column("PL3^CE")
-        for n in part.sizes
-    ]
-    means = [gap.mean() for gap in pl3_ahead]
-    assert means[0] < 0 < means[2] < means[1]
-    assert "PL^CE" in part.maps.where(at(1000)).leaders()
-    assert "PL^CE" not in part.maps.where(at(10_000)).leaders()
-    bins = [part.errors.where(at(n)).mean("ES15") for n in (1000, 3000)]
-    assert bins[1] < bins[0] / 2
-    all_there = {replace(d, n=n): row for d, row in STUDY.rows.items() for n in (1000, 10_000)}
-    monkeypatch.setattr("book.experiments.pseudo_real.study.stored", lambda: all_there)
-    assert not Study.load().begun
+    assert len({d.task for d in part.rows}) == 20
+    small, middle, large = (part.maps.where(at(n)) for n in part.sizes)
+    assert small.beats("PL^CE", "PL3^CE")
+    assert middle.beats("PL3^CE", "PL^CE") and large.beats("PL3^CE", "PL^CE")
+    assert part.map_squares.best() == "PL3^CE"
+    one_less = {d: row for d, row in STUDY.between.items() if (d.task, d.n) != ("lenet-cat", 3000)}
+    monkeypatch.setattr("book.experiments.pseudo_real.study.stored", lambda: one_less)
+    assert {d.task for d in Study.load().between} == set(pseudo_real.TASKS) - {"lenet-cat"}

@@ -226,7 +226,7 @@ def made_up(rng: np.random.Generator) -> StudyResult:
     for data_set in grid:
         for name in ("a", "b"):
             key = (data_set.shape, data_set.error, data_set.n, data_set.seed, name)
-            cells[Cell(*key)] = Measures(*rng.random(6), choice=int(rng.integers(9)), seconds=0.0)
+            cells[Cell(*key)] = Measures(*rng.random(6), int(rng.integers(9)), 0.0, 0.0)
     return StudyResult.of(cells)
 
 

@@ -1,4 +1,4 @@
-"""The two pictures of `book/pseudo_real.md`, drawn from the stored numbers."""
+"""The pictures of `book/pseudo_real.md`: two from the stored numbers, one of a real network."""
 
 from collections.abc import Callable
 
@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from book.experiments.compared import Table, everything
 from book.experiments.pseudo_real.clones import TRUTHS
+from book.experiments.pseudo_real.real_maps import FITTED, both_spaces
 from book.experiments.pseudo_real.result import is_foreign, of_truth
 from book.experiments.pseudo_real.study import KINDS, TITLES, Study
 from calibkit import plot
@@ -112,6 +113,11 @@ FIGURES: dict[str, tuple[Callable[[Study], tuple[Figure, str]], str]] = {
         truths,
         "Distance of the map as a multiple of the best evaluator whose family is not the truth’s.",
     ),
+    "spaces": (
+        lambda study: both_spaces(),
+        f"Maps of EfficientNet on ImageNet, fitted to {FITTED} rows, beside the frequencies of the "
+        "other 45 000, with bars of two standard errors.",
+    ),
 }
 
 
@@ -121,7 +127,7 @@ def image(name: str) -> str:
 
 
 def draw_all(study: Study) -> None:
-    """Write both figures; the words that describe a figure are stored inside it."""
+    """Write the figures; the words that describe a figure are stored inside it."""
     for name, (draw, _) in FIGURES.items():
         figure, words = draw(study)
         path = IMAGES / image(name)

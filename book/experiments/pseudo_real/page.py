@@ -1,17 +1,18 @@
 """The tables of `book/pseudo_real.md`, from the stored numbers."""
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from book.experiments.compared import Keep, Table, at, everything
+from book.experiments.compared import Keep, at, everything
 from book.experiments.pages import filled, markdown
 from book.experiments.pseudo_real import printed
+from book.experiments.pseudo_real.between import sizes_table, squares_of_maps
 from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
+from book.experiments.pseudo_real.columns import Column, written
 from book.experiments.pseudo_real.decisions import decision_table
 from book.experiments.pseudo_real.draw import FIGURES, directive, draw_all
 from book.experiments.pseudo_real.evaluators import EVOLVED_SIZE
@@ -38,50 +39,6 @@ ASKED_HERE = (*SCORES, "EW15", "ES15", "PL^CE rule", "PL3^CE rule", "isotonic", 
 DISTANCES = {"map": map_distance, "error": error_distance}
 
 
-class Column:
-    """One column of a page's table: the best in bold, and all that it does not clearly beat."""
-
-    def __init__(
-        self,
-        title: str,
-        table: Table,
-        factor: float = 1000,
-        digits: int = 2,
-        source: tuple[Mapping[str, tuple[float, ...]], str] | None = None,
-    ) -> None:
-        self.title, self.table, self.factor, self.digits = title, table, factor, digits
-        self.source = source
-        self.leaders = table.leaders()
-
-    def cell(self, name: str) -> str:
-        """Return mean and standard error of an evaluator, and the source's number if any."""
-        if name not in self.table.names:
-            return "–"
-        mean, error = self.table.mean(name), self.table.standard_error(name)
-        text = f"{self.factor * mean:.{self.digits}f}"
-        text = f"**{text}**" if name in self.leaders else text
-        text += f" ± {self.factor * error:.{self.digits}f}"
-        value = printed.printed(*self.source, name) if self.source else None
-        return text if value is None else f"{text} ({value:.{self.digits}f})"
-
-
-def _written(
-    columns: Iterable[Column], extra: Mapping[str, Mapping[str, str]] | None = None
-) -> str:
-    columns, extra = list(columns), extra or {}
-    names = [name for name in TITLES if any(name in column.table.names for column in columns)]
-    head = ["evaluator", *(column.title for column in columns), *extra]
-    rows = [
-        [
-            TITLES[name],
-            *(c.cell(name) for c in columns),
-            *(e.get(name, "–") for e in extra.values()),
-        ]
-        for name in names
-    ]
-    return markdown(head, rows)
-
-
 def maps_table(study: Study) -> str:
     """Return the first question's table."""
     maps = study.maps
@@ -92,39 +49,19 @@ def maps_table(study: Study) -> str:
     ]
     wins = maps.where(everything).wins("network")
     networks = len({draw.network for draw in maps.draws})
-    return _written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
-
-
-def begun_table(study: Study) -> str:
-    """Return distances of map and error by size, where a size is measured on some questions only.
-
-    Empty where no size is.
-    """
-    if not study.begun:
-        return "Every size is measured on every question."
-    part = Study(study.begun)
-    columns = [
-        Column(f"{what}, n = {n}", table.where(at(n)), source=(source, f"n = {n}"))
-        for what, table, source in (
-            ("map", part.maps, printed.MAPS),
-            ("error", part.errors, printed.ERRORS),
-        )
-        for n in part.sizes
-    ]
-    questions = len({d.task for d in part.rows})
-    return f"On {questions} of the {len(TASKS)} questions:\n\n{_written(columns)}"
+    return written(columns, {f"best in, of {networks}": {k: str(v) for k, v in wins.items()}})
 
 
 def raw_table(study: Study) -> str:
     """Return the distance of the map for networks that nobody calibrated."""
     parts = {f"n = {n}": at(n) for n in study.sizes} | dict(KINDS)
-    return _written(Column(name, study.raw_maps.where(keep)) for name, keep in parts.items())
+    return written(Column(name, study.raw_maps.where(keep)) for name, keep in parts.items())
 
 
 def errors_table(study: Study) -> str:
     """Return the second question's table."""
     parts = {"all": everything} | dict(KINDS) | {f"n = {n}": at(n) for n in study.sizes}
-    return _written(
+    return written(
         Column(title, study.errors.where(keep), source=(printed.ERRORS, title))
         for title, keep in parts.items()
     )
@@ -141,7 +78,12 @@ def ranks_table(study: Study) -> str:
         Column(f"picks the best, n = {n}", study.picks.where(at(n)), 1, 2) for n in study.sizes
     ]
     columns.append(Column("loss by the pick", study.regrets.where(everything)))
-    return _written(columns)
+    return written(columns)
+
+
+def truths_table(study: Study) -> str:
+    """Return the rank correlations by family of the truth."""
+    return written(Column(t, study.ranks.where(of_truth(t)), 1, 3) for t in TRUTHS)
 
 
 def of_network(name: str) -> Keep:
@@ -205,7 +147,7 @@ def biases_table(study: Study) -> str:
 
 def squares_table(study: Study) -> str:
     """Return the distance of the squared error, which the kernel error estimates too."""
-    return _written(
+    return written(
         Column(title, study.squares.where(keep), 1000, 3)
         for title, keep in ({"all": everything} | dict(KINDS)).items()
     )
@@ -217,7 +159,7 @@ def evolved_table(study: Study) -> str:
     maps, errors, ranks = (table.only(names) for table in (part.maps, part.errors, part.ranks))
     source = (printed.MAPS, f"n = {EVOLVED_SIZE}")
     columns = [Column("map", maps, source=source), Column("error", errors)]
-    return _written([*columns, Column("Spearman", ranks, 1, 3)])
+    return written([*columns, Column("Spearman", ranks, 1, 3)])
 
 
 def foreign_table(study: Study) -> str:
@@ -314,7 +256,8 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "seeds": seeds_table(study),
         "clones": clones_table(folder),
         "maps": maps_table(study),
-        "begun": begun_table(study),
+        "between": sizes_table(study),
+        "map-squares": squares_of_maps(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
         "networks": networks_table(study),
@@ -322,6 +265,7 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "biases": biases_table(study),
         "zeros": zeros(study),
         "ranks": ranks_table(study),
+        "rank-truths": truths_table(study),
         "best": best_table(study),
         "foreign": foreign_table(study),
         "squares": squares_table(study),

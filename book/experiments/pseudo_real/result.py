@@ -79,6 +79,11 @@ def map_distance(row: Row) -> float:
     return row.map_error
 
 
+def map_square(row: Row) -> float:
+    """Return the mean squared distance of the fitted map from the true one; not of every size."""
+    return row.map_squared
+
+
 def error_distance(row: Row) -> float:
     """Return the distance of the estimated from the true calibration error."""
     return abs(row.absolute - row.true_absolute)

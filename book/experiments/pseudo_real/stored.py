@@ -19,15 +19,19 @@ CLONES = "pseudo_real_clones.json"
 UNIT = 1_000_000
 COORDINATES = ("task", "truth", "calibrator")
 TRUTH = ("true_absolute", "true_squared")
-STORED = ("map_error", "absolute", "squared")
+STORED = ("map_error", "map_squared", "absolute", "squared")
 
 Found = Mapping[PseudoSet, Mapping[str, Measures]]
 
 
 class Row(NamedTuple):
-    """What is stored of one evaluator on one data set; NaN where it estimates nothing."""
+    """What is stored of one evaluator on one data set; NaN where it estimates nothing.
+
+    Squares of `map_error` came late: only the size that was measured last has them.
+    """
 
     map_error: float
+    map_squared: float
     absolute: float
     squared: float
     true_absolute: float
@@ -103,9 +107,9 @@ def _blocks(folder: Path) -> Iterable[tuple[int, int, Path]]:
 def _rows(line: Mapping[str, Any]) -> dict[str, Row]:
     truth = [int(line[part]) / UNIT for part in TRUTH]
     names = dict.fromkeys(head.rpartition(" ")[0] for head in line if " " in head)
-    found = {name: [_number(line[f"{name} {part}"]) for part in STORED] for name in names}
+    found = {name: [_number(line.get(f"{name} {part}")) for part in STORED] for name in names}
     return {name: Row(*row, *truth) for name, row in found.items() if not all(map(math.isnan, row))}
 
 
-def _number(text: str) -> float:
+def _number(text: str | None) -> float:
     return int(text) / UNIT if text else float("nan")

@@ -16,6 +16,7 @@ from book.experiments.pseudo_real.result import (
     distances,
     error_distance,
     map_distance,
+    map_square,
     picks_the_best,
     rankings,
     regret,
@@ -69,21 +70,20 @@ class Study:
 
     rows: Rows
     worths: Worths = field(default_factory=dict)
-    begun: Rows = field(default_factory=dict)
+    between: Rows = field(default_factory=dict)
 
     @classmethod
     def load(cls) -> "Study":
-        """Return what is stored; a size that not all questions have is begun, and kept apart.
+        """Return what is stored of the smallest and the largest size; those between stand apart.
 
-        `begun` then holds all sizes, of the questions that have them all.
+        `between` holds all sizes, of the questions that have them all: it has fewer seeds and
+        evaluators, so that means over sizes leave it out.
         """
         rows = stored()
-        have = {n: {d.task for d in rows if d.n == n} for n in {d.n for d in rows}}
-        most = set().union(*have.values())
-        every = set.intersection(*have.values())
-        whole = {d: row for d, row in rows.items() if have[d.n] == most}
-        begun = {d: row for d, row in rows.items() if d.task in every}
-        return cls(whole, stored_worths(), {} if every == most else begun)
+        tasks = {n: {d.task for d in rows if d.n == n} for n in {d.n for d in rows}}
+        every, ends = set.intersection(*tasks.values()), (min(tasks), max(tasks))
+        between = {d: row for d, row in rows.items() if d.task in every and len(tasks) > len(ends)}
+        return cls({d: row for d, row in rows.items() if d.n in ends}, stored_worths(), between)
 
     def measured_by(self, name: str) -> "Study":
         """Return the part with the data sets that an evaluator has measured."""
@@ -93,6 +93,11 @@ class Study:
     def maps(self) -> Table:
         """Distance of the map, behind calibrators."""
         return distances(self.rows, map_distance).averaged(seed="all")
+
+    @cached_property
+    def map_squares(self) -> Table:
+        """Squared distance of the map, behind calibrators, where it is stored."""
+        return distances(self.rows, map_square).having("ES15").averaged(seed="all")
 
     @cached_property
     def raw_maps(self) -> Table:

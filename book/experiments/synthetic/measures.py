@@ -39,13 +39,12 @@ class Known(Protocol):
 class Measures(NamedTuple):
     """The numbers of one cell.
 
-    `map_error` is the mean of ``|c_hat - c|`` on the unseen predictions, `after` the calibration
-    error that is left when the map is applied. `absolute` and `squared` are the estimates of the
-    calibration error for ``alpha`` 1 and 2, debiased for bins. `true_absolute` and `true_squared`
-    are the errors of the same n predictions. `choice` is the number of bins, pieces or parameters
-    (0 where a family has none to count), `seconds` the processor time of the
-    fit. What is not estimated is
-    NaN.
+    `map_error` is the mean of ``|c_hat - c|`` on the unseen predictions, `map_squared` that of
+    its square, `after` the calibration error that is left when the map is applied. `absolute` and
+    `squared` are the estimates of the calibration error for ``alpha`` 1 and 2, debiased for bins.
+    `true_absolute` and `true_squared` are the errors of the same n predictions. `choice` is the
+    number of bins, pieces or parameters (0 where a family has none to count), `seconds` the
+    processor time of the fit. What is not estimated is NaN.
     """
 
     map_error: float
@@ -56,6 +55,7 @@ class Measures(NamedTuple):
     true_squared: float
     choice: int
     seconds: float
+    map_squared: float = float("nan")
 
 
 class Fit(NamedTuple):
@@ -76,9 +76,10 @@ def measure(data_set: Known, evaluators: Evaluators, names: Iterable[str]) -> di
     rows = {}
     for name in names:
         fit = _fit(name, evaluators, (sample.y_prob, sample.y_true), fits)
-        map_error, after = _map_errors(fit.evaluator, unseen)
+        map_error, map_squared, after = _map_errors(fit.evaluator, unseen)
         rows[name] = Measures(
             map_error=map_error,
+            map_squared=map_squared,
             after=after,
             absolute=fit.absolute,
             squared=fit.squared,
@@ -124,17 +125,18 @@ def _fit(
     return fits[name]
 
 
-def _map_errors(evaluator: Calibrator | None, unseen: Unseen) -> tuple[float, float]:
-    """Return the distance of a map from the truth, and what is left when it is applied."""
+def _map_errors(evaluator: Calibrator | None, unseen: Unseen) -> tuple[float, float, float]:
+    """Return the distance of a map from the truth, its square, and what is left behind the map."""
     if evaluator is None:
-        return float("nan"), float("nan")
+        return float("nan"), float("nan"), float("nan")
     smooth = evaluator.n_parameters_ and not hasattr(evaluator, "table_")
     step = STRIDE if smooth and len(unseen.prob) >= MANY else 1
     truth = unseen.true_prob[::step]
     fitted = evaluator.curve(unseen.prob[::step])
     some = slice(None, None, max(len(truth) // AFTER, 1))
     after = error_after_calibration(fitted[some], truth[some])
-    return float(np.mean(np.abs(fitted - truth))), after
+    gap = fitted - truth
+    return float(np.mean(np.abs(gap))), float(np.mean(gap**2)), after
 
 
 def _choice(evaluator: Any) -> int:

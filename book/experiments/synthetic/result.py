@@ -107,6 +107,8 @@ class StudyResult(Result):
         Number of bins, pieces or parameters of the fitted evaluator; 0 where none is counted.
     seconds : ndarray of shape (m,)
         Time of the fit. The only numbers that differ from run to run.
+    map_squared : ndarray of shape (m,)
+        Squared distance of the map, see `Measures`; NaN where it was not stored.
     """
 
     shape: NDArray[np.str_]
@@ -122,6 +124,7 @@ class StudyResult(Result):
     true_squared: NDArray[np.float64]
     choice: NDArray[np.int64]
     seconds: NDArray[np.float64]
+    map_squared: NDArray[np.float64]
 
     @classmethod
     def of(cls, cells: Mapping[Cell, Measures]) -> Self:

@@ -1,0 +1,35 @@
+"""The benchmark of repairs: what is stored, what the page says of it."""
+
+import numpy as np
+import pytest
+
+from book.experiments import repairs
+from book.experiments.pages import filled
+
+FOUND = repairs.stored()
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_is_stored_and_what_is_stored_is_computed(subtests) -> None:
+    text = repairs.PAGE.read_text(encoding="utf-8")
+    assert filled(text, repairs.tables(FOUND)) == text
+    for run, name in ((repairs.of_fakes, "classes mixed"), (repairs.of_clouds, "forest")):
+        for repair, value in run(name, 300, 3).items():
+            with subtests.test(name, repair=repair):
+                slack = 2e-3 if repair == "small network" else 2e-6  # its search may end elsewhere
+                assert FOUND[f"{name}, 300"][repair][3] == pytest.approx(value, abs=slack)
+
+
+def test_the_smallest_family_that_holds_the_error_wins_and_a_stacked_network_needs_rows() -> None:
+    holds = ("none", "temperature", "temperature", "vector scaling", "Dirichlet", "temperature")
+    for world, wanted in zip(repairs.WORLDS, holds, strict=True):
+        assert all(repairs.leaders(FOUND[f"{world}, {n}"])[0] == wanted for n in repairs.SIZES)
+    gaps = [
+        np.subtract(FOUND[f"{model}, {n}"][name], FOUND[f"{model}, {n}"]["small network"])
+        for model in repairs.classifiers()
+        for n in repairs.SIZES
+        for name in ("temperature", "Dirichlet")
+    ]
+    z = [gap.mean() / (gap.std(ddof=1) / repairs.SEEDS**0.5) for gap in gaps]
+    # Forest, then network; 300 rows, then 3000; against temperature, then Dirichlet calibration.
+    assert [int(np.sign(x)) * (abs(x) > 2) for x in z] == [-1, -1, 1, 0, 0, -1, 1, 0]
