@@ -8,8 +8,11 @@ import { pathToFileURL } from "node:url";
 const folder = path.resolve(process.argv[2]);
 const { loadPyodide } = await import(pathToFileURL(path.join(folder, "pyodide.mjs")));
 const python = await loadPyodide({ indexURL: folder + "/", packages: [] });
-python.runPython(fs.readFileSync(new URL("./compiled.py", import.meta.url), "utf8"));
-const compiled = python.globals.get("compiled");
+for (const name of ["compiled.py", "left_out.toml"]) {
+  python.FS.writeFile(name, fs.readFileSync(new URL(name, import.meta.url)));
+}
+python.runPython("import sys; sys.path.append('')");
+const { compiled, with_file: withFile } = python.pyimport("compiled");
 
 const lockPath = path.join(folder, "pyodide-lock.json");
 const lock = JSON.parse(fs.readFileSync(lockPath, "utf8"));
@@ -30,7 +33,6 @@ await other.loadPackage("matplotlib", { messageCallback: () => {} });
 other.runPython("import matplotlib.font_manager");
 const list = other.FS.readFile(`/lib/python3.12/site-packages/${name}`);
 const file = path.join(folder, entry.file_name);
-const withFile = python.globals.get("with_file");
 const wheel = new Uint8Array(fs.readFileSync(file));
 const buffer = withFile(wheel, name, list).toJs();
 fs.writeFileSync(file, buffer);
