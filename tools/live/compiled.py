@@ -8,7 +8,7 @@ import py_compile
 import re
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,8 @@ def __getattr__(name):
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 
 
-def compiled(wheel: Any) -> bytes:
-    """Return the bytes of a wheel whose modules are compiled."""
+def compiled(wheel: Any, only: Iterable[str] | None = None) -> bytes:
+    """Return the bytes of a wheel, or zip, whose modules (or some of them) are compiled."""
     packed = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(wheel.to_bytes())) as old,
@@ -49,7 +49,8 @@ def compiled(wheel: Any) -> bytes:
             found = stand_in(info.filename, old.read(info))
             if found is None or UNUSED.search(info.filename):
                 continue
-            for name, data in files(*found):
+            whole = only is not None and info.filename not in only
+            for name, data in [found] if whole else files(*found):
                 dated = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
                 new.writestr(dated, data, zipfile.ZIP_DEFLATED, 9)
     return packed.getvalue()
