@@ -190,9 +190,10 @@ def draw_audit(
     plot.murphy(curves, axes["costs"], costs=costs.prices)
     if costs.prices is not None and costs.curve.base_rate > 0:
         figures["benefit"] = _figure(_TALL - 1.5)
-        ax, line = figures["benefit"].subplots(), {"color": plot.look.INK, "linestyle": "--"}
+        ax = figures["benefit"].subplots()
         plot.decision_curve({name: _benefit(curve) for name, curve in curves.items()}, ax)
-        ax.axvline(decision_threshold(costs.prices), gid="mark", **line)
+        given = decision_threshold(costs.prices)
+        ax.axvline(given, gid="mark", **plot.look.pen(plot.look.INK, 1.0, (0, (4, 3))))
     if len(repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(repairs.name))
         plot.audit_repairs(repairs, figures["repairs"].subplots())
@@ -206,7 +207,8 @@ def draw_audit(
 
 def _benefit(curve: MurphyCurve) -> DecisionCurve:
     """Return net benefit, the Murphy curve L in another unit: pi - L(t) / (1 - t)."""
-    t, rate, unknown = np.arange(1, 100) / 100, curve.base_rate, np.full(99, np.nan)
+    t, rate = np.arange(1, 100) / 100, curve.base_rate
+    unknown: FloatVector = np.full(99, np.nan)
     intervals = ("low", "high", "difference", "difference_low", "difference_high")
     return DecisionCurve(
         threshold=t,
