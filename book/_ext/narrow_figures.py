@@ -71,25 +71,30 @@ def gutter(ink: Ink, box: Box, least: int) -> tuple[int, int] | None:
     return left + start, left + stop
 
 
-def pieces(ink: Ink, box: Box, least: int = GUTTERS[0]) -> list[Box]:
+def pieces(ink: Ink, box: Box, first: int = GUTTERS[0], least: int = GUTTERS[0]) -> list[Box]:
     """Return boxes that are narrow enough, from left to right and from top to bottom.
 
-    What cannot be cut without cutting something drawn stays as wide as it is.
+    What cannot be cut without cutting something drawn stays as wide as it is. Below `first` columns
+    are `least` pixels wide: a legend is cut off before panels are parted at a narrow column.
     """
     box = left, top, right, bottom = trimmed(ink, box)
     if right - left <= ROOM:
         return [box]
-    column = gutter(ink, box, least)
+    column = gutter(ink, box, first)
     if column:
         halves = [(left, top, column[0], bottom), (column[1], top, right, bottom)]
-        return [piece for half in halves for piece in pieces(ink, half, least)]
+        return [piece for half in halves for piece in pieces(ink, half, least, least)]
     best: tuple[int, int, list[Box]] = (0, 0, [])
     for start, stop in gaps(~ink[top:bottom, left:right].any(axis=1), LINE):
         above = trimmed(ink, (left, top, right, top + start))
         below = trimmed(ink, (left, top + stop, right, bottom))
         eased = [part[2] - part[0] <= ROOM or gutter(ink, part, least) for part in (above, below)]
         best = max(best, (sum(map(bool, eased)), stop - start, [above, below]))
-    found = [piece for part in best[2] for piece in pieces(ink, part, least)] if best[0] else [box]
+    found = (
+        [piece for part in best[2] for piece in pieces(ink, part, least, least)]
+        if best[0]
+        else [box]
+    )
     return found if max(map(width, found)) < right - left - LEAST / 2 else [box]
 
 
@@ -146,7 +151,7 @@ def cut(html: str, folder: Path) -> str:
             for source in SOURCE.findall(states[1]) if states else []:
                 ink |= drawn(bytes_of(source, folder))
         whole = (0, 0, ink.shape[1], ink.shape[0])
-        ways = [pieces(ink, whole, least) for least in GUTTERS]
+        ways = [pieces(ink, whole, least=least) for least in GUTTERS]
         found = min(ways, key=lambda way: max(map(width, way)) > ROOM)
         done.append(f' data-pieces="{json.dumps(found, separators=(",", ":"))}"')
     return "".join([*done, html[at:]])
