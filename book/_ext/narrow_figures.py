@@ -22,7 +22,7 @@ from sphinx.application import Sphinx
 
 PHONE = 340  # pixels: what is not wider needs no pieces
 ROOM = 415  # pixels of a figure that a telephone shows with letters of 11
-GUTTER, LINE = 7, 3  # pixels: between columns, and between lines
+GUTTERS, LINE = (7, 6), 3  # pixels: between columns (the second if nothing else helps), and lines
 LEAST = 40  # narrower is the name of an axis, which stays with its panel
 NAME = 18  # pixels: as wide is a line of letters that stands upright
 GROUND = 250  # of 255: lighter is nothing
@@ -55,7 +55,7 @@ def trimmed(ink: Ink, box: Box) -> Box:
     return int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3])
 
 
-def gutter(ink: Ink, box: Box) -> tuple[int, int] | None:
+def gutter(ink: Ink, box: Box, least: int) -> tuple[int, int] | None:
     """Return the widest empty column that leaves something on both sides.
 
     What stands just before it may be the upright name of an axis: that goes to the right.
@@ -64,32 +64,37 @@ def gutter(ink: Ink, box: Box) -> tuple[int, int] | None:
     found = gaps(~ink[top:bottom, left:right].any(axis=0), LINE)
     inside = [(a, b) for a, b in found if a >= LEAST and right - left - b >= LEAST]
     widest = max(inside, key=lambda gap: gap[1] - gap[0], default=(0, 0))
-    if widest[1] - widest[0] < GUTTER:
+    if widest[1] - widest[0] < least:
         return None
     before = [gap for gap in inside if widest[0] - NAME <= gap[1] < widest[0]]
     start, stop = before[0] if before else widest
     return left + start, left + stop
 
 
-def pieces(ink: Ink, box: Box) -> list[Box]:
+def pieces(ink: Ink, box: Box, first: int = GUTTERS[0], least: int = GUTTERS[0]) -> list[Box]:
     """Return boxes that are narrow enough, from left to right and from top to bottom.
 
-    What cannot be cut without cutting something drawn stays as wide as it is.
+    What cannot be cut without cutting something drawn stays as wide as it is. Below `first` columns
+    are `least` pixels wide: a legend is cut off before panels are parted at a narrow column.
     """
     box = left, top, right, bottom = trimmed(ink, box)
     if right - left <= ROOM:
         return [box]
-    column = gutter(ink, box)
+    column = gutter(ink, box, first)
     if column:
         halves = [(left, top, column[0], bottom), (column[1], top, right, bottom)]
-        return [piece for half in halves for piece in pieces(ink, half)]
+        return [piece for half in halves for piece in pieces(ink, half, least, least)]
     best: tuple[int, int, list[Box]] = (0, 0, [])
     for start, stop in gaps(~ink[top:bottom, left:right].any(axis=1), LINE):
         above = trimmed(ink, (left, top, right, top + start))
         below = trimmed(ink, (left, top + stop, right, bottom))
-        eased = [part[2] - part[0] <= ROOM or gutter(ink, part) for part in (above, below)]
+        eased = [part[2] - part[0] <= ROOM or gutter(ink, part, least) for part in (above, below)]
         best = max(best, (sum(map(bool, eased)), stop - start, [above, below]))
-    found = [piece for part in best[2] for piece in pieces(ink, part)] if best[0] else [box]
+    found = (
+        [piece for part in best[2] for piece in pieces(ink, part, least, least)]
+        if best[0]
+        else [box]
+    )
     return found if max(map(width, found)) < right - left - LEAST / 2 else [box]
 
 
@@ -145,7 +150,9 @@ def cut(html: str, folder: Path) -> str:
             states = STATES.search(html, at)
             for source in SOURCE.findall(states[1]) if states else []:
                 ink |= drawn(bytes_of(source, folder))
-        found = pieces(ink, (0, 0, ink.shape[1], ink.shape[0]))
+        whole = (0, 0, ink.shape[1], ink.shape[0])
+        ways = [pieces(ink, whole, least=least) for least in GUTTERS]
+        found = min(ways, key=lambda way: max(map(width, way)) > ROOM)
         done.append(f' data-pieces="{json.dumps(found, separators=(",", ":"))}"')
     return "".join([*done, html[at:]])
 

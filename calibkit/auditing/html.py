@@ -12,13 +12,15 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from calibkit.auditing.consequences import Consequences, prices_with_threshold
 from calibkit.auditing.evidence import Evidence
 from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.pages import Report, as_rows, cell, plain
 from calibkit.auditing.repairs import RepairTable
 from calibkit.auditing.settings import LIGHTS
-from calibkit.decisions import MurphyCurve
+from calibkit.decisions import DecisionCurve, MurphyCurve, decision_threshold
 from calibkit.reliability import BinTable
 from calibkit.results import Result
 from calibkit.types import FloatVector
@@ -27,6 +29,7 @@ _CAPTIONS = {
     "reliability": "Observed frequency and prediction, bin by bin.",
     "gaps": "How far each bin is off, beside what chance allows.",
     "costs": "What trust costs for every ratio of costs.",
+    "benefit": "Net benefit for every threshold, beside treating all and none.",
     "repairs": "What each repair gains on held-out rows, with its interval. A filled point is "
     "recommended.",
     "models": "Observed frequency and prediction of each model, bin by bin.",
@@ -185,6 +188,12 @@ def draw_audit(
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
     plot.murphy(curves, axes["costs"], costs=costs.prices)
+    if costs.prices is not None and costs.curve.base_rate > 0:
+        figures["benefit"] = _figure(_TALL - 1.5)
+        ax = figures["benefit"].subplots()
+        plot.decision_curve({name: _benefit(curve) for name, curve in curves.items()}, ax)
+        given = decision_threshold(costs.prices)
+        ax.axvline(given, gid="mark", **plot.look.pen(plot.look.INK, 1.0, (0, (4, 3))))
     if len(repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(repairs.name))
         plot.audit_repairs(repairs, figures["repairs"].subplots())
@@ -194,6 +203,23 @@ def draw_audit(
     for name in figures.keys() - {"repairs"}:
         plot.legend(figures[name])
     return figures
+
+
+def _benefit(curve: MurphyCurve) -> DecisionCurve:
+    """Return net benefit, the Murphy curve L in another unit: pi - L(t) / (1 - t)."""
+    t, rate = np.arange(1, 100) / 100, curve.base_rate
+    unknown: FloatVector = np.full(99, np.nan)
+    intervals = ("low", "high", "difference", "difference_low", "difference_high")
+    return DecisionCurve(
+        threshold=t,
+        net_benefit=rate - curve.cost(t) / (1 - t),
+        treat_all=rate - t / (1 - t) * (1 - rate),
+        **dict.fromkeys(intervals, unknown),
+        prevalence=rate,
+        level=np.nan,
+        view=curve.view,
+        n=curve.n,
+    )
 
 
 def draw_comparison(

@@ -26,8 +26,8 @@ def audit_board(board: AuditBoard, ax: Axes | None = None) -> Axes:
         ax.set_axis_off()
         for row, answer in enumerate(board.report.answers):
             _draw_row(ax, row, answer, board.details[row])
-        foot = textwrap.fill(board.promise, 64)
-        ax.text(0.0, rows - 0.15, foot, color=look.GREY, fontsize=look.FONT_SIZE - 1.5, va="center")
+        foot = textwrap.fill(board.promise, 58)
+        ax.text(0.0, rows - 0.15, foot, color=look.GREY, fontsize=look.FONT_SIZE - 0.5, va="center")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
     for text in ax.texts:
         text.set_in_layout(False)

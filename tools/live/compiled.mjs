@@ -8,32 +8,41 @@ import { pathToFileURL } from "node:url";
 const folder = path.resolve(process.argv[2]);
 const { loadPyodide } = await import(pathToFileURL(path.join(folder, "pyodide.mjs")));
 const python = await loadPyodide({ indexURL: folder + "/", packages: [] });
-python.runPython(fs.readFileSync(new URL("./compiled.py", import.meta.url), "utf8"));
-const compiled = python.globals.get("compiled");
+for (const name of ["compiled.py", "left_out.toml"]) {
+  python.FS.writeFile(name, fs.readFileSync(new URL(name, import.meta.url)));
+}
+python.runPython("import sys; sys.path.append('')");
+const { compiled, with_file: withFile } = python.pyimport("compiled");
+
+const changed = (name, change) => {
+  const file = path.join(folder, name);
+  const buffer = change(new Uint8Array(fs.readFileSync(file))).toJs();
+  fs.writeFileSync(file, buffer);
+  return crypto.createHash("sha256").update(buffer).digest("hex");
+};
 
 const lockPath = path.join(folder, "pyodide-lock.json");
 const lock = JSON.parse(fs.readFileSync(lockPath, "utf8"));
-for (const entry of Object.values(lock.packages)) {
-  const file = path.join(folder, entry.file_name);
-  const buffer = compiled(new Uint8Array(fs.readFileSync(file))).toJs();
-  fs.writeFileSync(file, buffer);
-  entry.sha256 = crypto.createHash("sha256").update(buffer).digest("hex");
-}
+for (const one of Object.values(lock.packages)) one.sha256 = changed(one.file_name, compiled);
 const save = () => fs.writeFileSync(lockPath, JSON.stringify(lock));
 save();
 
 // Matplotlib lists its fonts on its first import, slowly and with a message. The list travels along.
+// So does the bytecode of the standard library's modules that a page needs to start.
+const other = await loadPyodide({ indexURL: folder + "/" });
+await other.loadPackage(["calibkit", "pyodide-kernel"], { messageCallback: () => {} });
+const started = other.runPython(`
+import os, sys
+os.environ["MPLBACKEND"] = "agg"
+import IPython, calibkit.cli, calibkit_course.explore, matplotlib.pyplot, zipfile
+at = "/lib/python312.zip/"
+files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+"\\n".join(file.removeprefix(at) for file in files if file.startswith(at))
+`);
 const entry = lock.packages.matplotlib;
 const name = "matplotlib/fontlist.json";
-const other = await loadPyodide({ indexURL: folder + "/" });
-await other.loadPackage("matplotlib", { messageCallback: () => {} });
-other.runPython("import matplotlib.font_manager");
 const list = other.FS.readFile(`/lib/python3.12/site-packages/${name}`);
-const file = path.join(folder, entry.file_name);
-const withFile = python.globals.get("with_file");
-const wheel = new Uint8Array(fs.readFileSync(file));
-const buffer = withFile(wheel, name, list).toJs();
-fs.writeFileSync(file, buffer);
-entry.sha256 = crypto.createHash("sha256").update(buffer).digest("hex");
+entry.sha256 = changed(entry.file_name, (wheel) => withFile(wheel, name, list));
+changed("python_stdlib.zip", (zip) => compiled(zip, python.toPy(started.split("\n"))));
 save();
 process.exit(0);

@@ -30,8 +30,8 @@ ERRORS = "".join(
 )
 STAND_INS = {"jedi": "", "ssl": "", "sqlite3": f"{ERRORS}class Connection:\n    pass\n"}
 # What a package names but hardly needs; it stays in the folder, for who imports it.
-# Matplotlib: fonts inside PDF files, time zones.
-RARE = {"matplotlib": {"fonttools", "pytz"}}
+# Matplotlib: fonts inside PDF files, time zones. IPython: its terminal.
+RARE = {"matplotlib": {"fonttools", "pytz"}, "ipython": {"prompt_toolkit", "wcwidth"}}
 # Pure wheels of our own, with what they need.
 DEPENDS: dict[str, tuple[str, ...]] = {
     "comm": ("traitlets",),

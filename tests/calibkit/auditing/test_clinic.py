@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.decisions import net_benefit
+from calibkit.decisions import decision_curve, net_benefit
 from calibkit.significance import calibration_slope, observed_expected_ratio
 from tests.helpers import binary_data, class_data
 
@@ -31,6 +31,8 @@ def test_an_audit_says_them(subtests) -> None:
     found = json.loads(report.to_json())
     assert found["weak calibration"][0]["quantity"] == "O/E"
     assert found["net benefit"][0]["net benefit"] == benefit.value
+    drawn = {line.get_label(): line for line in report.figures()["benefit"].axes[0].get_lines()}
+    assert np.allclose(drawn["as it is"].get_ydata(), decision_curve(Y, P).net_benefit, atol=1e-12)
 
 
 def test_a_comparison_says_them() -> None:
