@@ -19,17 +19,6 @@ from calibkit_course.learn.answers import Almost, apart, same
 from calibkit_course.learn.exercises import Check, Prediction
 
 SAY = {
-    # 11.1
-    "repair": "a pair: the number of the line, and the name of the part that it should use",
-    "line": "the number of a line, and then the name of a part",
-    "no line": "the script has the lines 1 to 6, and no line {line:g}.",
-    "model": "line 2 is in order: a model learns from `train`. Who else does?",
-    "predicts": "line {line:g} looks at no labels. A leak needs some.",
-    "chooses": "line 5 is in order: `validation` is there for the choice.",
-    "reports": "line 6 is in order: nobody has seen `test` before.",
-    "own rows": "the line is right, but it uses `train` now. The model has seen these rows.",
-    "choice rows": "the line is right. With `validation`, line 5 chooses by rows the maps know.",
-    "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
     # 11.2
     "choice": "a pair: the name of a calibrator, and its log loss",
     "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
@@ -39,7 +28,7 @@ SAY = {
     "several numbers is too good on average.",
     "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
     "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
-    # 11.3
+    # 11.1
     "case": "{n} calibration rows",
     "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
@@ -52,7 +41,7 @@ SAY = {
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
     "share off": "for {call} the share is {wanted}, not {found}.",
     "a share": "one share, a number",
-    # 11.4
+    # 11.3
     "bins": "{n} scaled predictions and {bins} bins",
     "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
     "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
@@ -64,26 +53,6 @@ SAY = {
     "output off": "for {call} row {row} should become {wanted}, not {found}.",
     "outputs": "one output per prediction, an array",
 }
-
-
-# --- 11.1 --------------------------------------------------------------------------------------
-
-_LINE, _PART = 4, "calibration"
-_PARTS = ("train", "calibration", "validation", "test")
-_IN_ORDER = {1: "predicts", 2: "model", 3: "predicts", 5: "chooses", 6: "reports"}
-_OTHER_PARTS = {"train": "own rows", "validation": "choice rows", "test": "test rows"}
-
-
-def judge_leak(answer: Any) -> str | None:
-    """Judge exercise 11.1: the line with the leak, and the rows that it should use."""
-    line, part = answers.as_list(answer, SAY["repair"], 2)
-    number = answers.as_probability(line, SAY["line"])  # "4" is fine, too
-    name = answers.as_option(part, _PARTS, SAY["line"])
-    if number in _IN_ORDER:
-        return SAY[_IN_ORDER[int(number)]].format(line=number)
-    if number != _LINE:
-        return SAY["no line"].format(line=number)
-    return None if name == _PART else SAY[_OTHER_PARTS[name]]
 
 
 # --- 11.2 --------------------------------------------------------------------------------------
@@ -125,7 +94,7 @@ def judge_choice(answer: Any) -> str | None:
     return SAY["loss off"].format(**apart(found, known[best][1], 4))
 
 
-# --- 11.3 --------------------------------------------------------------------------------------
+# --- 11.1 --------------------------------------------------------------------------------------
 
 
 def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
@@ -146,7 +115,7 @@ def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]
 
 
 def judge_certain(answer: Any) -> str | None:
-    """Judge exercise 11.3: the share of new predictions that become exactly 0 or 1."""
+    """Judge exercise 11.1: the share of new predictions that become exactly 0 or 1."""
     function = answers.as_function(answer)
     for p, y, new in _isotonic_cases():
         shown = SAY["case"].format(n=len(p))
@@ -174,11 +143,11 @@ def judge_certain(answer: Any) -> str | None:
     return None
 
 
-# --- 11.4 --------------------------------------------------------------------------------------
+# --- 11.3 --------------------------------------------------------------------------------------
 
 
 def judge_discretise(answer: Any) -> str | None:
-    """Judge exercise 11.4: each scaled prediction becomes the mean of its bin."""
+    """Judge exercise 11.3: each scaled prediction becomes the mean of its bin."""
     function = answers.as_function(answer)
     for n, n_bins in ((12, 3), (60, 5), (40, 1)):
         shown = SAY["bins"].format(n=n, bins=n_bins)
@@ -231,16 +200,6 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
 TITLE = "Choose a calibrator"
 
 CHECKS = {
-    "11.1": Check(
-        task="Find the leak",
-        variable="my_repair",
-        judge=judge_leak,
-        hints=(
-            "For each line that looks at labels, write down whose rows they are.",
-            "One part is never used. Two steps share another one.",
-        ),
-        praise="four jobs need four parts: train the model, fit the map, choose, report.",
-    ),
     "11.2": Check(
         task="Choose on validation rows, report on test rows",
         variable="my_choice",
@@ -255,7 +214,7 @@ CHECKS = {
         "then the test rows would choose.",
         tolerance=0.0005,
     ),
-    "11.3": Check(
+    "11.1": Check(
         task="Count the certain outputs",
         variable="certain_share",
         judge=judge_certain,
@@ -266,7 +225,7 @@ CHECKS = {
         praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
         "at one end is enough.",
     ),
-    "11.4": Check(
+    "11.3": Check(
         task="Write the discretisation",
         variable="discretise",
         judge=judge_discretise,
@@ -282,18 +241,6 @@ CHECKS = {
 
 PREDICTIONS = {
     "11a": Prediction(
-        question="The map is fitted to the rows that trained the trees. On new rows the ECE "
-        "becomes…",
-        options=("smaller", "about the same", "larger"),
-        outcome="larger",
-        why="On their own training rows the trees are nearly always right. So the map learns to "
-        "trust them blindly.",
-        tells=(
-            r"rows of its own|not leak|find the leak|trusts? (it|them|the trees) blindly",
-            r"knows them too well|fitted to other rows",
-        ),
-    ),
-    "11b": Prediction(
         question="The true map is bent twice, and there are 100 rows. Which of the five comes "
         "closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
@@ -302,16 +249,15 @@ PREDICTIONS = {
         "it removes error.",
         tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
     ),
-    "11c": Prediction(
+    "11b": Prediction(
         question="Which of the five comes closest with 10,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "
-        "fit. Isotonic regression can follow every bend that rises, and Venn-Abers is built "
-        "from it.",
+        "fit. Isotonic regression can follow every bend that rises.",
         tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
-    "11d": Prediction(
+    "11c": Prediction(
         question="Histogram binning gets more and more bins. Which of these has the lowest "
         "measured ECE?",
         options=("1 bin", "5 bins", "20 bins", "100 bins"),
@@ -319,7 +265,7 @@ PREDICTIONS = {
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
         tells=(r"lowest ECE can go with|one bin[^.]{0,60}calibrated",),
     ),
-    "11e": Prediction(
+    "11d": Prediction(
         question="There are 1,000 calibration rows. In which share of predictions does the "
         "Venn-Abers interval hold the true probability?",
         options=("about 20 %", "about 50 %", "about 90 %", "all"),
@@ -328,7 +274,7 @@ PREDICTIONS = {
         "1,000 rows one label changes little.",
         tells=(r"no confidence interval|(one|another) label (changes|could change)",),
     ),
-    "11f": Prediction(
+    "11e": Prediction(
         question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
         outcome=4.3,
         unit="times",
@@ -336,7 +282,7 @@ PREDICTIONS = {
         "measured is such noise.",
         tells=(r"\b4\.3\b",),
     ),
-    "11g": Prediction(
+    "11f": Prediction(
         question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
         "scaling-binning…",
         options=("stays", "doubles", "grows tenfold"),
@@ -345,7 +291,7 @@ PREDICTIONS = {
         "averages of predictions have little noise.",
         tells=(r"not with labels|B ?\+ ?1/ε|labels fit two numbers|no label is used",),
     ),
-    "11h": Prediction(
+    "11g": Prediction(
         question="There are 60 data sets of a calibrated model. How often does the 90 % "
         "percentile interval of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
@@ -354,7 +300,7 @@ PREDICTIONS = {
         "comes near the truth, which is 0.",
         tells=(r"deserves its name|(keeps|adds) (the upward|more chance)|never holds",),
     ),
-    "11i": Prediction(
+    "11h": Prediction(
         question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
         "the truth?",
         options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
@@ -363,7 +309,7 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
-    "11j": Prediction(
+    "11i": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "
         "calibration error. You have 10,000 test rows. Whose pick is right more often?",
         options=("that of the log loss", "that of a PL3 fit", "both alike"),

@@ -8,7 +8,7 @@ from calibkit_course.lesson11 import figures
 from calibkit_course.lesson11.race import DISTORTIONS, MEASURES, SIZES
 from calibkit_course.lesson11.view import GROUPS, MEASURE_TEXTS, RaceView, calibrator_race_view
 
-_GROUP_TEXTS = {name: " and ".join(group) for name, group in GROUPS.items()} | {"all": "all six"}
+_GROUP_TEXTS = {name: ", ".join(group) for name, group in GROUPS.items()} | {"all": "all six"}
 _DISTORTION_TEXTS = {
     "line": "over-confident, a line in logits",
     "bent": "bent to and fro",

@@ -32,7 +32,7 @@ _CONTROLS = (
         name="harm",
         label="Harm of a wrong treatment",
         values=(0.5, 1, 2, 4, 6, 10, 18),
-        default=6,
+        default=0.5,
         book=(0.5, 1, 2, 4, 6, 10, 18),
         form="{:g}",
     ),
@@ -49,10 +49,10 @@ _CONTROLS = (
     Slider(name="week", label="Week", values=tuple(range(1, 13)), default=1),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("Over-confident, harm 6", {}),
-    ("Over-confident, harm 2", {"harm": 2}),
+    ("Over-confident, harm 0.5", {}),
+    ("Over-confident, harm 6", {"harm": 6}),
     ("Over-confident, harm 18", {"harm": 18}),
-    ("Recalibrated, harm 6", {"model": "recalibrated"}),
+    ("Recalibrated, harm 6", {"harm": 6, "model": "recalibrated"}),
 )
 
 

@@ -38,6 +38,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     ],
     "best_by": [{"n": 200}],
     "calibrator_race": [{"n": 201}, {"n_bins": 0}, {"n_bins": 51}],
+    "which_number": [{"n_bins": 4}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],
     "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
     "boldness": [{"times": value} for value in (0, -1, np.inf, np.nan)],

@@ -22,7 +22,7 @@ from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
 from calibkit_course.lesson11.race import runs_of
 
-# --- 11.3 --------------------------------------------------------------------------------------
+# --- 11.1 --------------------------------------------------------------------------------------
 
 
 def outputs(p: Any, y: Any, new: Any) -> Any:
@@ -56,7 +56,7 @@ def change(p: Any, y: Any, new: Any) -> float:
     return float(np.mean((new == 0) | (new == 1)))
 
 
-# --- 11.4 --------------------------------------------------------------------------------------
+# --- 11.3 --------------------------------------------------------------------------------------
 
 
 def by_split(scaled: Any, n_bins: int, member: Callable[[Any], Any] = np.mean) -> Any:
@@ -95,20 +95,6 @@ def backwards(scaled: Any, n_bins: int) -> Any:
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "11.1": [
-        ((2, "train"), "a model learns from `train`"),
-        ((5, "validation"), "there for the choice"),
-        ((6, "test"), "nobody has seen"),
-        ((3, "test"), "looks at no labels"),
-        ((7, "test"), "the lines 1 to 6"),
-        ((4, "train"), "it uses `train` now"),
-        ((4, "validation"), "by rows the maps know"),
-        ((4, "test"), "reports on rows"),
-        ((4,), "1 "),
-        (4, "a pair"),
-        ((4, "fit"), "calibration"),
-        (("line 4", "calibration"), "number of a line"),
-    ],
     "11.2": [
         (("beta", 0.4480), "lowest log loss on `test_rows`"),
         (("Venn-Abers", 0.4658), "lowest ECE"),
@@ -119,7 +105,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ("Platt", "a pair"),
         (("sigmoid", 0.45), "Platt"),
     ],
-    "11.3": [
+    "11.1": [
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
         (by_plain_isotonic, "gives no number (NaN) outside"),
@@ -132,7 +118,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y: 0.1, "your function raised"),
         (0.03, "a function"),
     ],
-    "11.4": [
+    "11.3": [
         (by_sorting, "sorted order"),
         (lambda scaled, n_bins: by_sorting(scaled, n_bins) + 1e-3, "row "),
         (lambda scaled, n_bins: by_split(scaled, n_bins, np.median), "these are the medians"),
@@ -148,20 +134,14 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "11.1": [
-        (4, "calibration"),
-        [4.0, " Calibration "],
-        (np.int64(4), "calibration"),
-        ("4", "calibration"),
-    ],
     "11.2": [("Platt", 0.4516), ["platt", np.float64(0.45163)], ("Platt", 0.452)],
-    "11.3": [
+    "11.1": [
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
         lambda p, y, new: round(by_blocks(p, y, new), 3),
         by_clipped_isotonic,
     ],
-    "11.4": [by_split, by_edges],
+    "11.3": [by_split, by_edges],
 }
 
 # --- what the lesson says ----------------------------------------------------------------------
@@ -241,9 +221,9 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert "from 0.087 to 0.017" in " ".join(text.split())
     race = lesson11.calibrator_race_view(distortion="bent")
     assert [round(race.at("isotonic", n), 3) for n in (100, 10_000)] == [0.087, 0.017]
-    assert PREDICTIONS["11c"].outcome == "isotonic"
+    assert PREDICTIONS["11b"].outcome == "isotonic"
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
-    assert ratio is not None and float(ratio[1]) == PREDICTIONS["11f"].outcome
+    assert ratio is not None and float(ratio[1]) == PREDICTIONS["11e"].outcome
     wild = {row[0].strip(): [float(v) for v in row[1:]] for row in WILD.findall(stored)}
     maps = {name: row for name, row in wild.items() if name != "as it is"}
     assert len(maps) == 5
