@@ -19,8 +19,8 @@ SAY = {
     # 8.1
     "percent": "a share lies between 0 and 1, and this looks like one in per cent.",
     "models": "this is a number of models. Divide it by all that are rejected.",
-    "level": "this is the share of the honest models that are rejected. Which share of the rejected "
-    "models is honest?",
+    "level": "this is the share of the honest models that are rejected. Which share of the "
+    "rejected models is honest?",
     "power": "this is the share of the over-confident models that are caught.",
     "others": "this is the share of the rejected models that are over-confident.",
     "all": "this is the share of all 100 models that are rejected. Of those, how many are honest?",

@@ -37,8 +37,8 @@ def over_epochs(
     """Draw one quantity of a training against the epochs, measured on validation data.
 
     The log loss comes as trained and, if `scaled`, after temperature scaling, each with its lowest
-    point, and beside them that of the training images, while the weights moved. The others are "accuracy",
-    "calibration error" and "temperature".
+    point, and beside them that of the training images, while the weights moved. The others are
+    "accuracy", "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend

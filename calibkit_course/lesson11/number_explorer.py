@@ -1,4 +1,4 @@
-"""The explorer *which number chooses*: a dial of bins, and three numbers that it moves. Lesson 11."""
+"""The explorer *which number chooses*: a dial of bins, and what three numbers say. Lesson 11."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from calibkit.types import FloatVector
 from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson11.number import BINS, Numbers, which_number_view
 
-_TOP = 0.62  # of the panel of the log loss; what is infinite stands at its edge
+_LOSSES = (0.57, 0.72)  # the panel of the log loss; what is infinite stands at its upper edge
 
 
 def _map(view: Numbers, ax: Axes) -> None:
@@ -25,15 +25,18 @@ def _map(view: Numbers, ax: Axes) -> None:
 
 def _curve(view: Numbers, values: FloatVector, ax: Axes, label: str, pen: dict[str, Any]) -> None:
     """Draw a number against the bins tried so far, with a star where it is lowest."""
-    ax.plot(view.n_bins, values, gid=f"curve-{label}", label=label, **pen)
-    place = values.argmin()
-    star = {"marker": "*", "markersize": 15, "color": pen["color"], "zorder": 4}
-    ax.plot(view.n_bins[place], values[place], gid=f"star-{label}", **star)
+    finite = np.isfinite(values)
+    ax.plot(view.n_bins[finite], values[finite], gid=f"curve-{label}", label=label, **pen)
+    star = {"marker": "*", "markersize": 15, "color": pen["color"], "zorder": 4, "linestyle": ""}
+    said = "lowest so far" if label == "log loss" else None
+    ax.plot(view.chosen(values), values.min(), gid=f"star-{label}", label=said, **star)
+    for count in view.n_bins[~finite]:
+        ax.text(count, ax.get_ylim()[1], "∞", ha="center", va="top", fontsize=13, gid="infinite")
 
 
-def _by_bins(ax: Axes, what: str, top: float, bottom: float) -> Any:
-    """Set the axes that all states share; the caller draws inside."""
-    ax.set(xscale="log", xlim=(0.8, 125), ylim=(bottom, top), ylabel=what)
+def _by_bins(ax: Axes, what: str, ylim: tuple[float, float]) -> None:
+    """Set the scales that all states share."""
+    ax.set(xscale="log", xlim=(0.8, 125), ylim=ylim, ylabel=what)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xticks(BINS[::3], [str(count) for count in BINS[::3]])
 
@@ -43,16 +46,14 @@ def _draw(view: Numbers, figure: AnyFigure, compact: bool) -> None:
     _map(view, axes[0])
     words = ("number of bins (log scale)", "")
     with look.drawing(axes[1], (3.6, 3.4), words=words) as ax:
+        _by_bins(ax, "ECE, and distance", (0, 0.2))
         _curve(view, view.ece, ax, "ECE", look.pen(look.UNDER, 1.8, marker="s", markersize=4))
         truth = look.pen(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5)), marker="o", markersize=4)
         _curve(view, view.far, ax, "distance from the truth", truth)
-        _by_bins(ax, "ECE, and distance", 0.2, 0)
     with look.drawing(axes[2], (3.6, 3.4), words=words) as ax:
+        _by_bins(ax, "log loss", _LOSSES)
         code = look.pen(look.INK, 1.6, (0, (5, 2)), marker="^", markersize=4)
-        _curve(view, np.where(np.isinf(view.loss), np.nan, view.loss), ax, "log loss", code)
-        for count in view.n_bins[np.isinf(view.loss)]:
-            ax.text(count, _TOP, "∞", ha="center", va="top", fontsize=13, gid="infinite")
-        _by_bins(ax, "log loss", _TOP, 0.5)
+        _curve(view, view.loss, ax, "log loss", code)
     look.remember(axes[0], [view.describe()])
 
 
