@@ -23,15 +23,6 @@ from calibkit_course.learn.answers import Almost, apart, same
 from calibkit_course.learn.exercises import Check, Prediction
 
 SAY = {
-    # 11.2
-    "choice": "a pair: the name of a calibrator, and its log loss",
-    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
-    "then open `test_rows`.",
-    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
-    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
-    "several numbers is too good on average.",
-    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
     # 11.1
     "case": "{n} calibration rows",
     "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
@@ -45,6 +36,15 @@ SAY = {
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
     "share off": "for {call} the share is {wanted}, not {found}.",
     "a share": "one share, a number",
+    # 11.2
+    "choice": "a pair: the name of a calibrator, and its log loss",
+    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
+    "then open `test_rows`.",
+    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
+    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
+    "several numbers is too good on average.",
+    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
+    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
     # 11.3
     "bins": "{n} scaled predictions and {bins} bins",
     "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
@@ -57,45 +57,6 @@ SAY = {
     "output off": "for {call} row {row} should become {wanted}, not {found}.",
     "outputs": "one output per prediction, an array",
 }
-
-
-# --- 11.2 --------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _candidates() -> dict[str, tuple[float, float, float]]:
-    """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
-    fake = SyntheticShape("square", 0.5)
-    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 1450), (500, 1451), (500, 1452))]
-    makers: dict[str, Any] = {
-        "Platt": PlattCalibrator(),
-        "beta": BetaCalibrator(),
-        "isotonic": IsotonicCalibrator(),
-        "histogram": HistogramBinning(10),
-    }
-    found = {}
-    for name, maker in makers.items():
-        maker.fit(rows[0].y_prob, rows[0].y_true)
-        losses = [log_loss(one.y_true, maker.calibrate(one.y_prob)).value for one in rows[1:]]
-        error = expected_calibration_error(rows[1].y_true, maker.calibrate(rows[1].y_prob)).value
-        found[name] = (losses[0], losses[1], error)
-    return found
-
-
-def judge_choice(answer: Any) -> str | None:
-    """Judge exercise 11.2: chosen on validation rows, reported on test rows."""
-    name, loss = answers.as_list(answer, SAY["choice"], 2)
-    known = _candidates()
-    name = answers.as_option(name, known, SAY["choice"])
-    best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
-    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
-        return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
-    found = answers.as_probability(loss, SAY["choice"])
-    if same(found, known[best][1], 5e-4):
-        return None
-    if same(found, known[best][0], 5e-4):
-        return SAY["validation loss"]
-    return SAY["loss off"].format(**apart(found, known[best][1], 4))
 
 
 # --- 11.1 --------------------------------------------------------------------------------------
@@ -145,6 +106,45 @@ def judge_certain(answer: Any) -> str | None:
             return SAY[slip].format(call=shown)
         return SAY["share off"].format(call=shown, **apart(found, wanted))
     return None
+
+
+# --- 11.2 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _candidates() -> dict[str, tuple[float, float, float]]:
+    """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
+    fake = SyntheticShape("square", 0.5)
+    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 1450), (500, 1451), (500, 1452))]
+    makers: dict[str, Any] = {
+        "Platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "isotonic": IsotonicCalibrator(),
+        "histogram": HistogramBinning(10),
+    }
+    found = {}
+    for name, maker in makers.items():
+        maker.fit(rows[0].y_prob, rows[0].y_true)
+        losses = [log_loss(one.y_true, maker.calibrate(one.y_prob)).value for one in rows[1:]]
+        error = expected_calibration_error(rows[1].y_true, maker.calibrate(rows[1].y_prob)).value
+        found[name] = (losses[0], losses[1], error)
+    return found
+
+
+def judge_choice(answer: Any) -> str | None:
+    """Judge exercise 11.2: chosen on validation rows, reported on test rows."""
+    name, loss = answers.as_list(answer, SAY["choice"], 2)
+    known = _candidates()
+    name = answers.as_option(name, known, SAY["choice"])
+    best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
+    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
+        return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
+    found = answers.as_probability(loss, SAY["choice"])
+    if same(found, known[best][1], 5e-4):
+        return None
+    if same(found, known[best][0], 5e-4):
+        return SAY["validation loss"]
+    return SAY["loss off"].format(**apart(found, known[best][1], 4))
 
 
 # --- 11.3 --------------------------------------------------------------------------------------
@@ -204,6 +204,17 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
 TITLE = "Choose a calibrator"
 
 CHECKS = {
+    "11.1": Check(
+        task="Count the certain outputs",
+        variable="certain_share",
+        judge=judge_certain,
+        hints=(
+            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
+            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
+        ),
+        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
+        "at one end is enough.",
+    ),
     "11.2": Check(
         task="Choose on validation rows, report on test rows",
         variable="my_choice",
@@ -217,17 +228,6 @@ CHECKS = {
         praise="on the test rows, beta has a lower log loss. This must not move the choice: "
         "then the test rows would choose.",
         tolerance=0.0005,
-    ),
-    "11.1": Check(
-        task="Count the certain outputs",
-        variable="certain_share",
-        judge=judge_certain,
-        hints=(
-            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
-            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
-        ),
-        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
-        "at one end is enough.",
     ),
     "11.3": Check(
         task="Write the discretisation",

@@ -90,16 +90,6 @@ def backwards(scaled: Any, n_bins: int) -> Any:
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "11.2": [
-        (("beta", 0.4987), "lowest log loss on `test_rows`"),
-        (("isotonic", np.float64(0.5038)), "lowest ECE"),
-        (("histogram", 0.5435), "not the lowest log loss"),
-        (("Platt", 0.4705), "Report its log loss on `test_rows`"),
-        (("Platt", 0.6), "is 0.5061, not 0.6000"),
-        (("Platt", np.inf), "no usable number"),
-        ("Platt", "a pair"),
-        (("sigmoid", 0.45), "Platt"),
-    ],
     "11.1": [
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
@@ -112,6 +102,16 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (change, "changes its input"),
         (lambda p, y: 0.1, "your function raised"),
         (0.03, "a function"),
+    ],
+    "11.2": [
+        (("beta", 0.4987), "lowest log loss on `test_rows`"),
+        (("isotonic", np.float64(0.5038)), "lowest ECE"),
+        (("histogram", 0.5435), "not the lowest log loss"),
+        (("Platt", 0.4705), "Report its log loss on `test_rows`"),
+        (("Platt", 0.6), "is 0.5061, not 0.6000"),
+        (("Platt", np.inf), "no usable number"),
+        ("Platt", "a pair"),
+        (("sigmoid", 0.45), "Platt"),
     ],
     "11.3": [
         (by_sorting, "sorted order"),
@@ -129,13 +129,13 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "11.2": [("Platt", 0.5061), ["platt", np.float64(0.50608)], ("Platt", 0.506)],
     "11.1": [
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
         lambda p, y, new: round(by_blocks(p, y, new), 3),
         by_clipped_isotonic,
     ],
+    "11.2": [("Platt", 0.5061), ["platt", np.float64(0.50608)], ("Platt", 0.506)],
     "11.3": [by_split, by_edges],
 }
 
