@@ -86,7 +86,6 @@ def judge_share(answer: Any) -> str | None:
     if same(found, wanted, 0.005):
         return None
     slips = {
-        "percent": 100 * wanted,
         "models": honest,
         "level": 0.05,
         "power": _CAUGHT,
@@ -96,7 +95,7 @@ def judge_share(answer: Any) -> str | None:
         "all caught": honest / (honest + 3),
         "measured": 0.9 * honest / (0.9 * honest + others),
     }
-    slip = answers.slip_of(found, slips, 0.005)
+    slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
     return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
 
 
