@@ -19,8 +19,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     rows, widths = ("ABC", [1.0, 0.9, 0.9]) if compact else ("AB;AC", [1.0, 1.15])
     panels = figure.subplot_mosaic(rows, width_ratios=widths)
     plot.reliability(hospital.table, ax=panels["A"], show={"bars", "means", "gaps"})
-    line = look.pen(look.INK, 1.4, "dotted", label="threshold t", gid="threshold")
-    panels["A"].axvline(hospital.game.threshold, **line)
+    panels["A"].axvline(hospital.game.threshold, color="k", linestyle=":", label="threshold t")
     figures.game_scores(hospital.plays, panels["B"])
     plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
     # The same scales in all states, so that a dial moves the picture and not the axis.
