@@ -1,6 +1,5 @@
 """Checks and predictions of lesson 08: test calibration."""
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -8,10 +7,9 @@ import numpy as np
 from scipy import stats
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
-from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.results import spell
-from calibkit.significance import binomial_p_values, null_level, test_based_calibration_error
+from calibkit.significance import binomial_p_values, test_based_calibration_error
 from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
@@ -19,15 +17,19 @@ from calibkit_course.learn.exercises import Check, Prediction
 
 SAY = {
     # 8.1
-    "percent": "a p-value lies between 0 and 1, and this looks like a share in per cent.",
-    "count": "this looks like the number of redraws that reach the ECE. Add 1, divide by 1,001.",
-    "no share": "a p-value lies between 0 and 1, but this is {found:g}.",
-    "other side": "this is the share of redraws *below* the ECE. Count those at least as large.",
-    "the ECE": "this is the ECE itself. How often do redraws reach it?",
-    "the null": "this is the mean of the redraws. Count how many reach the ECE of the data.",
-    "coins": "such outcomes know nothing of their rows, like those of a coin, the base rate, or "
-    "labels in another order. Let row i happen with probability `said[i]`.",
-    "p off": "redraws from `said` reach this ECE with a share near {wanted}, not {found}.",
+    "percent": "a share lies between 0 and 1, and this looks like one in per cent.",
+    "models": "this is a number of models. Divide it by all that are rejected.",
+    "level": "this is the share of the honest models that are rejected. Which share of the "
+    "rejected models is honest?",
+    "power": "this is the share of the over-confident models that are caught.",
+    "others": "this is the share of the rejected models that are over-confident.",
+    "all": "this is the share of all 100 models that are rejected. Of those, how many are honest?",
+    "alike": "this takes as many honest models as others. There are 97 of the one and 3 of the "
+    "other.",
+    "all caught": "this takes all three as caught. The test catches a share `power` of them.",
+    "measured": "this takes the 9 of 200 honest models that chance gave above. The level promises "
+    "5 %.",
+    "share off": "of the rejected models a share of {wanted} is honest, not {found}.",
     # 8.2
     "case": "{hits} events in {count} trials",
     "each": "one p-value per probability",
@@ -74,43 +76,27 @@ SAY = {
 
 # --- 8.1 ---------------------------------------------------------------------------------------
 
-
-@lru_cache(maxsize=1)
-def _shares() -> dict[str, float]:
-    """Return the p-value of 8.1, and what slips would give."""
-    data = LogitDistortion(slope=0.8).sample(400, rng=84)
-    null = null_level(expected_calibration_error, data.y_true, data.y_prob, n_draws=4000, rng=0)
-    rng = np.random.default_rng(0)
-    coins = [
-        expected_calibration_error(rng.random(400) < 0.5, data.y_prob).value for _ in range(50)
-    ]
-    return {
-        "p": null.p_value,
-        "ECE": null.value,
-        "mean": null.mean,
-        "coins": float(np.mean(np.array(coins) >= null.value)),
-    }
+_CAUGHT = 97 / 200  # what the lesson prints
 
 
-def judge_p_value(answer: Any) -> str | None:
-    """Judge exercise 8.1: the resampling p-value of an ECE."""
-    found, wanted = answers.as_number(answer), _shares()
-    if same(found, wanted["p"], 0.04):
+def judge_share(answer: Any) -> str | None:
+    """Judge exercise 8.1: how many of the rejected models are honest."""
+    found, honest, others = answers.as_number(answer), 97 * 0.05, 3 * _CAUGHT
+    wanted = honest / (honest + others)
+    if same(found, wanted, 0.005):
         return None
-    if not 0 <= found <= 1:
-        for key, base in (("percent", 100), ("count", 1000)):
-            if same(found / base, wanted["p"], 0.04):
-                return SAY[key]
-        return SAY["no share"].format(found=found)
-    if same(found, 1 - wanted["p"], 0.04):
-        return SAY["other side"]
-    if same(found, wanted["ECE"], 5e-4):
-        return SAY["the ECE"]
-    if same(found, wanted["mean"], 2e-3):
-        return SAY["the null"]
-    if same(found, wanted["coins"], 1e-3):
-        return SAY["coins"]
-    return SAY["p off"].format(**answers.apart(found, wanted["p"], 2))
+    slips = {
+        "models": honest,
+        "level": 0.05,
+        "power": _CAUGHT,
+        "others": 1 - wanted,
+        "all": (honest + others) / 100,
+        "alike": 0.05 / (0.05 + _CAUGHT),
+        "all caught": honest / (honest + 3),
+        "measured": 0.9 * honest / (0.9 * honest + others),
+    }
+    slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
+    return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
 
 
 # --- 8.2 ---------------------------------------------------------------------------------------
@@ -284,25 +270,25 @@ TITLE = "Test calibration"
 
 CHECKS = {
     "8.1": Check(
-        task="Compute a p-value by redrawing",
-        variable="my_p_value",
-        judge=judge_p_value,
+        task="Count the wrongly accused",
+        variable="my_share",
+        judge=judge_share,
         hints=(
-            "In one round, draw `happened = rng.random(400) < said`. Then compute their ECE with "
-            "`said`.",
-            "Count the rounds whose ECE is at least that of `came`. Add 1 to this count and to "
-            "1,000, then divide.",
+            "Of 97 honest models the test rejects 5 %, and of the three others the share `power`. "
+            "Both are averages, and need not be whole numbers.",
+            "Divide the honest ones that are rejected by all that are rejected.",
         ),
-        praise="this model is over-confident by construction. 400 predictions do not show it.",
-        tolerance=0.04,
+        praise="three in four of the accused are honest, because nearly all suppliers are. Ask how "
+        "common a fault is before you believe a test of it.",
+        tolerance=0.005,
     ),
     "8.2": Check(
         task="Test all predictions of a bin",
         variable="p_values",
         judge=judge_p_values,
         hints=(
-            "For one probability q, sum the probabilities of all outcomes that are no more "
-            "likely than `hits`.",
+            "The binomial distribution with `count` draws and chance q gives each number of events "
+            "a probability. Which of them are no larger than that of `hits`?",
             "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
             "`probs`.",
         ),
@@ -358,6 +344,14 @@ PREDICTIONS = {
         tells=(r"get away|about half of the over-confident|\b97\b",),
     ),
     "8b": Prediction(
+        question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
+        options=("falls", "stays", "rises"),
+        outcome="rises",
+        why="The test compares a prediction with the mean of its bin. They differ, and more events "
+        "make the test sharper. It then sees a difference that is no miscalibration.",
+        tells=(r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",),
+    ),
+    "8c": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
         options=("falls to a fifth", "falls by less", "stays"),
         outcome="falls by less",
@@ -365,14 +359,6 @@ PREDICTIONS = {
         "here are no alarms of chance: those predictions really differ from the mean chance of "
         "their bin.",
         tells=(r"is not α|no rate of false alarms|falls by less than",),
-    ),
-    "8c": Prediction(
-        question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
-        options=("falls", "stays", "rises"),
-        outcome="rises",
-        why="The test compares a prediction with the mean of its bin. They differ, and more events "
-        "make the test sharper. It then sees a difference that is no miscalibration.",
-        tells=(r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",),
     ),
     "8d": Prediction(
         question="All logits are shifted, and the predictions lie evenly about 1/2. "

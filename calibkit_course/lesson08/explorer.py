@@ -92,8 +92,8 @@ _CONTROLS = (
 _PRESETS: tuple[Preset, ...] = (
     ("500 predictions, 10 bins", {}),
     ("8,000 predictions, 10 bins", {"n": 8000}),
-    ("8,000 predictions, PAVA", {"n": 8000, "rule": "pava"}),
-    ("8,000, PAVA, over-confident", {"n": 8000, "rule": "pava", "model": "over-confident"}),
+    ("500, over-confident", {"model": "over-confident"}),
+    ("8,000, over-confident", {"n": 8000, "model": "over-confident"}),
 )
 
 

@@ -28,17 +28,21 @@ _LABELS = {
 
 
 def over_epochs(
-    history: TrainingHistory, ax: Axes | None = None, *, quantity: str = "log loss"
+    history: TrainingHistory,
+    ax: Axes | None = None,
+    *,
+    quantity: str = "log loss",
+    scaled: bool = True,
 ) -> Axes:
     """Draw one quantity of a training against the epochs, measured on validation data.
 
-    The log loss comes as trained and after temperature scaling, each with its lowest point, and
-    beside them that of the training images, while the weights moved. The others are "accuracy",
-    "calibration error" and "temperature".
+    The log loss comes as trained and, if `scaled`, after temperature scaling, each with its lowest
+    point, and beside them that of the training images, while the weights moved. The others are
+    "accuracy", "calibration error" and "temperature".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
-    names = ("log_loss", "refined_log_loss") if pair else (quantity.replace(" ", "_"),)
+    names = ("log_loss", "refined_log_loss") if pair and scaled else (quantity.replace(" ", "_"),)
     values = [np.asarray(getattr(history, name), dtype=np.float64) for name in names]
     epoch = np.asarray(history.epoch)
     with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
@@ -75,7 +79,7 @@ def _draw_losses(ax: Axes, epoch: NDArray[np.int64], losses: list[NDArray[np.flo
         ("as trained", look.OVER, "-", "raw"),
         ("after temperature scaling", look.UNDER, "--", "refined"),
     )
-    for (label, color, dashes, gid), up in zip(codes, losses, strict=True):
+    for (label, color, dashes, gid), up in zip(codes, losses, strict=False):
         least = int(up.argmin())
         ax.plot(epoch, up, color=color, linestyle=dashes, linewidth=2.0, label=label, gid=gid)
         code = {"markersize": 8, "markeredgewidth": 1.8, "gid": f"least-{gid}", "zorder": 2}

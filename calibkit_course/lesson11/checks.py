@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators import (
+    BetaCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+)
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import SyntheticShape
-from calibkit.multiclass import VennAbers
 from calibkit.scores import log_loss
 from calibkit.types import FloatVector
 from calibkit_course.learn import answers
@@ -20,26 +24,6 @@ from calibkit_course.learn.exercises import Check, Prediction
 
 SAY = {
     # 11.1
-    "repair": "a pair: the number of the line, and the name of the part that it should use",
-    "line": "the number of a line, and then the name of a part",
-    "no line": "the script has the lines 1 to 6, and no line {line:g}.",
-    "model": "line 2 is in order: a model learns from `train`. Who else does?",
-    "predicts": "line {line:g} looks at no labels. A leak needs some.",
-    "chooses": "line 5 is in order: `validation` is there for the choice.",
-    "reports": "line 6 is in order: nobody has seen `test` before.",
-    "own rows": "the line is right, but it uses `train` now. The model has seen these rows.",
-    "choice rows": "the line is right. With `validation`, line 5 chooses by rows the maps know.",
-    "test rows": "the line is right. With `test` here, line 6 reports on rows that the maps know.",
-    # 11.2
-    "choice": "a pair: the name of a calibrator, and its log loss",
-    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
-    "then open `test_rows`.",
-    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
-    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
-    "several numbers is too good on average.",
-    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
-    # 11.3
     "case": "{n} calibration rows",
     "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
@@ -52,7 +36,16 @@ SAY = {
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
     "share off": "for {call} the share is {wanted}, not {found}.",
     "a share": "one share, a number",
-    # 11.4
+    # 11.2
+    "choice": "a pair: the name of a calibrator, and its log loss",
+    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
+    "then open `test_rows`.",
+    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
+    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
+    "several numbers is too good on average.",
+    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
+    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
+    # 11.3
     "bins": "{n} scaled predictions and {bins} bins",
     "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
     "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
@@ -68,22 +61,51 @@ SAY = {
 
 # --- 11.1 --------------------------------------------------------------------------------------
 
-_LINE, _PART = 4, "calibration"
-_PARTS = ("train", "calibration", "validation", "test")
-_IN_ORDER = {1: "predicts", 2: "model", 3: "predicts", 5: "chooses", 6: "reports"}
-_OTHER_PARTS = {"train": "own rows", "validation": "choice rows", "test": "test rows"}
+
+def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield calibration predictions, their labels, and new predictions."""
+    yield (
+        np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]),
+        np.array([0, 0, 1, 0, 1, 0, 1, 1]),
+        # Beyond both ends of the calibration set lie one and two: so no two slips look alike.
+        np.array([0.05, 0.15, 0.24, 0.45, 0.5, 0.55, 0.62, 0.85, 0.87, 0.95, 0.99]),
+    )
+    # Two blocks of 200, the lower with one event, the upper with all but one: nothing is certain.
+    rising = (np.arange(400) + 0.5) / 400
+    yield rising, np.repeat([1, 0, 1, 0], [1, 199, 199, 1]), rising[::7]
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        said = rng.random(40)
+        yield said, (rng.random(40) < said).astype(np.int64), rng.random(97)
 
 
-def judge_leak(answer: Any) -> str | None:
-    """Judge exercise 11.1: the line with the leak, and the rows that it should use."""
-    line, part = answers.as_list(answer, SAY["repair"], 2)
-    number = answers.as_probability(line, SAY["line"])  # "4" is fine, too
-    name = answers.as_option(part, _PARTS, SAY["line"])
-    if number in _IN_ORDER:
-        return SAY[_IN_ORDER[int(number)]].format(line=number)
-    if number != _LINE:
-        return SAY["no line"].format(line=number)
-    return None if name == _PART else SAY[_OTHER_PARTS[name]]
+def judge_certain(answer: Any) -> str | None:
+    """Judge exercise 11.1: the share of new predictions that become exactly 0 or 1."""
+    function = answers.as_function(answer)
+    for p, y, new in _isotonic_cases():
+        shown = SAY["case"].format(n=len(p))
+        found = answers.as_number(answers.call(function, p, y, new, shown=shown), SAY["a share"])
+        fitted = IsotonicCalibrator().fit(p, y)
+        out, own = fitted.calibrate(new), fitted.calibrate(p)
+        certain = (out == 0) | (out == 1)
+        wanted = float(certain.mean())
+        if same(found, wanted, 1e-3):  # one row more or less is 0.01 away
+            continue
+        inside = (new >= p.min()) & (new <= p.max())
+        slips = {
+            "outside": (certain & inside).mean(),
+            "zeros only": (out == 0).mean(),
+            "ones only": (out == 1).mean(),
+            "own outputs": ((own == 0) | (own == 1)).mean(),
+            "nearly": ((out < 0.01) | (out > 0.99)).mean(),
+            "number": certain.sum(),
+            "others": 1 - wanted,
+            "percent": 100 * wanted,
+        }
+        if slip := answers.slip_of(found, slips, 1e-3):
+            return SAY[slip].format(call=shown)
+        return SAY["share off"].format(call=shown, **apart(found, wanted))
+    return None
 
 
 # --- 11.2 --------------------------------------------------------------------------------------
@@ -93,12 +115,12 @@ def judge_leak(answer: Any) -> str | None:
 def _candidates() -> dict[str, tuple[float, float, float]]:
     """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
     fake = SyntheticShape("square", 0.5)
-    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 175), (500, 176), (500, 177))]
+    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 1450), (500, 1451), (500, 1452))]
     makers: dict[str, Any] = {
         "Platt": PlattCalibrator(),
         "beta": BetaCalibrator(),
         "isotonic": IsotonicCalibrator(),
-        "Venn-Abers": VennAbers("probabilities"),
+        "histogram": HistogramBinning(10),
     }
     found = {}
     for name, maker in makers.items():
@@ -128,57 +150,8 @@ def judge_choice(answer: Any) -> str | None:
 # --- 11.3 --------------------------------------------------------------------------------------
 
 
-def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Yield calibration predictions, their labels, and new predictions."""
-    yield (
-        np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]),
-        np.array([0, 0, 1, 0, 1, 0, 1, 1]),
-        # Beyond both ends of the calibration set lie one and two: so no two slips look alike.
-        np.array([0.05, 0.15, 0.24, 0.45, 0.5, 0.55, 0.62, 0.85, 0.87, 0.95, 0.99]),
-    )
-    # Two blocks of 200, the lower with one event, the upper with all but one: nothing is certain.
-    rising = (np.arange(400) + 0.5) / 400
-    yield rising, np.repeat([1, 0, 1, 0], [1, 199, 199, 1]), rising[::7]
-    for seed in (1, 2):
-        rng = np.random.default_rng(seed)
-        said = rng.random(40)
-        yield said, (rng.random(40) < said).astype(np.int64), rng.random(97)
-
-
-def judge_certain(answer: Any) -> str | None:
-    """Judge exercise 11.3: the share of new predictions that become exactly 0 or 1."""
-    function = answers.as_function(answer)
-    for p, y, new in _isotonic_cases():
-        shown = SAY["case"].format(n=len(p))
-        found = answers.as_number(answers.call(function, p, y, new, shown=shown), SAY["a share"])
-        fitted = IsotonicCalibrator().fit(p, y)
-        out, own = fitted.calibrate(new), fitted.calibrate(p)
-        certain = (out == 0) | (out == 1)
-        wanted = float(certain.mean())
-        if same(found, wanted, 1e-3):  # one row more or less is 0.01 away
-            continue
-        inside = (new >= p.min()) & (new <= p.max())
-        slips = {
-            "outside": (certain & inside).mean(),
-            "zeros only": (out == 0).mean(),
-            "ones only": (out == 1).mean(),
-            "own outputs": ((own == 0) | (own == 1)).mean(),
-            "nearly": ((out < 0.01) | (out > 0.99)).mean(),
-            "number": certain.sum(),
-            "others": 1 - wanted,
-            "percent": 100 * wanted,
-        }
-        if slip := answers.slip_of(found, slips, 1e-3):
-            return SAY[slip].format(call=shown)
-        return SAY["share off"].format(call=shown, **apart(found, wanted))
-    return None
-
-
-# --- 11.4 --------------------------------------------------------------------------------------
-
-
 def judge_discretise(answer: Any) -> str | None:
-    """Judge exercise 11.4: each scaled prediction becomes the mean of its bin."""
+    """Judge exercise 11.3: each scaled prediction becomes the mean of its bin."""
     function = answers.as_function(answer)
     for n, n_bins in ((12, 3), (60, 5), (40, 1)):
         shown = SAY["bins"].format(n=n, bins=n_bins)
@@ -232,14 +205,15 @@ TITLE = "Choose a calibrator"
 
 CHECKS = {
     "11.1": Check(
-        task="Find the leak",
-        variable="my_repair",
-        judge=judge_leak,
+        task="Count the certain outputs",
+        variable="certain_share",
+        judge=judge_certain,
         hints=(
-            "For each line that looks at labels, write down whose rows they are.",
-            "One part is never used. Two steps share another one.",
+            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
+            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
         ),
-        praise="four jobs need four parts: train the model, fit the map, choose, report.",
+        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
+        "at one end is enough.",
     ),
     "11.2": Check(
         task="Choose on validation rows, report on test rows",
@@ -256,17 +230,6 @@ CHECKS = {
         tolerance=0.0005,
     ),
     "11.3": Check(
-        task="Count the certain outputs",
-        variable="certain_share",
-        judge=judge_certain,
-        hints=(
-            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
-            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
-        ),
-        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
-        "at one end is enough.",
-    ),
-    "11.4": Check(
         task="Write the discretisation",
         variable="discretise",
         judge=judge_discretise,
@@ -282,18 +245,6 @@ CHECKS = {
 
 PREDICTIONS = {
     "11a": Prediction(
-        question="The map is fitted to the rows that trained the trees. On new rows the ECE "
-        "becomes…",
-        options=("smaller", "about the same", "larger"),
-        outcome="larger",
-        why="On their own training rows the trees are nearly always right. So the map learns to "
-        "trust them blindly.",
-        tells=(
-            r"rows of its own|not leak|find the leak|trusts? (it|them|the trees) blindly",
-            r"knows them too well|fitted to other rows",
-        ),
-    ),
-    "11b": Prediction(
         question="The true map is bent twice, and there are 100 rows. Which of the five comes "
         "closest to it?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
@@ -302,16 +253,15 @@ PREDICTIONS = {
         "it removes error.",
         tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
     ),
-    "11c": Prediction(
+    "11b": Prediction(
         question="Which of the five comes closest with 10,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
         why="Platt and beta have reached the best curves of their families, and these do not "
-        "fit. Isotonic regression can follow every bend that rises, and Venn-Abers is built "
-        "from it.",
+        "fit. Isotonic regression can follow every bend that rises.",
         tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
-    "11d": Prediction(
+    "11c": Prediction(
         question="Histogram binning gets more and more bins. Which of these has the lowest "
         "measured ECE?",
         options=("1 bin", "5 bins", "20 bins", "100 bins"),
@@ -319,7 +269,7 @@ PREDICTIONS = {
         why="One bin says the share of events to everybody. That is calibrated, and useless.",
         tells=(r"lowest ECE can go with|one bin[^.]{0,60}calibrated",),
     ),
-    "11e": Prediction(
+    "11d": Prediction(
         question="There are 1,000 calibration rows. In which share of predictions does the "
         "Venn-Abers interval hold the true probability?",
         options=("about 20 %", "about 50 %", "about 90 %", "all"),
@@ -328,7 +278,7 @@ PREDICTIONS = {
         "1,000 rows one label changes little.",
         tells=(r"no confidence interval|(one|another) label (changes|could change)",),
     ),
-    "11f": Prediction(
+    "11e": Prediction(
         question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
         outcome=4.3,
         unit="times",
@@ -336,7 +286,7 @@ PREDICTIONS = {
         "measured is such noise.",
         tells=(r"\b4\.3\b",),
     ),
-    "11g": Prediction(
+    "11f": Prediction(
         question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
         "scaling-binning…",
         options=("stays", "doubles", "grows tenfold"),
@@ -345,7 +295,7 @@ PREDICTIONS = {
         "averages of predictions have little noise.",
         tells=(r"not with labels|B ?\+ ?1/ε|labels fit two numbers|no label is used",),
     ),
-    "11h": Prediction(
+    "11g": Prediction(
         question="There are 60 data sets of a calibrated model. How often does the 90 % "
         "percentile interval of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
@@ -354,7 +304,7 @@ PREDICTIONS = {
         "comes near the truth, which is 0.",
         tells=(r"deserves its name|(keeps|adds) (the upward|more chance)|never holds",),
     ),
-    "11i": Prediction(
+    "11h": Prediction(
         question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
         "the truth?",
         options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
@@ -363,7 +313,7 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
-    "11j": Prediction(
+    "11i": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "
         "calibration error. You have 10,000 test rows. Whose pick is right more often?",
         options=("that of the log loss", "that of a PL3 fit", "both alike"),

@@ -7,7 +7,6 @@ Sources: Kumar, Liang and Ma (2019) sections 3, 4; Kängsepp et al. (2022) secti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -48,14 +47,6 @@ _SHAPES = {"bent": SyntheticShape("stairs", 0.35), "square": SyntheticShape("squ
 DISTORTIONS = ("line", "bent", "square", "none")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Runs:
-    """What all runs of one method on one distortion have found."""
-
-    values: FloatVector  # per measure, size and run: (3, S, R); some losses are infinite
-    maps: FloatVector  # of the first run of each size, on the grid: (S, G)
-
-
 def grid_of(distortion: str) -> tuple[FloatVector, FloatVector]:
     """Return the predictions on which maps are measured, and their true probabilities."""
     return rows_of(distortion, (np.arange(_POINTS) + 0.5) / _POINTS)
@@ -77,16 +68,18 @@ def measured(fitted: FloatVector, truth: FloatVector) -> tuple[float, float, flo
     return float(to_truth.mean()), float(to_frequency.mean()), float(loss.mean())
 
 
-def runs_of(distortion: str, method: str, n_bins: int) -> Runs:
-    """Fit a method to all calibration sets, which are the same for all methods."""
+def runs_of(distortion: str, method: str, n_bins: int) -> FloatVector:
+    """Fit a method to all calibration sets, which are the same for all methods.
+
+    Values by measure, size and run, (3, S, R); some losses are infinite.
+    """
     return _runs(distortion, method, n_bins if method in BINNED else 0)
 
 
 @lru_cache(maxsize=64)
-def _runs(distortion: str, method: str, n_bins: int) -> Runs:
+def _runs(distortion: str, method: str, n_bins: int) -> FloatVector:
     prob, truth = grid_of(distortion)
     values = np.empty((len(MEASURES), len(SIZES), RUNS))
-    maps = np.empty((len(SIZES), _POINTS))
     rng = np.random.default_rng(_SEED)
     for s, size in enumerate(SIZES):
         for run in range(RUNS):
@@ -94,6 +87,4 @@ def _runs(distortion: str, method: str, n_bins: int) -> Runs:
             label = (rng.random(size) < chance).astype(np.int64)
             fitted = METHODS[method](n_bins).fit(said, label).calibrate(prob)
             values[:, s, run] = measured(fitted, truth)
-            if run == 0:
-                maps[s] = fitted
-    return Runs(values=read_only(values), maps=read_only(maps))
+    return read_only(values)

@@ -19,6 +19,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     rows, widths = ("ABC", [1.0, 0.9, 0.9]) if compact else ("AB;AC", [1.0, 1.15])
     panels = figure.subplot_mosaic(rows, width_ratios=widths)
     plot.reliability(hospital.table, ax=panels["A"], show={"bars", "means", "gaps"})
+    panels["A"].axvline(hospital.game.threshold, color="k", linestyle=":", label="threshold t")
     figures.game_scores(hospital.plays, panels["B"])
     plot.regret({"regret": hospital.curve}, panels["C"], marks=[hospital.game.threshold])
     # The same scales in all states, so that a dial moves the picture and not the axis.
@@ -32,7 +33,7 @@ _CONTROLS = (
         name="harm",
         label="Harm of a wrong treatment",
         values=(0.5, 1, 2, 4, 6, 10, 18),
-        default=6,
+        default=0.5,
         book=(0.5, 1, 2, 4, 6, 10, 18),
         form="{:g}",
     ),
@@ -49,10 +50,10 @@ _CONTROLS = (
     Slider(name="week", label="Week", values=tuple(range(1, 13)), default=1),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("Over-confident, harm 6", {}),
-    ("Over-confident, harm 2", {"harm": 2}),
+    ("Over-confident, harm 0.5", {}),
+    ("Over-confident, harm 6", {"harm": 6}),
     ("Over-confident, harm 18", {"harm": 18}),
-    ("Recalibrated, harm 6", {"model": "recalibrated"}),
+    ("Recalibrated, harm 6", {"harm": 6, "model": "recalibrated"}),
 )
 
 

@@ -59,7 +59,7 @@ class Hospital(Result):
 def hospital_view(
     *,
     model: str = "over-confident",
-    harm: float = 6,
+    harm: float = 0.5,
     beds: int = 10,
     rounds: int = 500,
     week: int = 1,

@@ -37,7 +37,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
         *({"n": value} for value in (49, 99.5, 1501)),
     ],
     "best_by": [{"n": 200}],
-    "calibrator_race": [{"n": 201}, {"n_bins": 0}, {"n_bins": 51}],
+    "which_number": [{"n_bins": 4}],
     "simplex_lens": [{"k": 3}, {"n_fit": 0}],
     "six_vectors": [{"share": -0.1}, {"share": 1.1}, {"share": np.nan}],
     "boldness": [{"times": value} for value in (0, -1, np.inf, np.nan)],
@@ -46,12 +46,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "look_every_day": [{"days": 0}, {"days": 1.5}, {"shift": np.nan}],
 }
 # Dials that change only what is drawn, or only what another choice asks for.
-SILENT = {
-    "diagram_lab": "show",
-    "two_families": "tops",
-    "outlier_hunter": "sizes",
-    "calibrator_race": "n_bins",
-}
+SILENT = {"diagram_lab": "show", "two_families": "tops", "outlier_hunter": "sizes"}
 SMALLER = {"outlier_hunter": {"n": 200}, "prevalence_dial": {"n": 1000}}  # quicker to draw
 
 

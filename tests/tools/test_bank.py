@@ -118,11 +118,10 @@ def two_logits() -> list[str]:
     return [f"{softmax(np.array([2.0, 0.0]) / t)[0]:.3f}" for t in (1, 2)]
 
 
-def ward() -> list[str]:
-    costs = [[0, 0], [6, -2]]
-    right = np.arange(10) < 7
-    won = -policy_cost(right, np.full(10, 0.7), costs=[[6, -2], [6, -2]]).value
-    return [f"{decision_threshold(costs):.2f}", f"{won:.1f}"]
+def unwritten_price() -> list[str]:
+    miss = 200 * 0.95 / 0.05
+    assert decision_threshold((200, miss)) == pytest.approx(0.05)
+    return [f"{miss:,.0f}"]
 
 
 def at_least_ten() -> list[str]:
@@ -167,7 +166,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "11.2": lambda: [f"{brier_score([0], [1.0]).value:.0f}"],
     "12.3": lambda: [f"{0.3 + 0.2:.1f}"],
     "12.4": lambda: [f"{2 * 0.9 - 0.98:.2f}"],
-    "13.1": ward,
+    "13.1": unwritten_price,
     "13.4": at_the_threshold,
     "14.1": lambda: [f"{0.05 + 0.04:.2f}"],
 }

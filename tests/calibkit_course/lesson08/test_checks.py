@@ -13,25 +13,9 @@ from scipy import stats
 import calibkit as ck
 from calibkit import significance
 from calibkit.bins import Pava, PavaBC
-from calibkit.errors import expected_calibration_error as ece
-from calibkit.fakes import LogitDistortion
 from calibkit.types import FloatVector
 from calibkit_course import data
-from calibkit_course.lesson08.checks import LABELS, PREDICTIONS, _fit
-
-# --- 8.1 ---------------------------------------------------------------------------------------
-
-DATA = LogitDistortion(slope=0.8).sample(400, rng=84)
-ECE = ece(DATA.y_true, DATA.y_prob).value
-
-
-def redraws(chance: FloatVector, n_rounds: int = 1000) -> FloatVector:
-    rng = np.random.default_rng(1)
-    return np.array([ece(rng.random(400) < chance, DATA.y_prob).value for _ in range(n_rounds)])
-
-
-REDRAWN = redraws(DATA.y_prob)
-FROM_COINS = redraws(np.full(400, 0.5), 60)
+from calibkit_course.lesson08.checks import _CAUGHT, LABELS, PREDICTIONS, _fit
 
 # --- 8.2 ---------------------------------------------------------------------------------------
 
@@ -79,17 +63,18 @@ def sized(rule: Callable[[FloatVector, int, int], Any]) -> Callable[..., Any]:
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "8.1": [
-        (np.mean(REDRAWN < ECE), "the share of redraws *below*"),
-        (ECE, "the ECE itself"),
-        (REDRAWN.mean(), "mean of the redraws"),
-        (REDRAWN.mean() + 3e-3, "with a share near"),
-        (np.mean(FROM_COINS >= ECE), "like those of a coin"),
-        (100 * np.mean(REDRAWN >= ECE), "per cent"),
-        (210, "Add 1, divide by 1,001"),
-        (5000, "but this is 5000"),
-        (0.4, "with a share near"),
+        (0.05, "Which share of the rejected"),
+        (0.485, "that are caught"),
+        (0.231, "models that are over-confident"),
+        (0.063, "all 100 models"),
+        (0.0935, "as many honest models as others"),
+        (0.618, "all three as caught"),
+        (0.75, "the 9 of 200"),
+        (76.9, "per cent"),
+        (4.85, "a number of models"),
+        (0.4, "is honest, not 0.40"),
         (None, "it should be a number"),
-        ("p = .2", "a number"),
+        ("3 of 4", "a number"),
     ],
     "8.2": [
         (by_law(lambda law, k, n: np.minimum(1, 2 * np.minimum(law.cdf(k), law.sf(k - 1)))),
@@ -142,11 +127,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
-    "8.1": [
-        (1 + np.sum(REDRAWN >= ECE)) / 1001,
-        np.mean(REDRAWN >= ECE),
-        ck.null_level(ece, DATA.y_true, DATA.y_prob, rng=3).p_value,
-    ],
+    "8.1": [4.85 / 6.305, 0.77, np.float32(0.7692)],
     "8.2": [
         lambda k, n, p: np.round(scipy_p(k, n, p), 4),
         scipy_p,
@@ -190,6 +171,7 @@ def test_the_outcome_of_8a_is_what_the_lesson_prints(root: Path) -> None:
     stored = (root / "notebooks" / LESSON).with_suffix(".ipynb").read_text("utf-8")
     (caught,) = re.findall(r"over-confident: (\d+) of 200 models rejected", stored)
     assert PREDICTIONS["8a"].outcome == f"about {round(int(caught) / 50) * 50}"
+    assert int(caught) / 200 == _CAUGHT and "perfect: 9 of 200" in stored  # as exercise 8.1 says
 
 
 ROW = re.compile(

@@ -47,14 +47,14 @@ class TestView:
         assert len(set(others)) == 1
 
     def test_a_lower_level_rejects_less_but_not_in_proportion(self):
-        """What prediction 8b asks."""
+        """What prediction 8c asks."""
         levels = (0.05, 0.01)
         high, low = (lesson08.outlier_hunter_view(n=4000, alpha=a).error.null_mean for a in levels)
         assert high / 3 < low < high
 
     @pytest.mark.slow
     def test_more_data_raise_the_null_level_of_ten_bins_only(self, subtests):
-        """What prediction 8c asks, and the remedies of the lesson."""
+        """What prediction 8b asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
             with subtests.test(rule):
                 few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))

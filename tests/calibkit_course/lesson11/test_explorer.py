@@ -1,14 +1,14 @@
-"""The calibrator race: its arithmetic against the package, its view, its words and its shells."""
+"""The calibrator race, and the bins that numbers choose, against the package."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import integrate
 
 from calibkit import log_loss
-from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
+from calibkit.bins import EqualMass
+from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, PlattCalibrator
 from calibkit_course import lesson11
-from calibkit_course.lesson11.explorer import _SCALES
+from calibkit_course.lesson11 import number
 from calibkit_course.lesson11.race import (
     MEASURES,
     METHODS,
@@ -19,9 +19,6 @@ from calibkit_course.lesson11.race import (
     rows_of,
     runs_of,
 )
-from calibkit_course.lesson11.view import GROUPS, MEASURE_TEXTS
-
-PLAIN = ["0.003", "0.01", "0.03", "0.1", "0.3"]
 
 
 class TestMeasured:
@@ -66,7 +63,7 @@ class TestMeasured:
         assert measured(*grid_of(distortion))[0] == pytest.approx(exact, abs=1e-5)
 
 
-class TestRuns:
+class TestRace:
     def test_the_calibration_sets_are_those_that_are_said(self, subtests):
         """The first run of the first size, again and by hand."""
         rng = np.random.default_rng(11)
@@ -76,79 +73,66 @@ class TestRuns:
         for name, maker in (("Platt", PlattCalibrator()), ("isotonic", IsotonicCalibrator())):
             with subtests.test(name):
                 wanted = maker.fit(said, label).calibrate(prob)
-                found = runs_of("bent", name, 15)
-                np.testing.assert_array_equal(found.maps[0], wanted)
-                assert tuple(found.values[:, 0, 0]) == measured(wanted, truth)
+                assert tuple(runs_of("bent", name, 15)[:, 0, 0]) == measured(wanted, truth)
 
     def test_isotonic_knows_the_order_only(self):
         """Equal labels of equal ranks: the same blocks whatever the distortion of predictions."""
-        bent, square = (runs_of(name, "isotonic", 15).values for name in ("bent", "square"))
+        bent, square = (runs_of(name, "isotonic", 15) for name in ("bent", "square"))
         np.testing.assert_allclose(bent[0], square[0], atol=0.02)
-
-    @pytest.mark.slow
-    def test_bins_matter_where_there_are_bins(self):
-        assert runs_of("line", "Platt", 5) is runs_of("line", "Platt", 50)
-        few, many = (runs_of("line", "histogram", b).maps[0] for b in (2, 15))
-        assert len(np.unique(few)) == 2 < len(np.unique(many))
 
     def test_a_calibrated_model_can_only_lose(self):
         prob, truth = grid_of("none")
         assert measured(prob, truth)[0] == 0
-        assert (runs_of("none", "Platt", 15).values[0] > 0).all()
-
-
-class TestView:
-    @pytest.mark.parametrize("measure", MEASURES)
-    def test_quantiles_are_those_of_the_runs(self, measure):
-        found = lesson11.calibrator_race_view(methods="free", measure=measure, n=500)
-        values = runs_of("bent", "Venn-Abers", 15).values[MEASURES.index(measure)]
-        assert values.shape == (len(SIZES), RUNS)
-        assert all(found.middle[1, s] in values[s] for s in range(len(SIZES)))
-        below = (values <= found.middle[1][:, None]).sum(axis=1)
-        assert (below >= RUNS / 2).all()
-        assert (found.low <= found.middle).all() and (found.middle <= found.high).all()
-
-    def test_infinite_losses_stay_infinite(self):
-        found = lesson11.calibrator_race_view(methods="free", measure="loss")
-        assert np.isinf(found.middle[0]).all() and np.isfinite(found.middle[1]).all()
-        assert "isotonic infinite" in found.describe()
-
-    def test_it_says_who_is_ahead(self):
-        found = lesson11.calibrator_race_view(n=10_000)
-        assert "distance from the true map" in found.describe()
-        assert "10,000 rows, is: isotonic 0.0167, Platt 0.0398" in found.describe()
-        assert found.describe().endswith("Without repair it is 0.0399.")
-        assert list(found.to_frame()) == ["method", "rows", "low", "median", "high"]
+        assert (runs_of("none", "Platt", 15)[0] > 0).all()
 
     @pytest.mark.slow
-    def test_what_the_lesson_says_to_look_for(self, subtests):
-        line = lesson11.calibrator_race_view(distortion="line", methods="all")
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_medians_are_those_of_the_runs(self, measure):
+        found = lesson11.calibrator_race(methods="all", measure=measure)
+        values = runs_of("bent", "Venn-Abers", 15)[MEASURES.index(measure)]
+        assert values.shape == (len(SIZES), RUNS)
+        for s, size in enumerate(SIZES):
+            middle = found.at("Venn-Abers", size)
+            assert middle in values[s] and (values[s] <= middle).sum() >= RUNS / 2
+
+    @pytest.mark.parametrize(
+        "bad", [{"n_bins": 0}, {"n_bins": 51}, {"measure": "x"}, {"distortion": "x"}]
+    )
+    def test_bad_values_are_named(self, bad):
+        with pytest.raises(ValueError, match="|".join(bad)):
+            lesson11.calibrator_race(**bad)
+        with pytest.raises(ValueError, match="no 'Platt' with 101 rows"):
+            lesson11.calibrator_race().at("Platt", 101)
+
+    @pytest.mark.slow
+    def test_what_the_lesson_says_of_other_races(self, subtests):
+        line = lesson11.calibrator_race(distortion="line", methods="all")
         for size in SIZES:
             with subtests.test(size=size):
                 others = [line.at(name, size) for name in METHODS if name != "Platt"]
                 assert line.at("Platt", size) < min(others)
-        loss = lesson11.calibrator_race_view(methods="all", measure="loss", n=100)
-        assert sum(np.isinf(loss.at(name)) for name in METHODS) == 2
+        loss = lesson11.calibrator_race(methods="all", measure="loss")
+        assert [np.isinf(loss.at(n, 100)) for n in ("isotonic", "histogram", "Venn-Abers")] == [
+            True,
+            True,
+            False,
+        ]
         near, left = (
-            lesson11.calibrator_race_view(methods="binned", measure=m, distortion="line")
+            lesson11.calibrator_race(methods="binned", measure=m, distortion="line")
             for m in ("map", "left")
         )
-        for name in GROUPS["binned"]:
+        for name in near.methods:
             with subtests.test(name):
                 assert left.at(name, 10_000) < 0.7 * near.at(name, 10_000)
 
 
-class TestExplorer:
-    @pytest.mark.parametrize(
-        ("measure", "wanted"),
-        [("map", PLAIN), ("loss", ["0.00003", "0.0001", "0.0003", "0.001", *PLAIN])],
-    )
-    def test_the_logarithmic_scale_has_plain_numbers(self, measure, wanted):
-        race = lesson11.calibrator_race()
-        figure = plt.figure(layout="constrained")
-        race.draw(race.view(measure=measure), figure, False)
-        axis = figure.axes[0].yaxis
-        low, high = _SCALES[MEASURE_TEXTS[measure]]
-        ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
-        shown = [text.get_text() for at, text in ticks if 0.999 * low <= at <= 1.001 * high]
-        assert shown == wanted
+def test_numbers_of_bins_are_measured_as_the_package_does():
+    """The first draw of five bins, by hand; and what each number chooses."""
+    view = lesson11.which_number_view(n_bins=5)
+    old = number.BOLD.sample(number.FITTED, 0)
+    wanted = HistogramBinning(EqualMass(5)).fit(old.y_prob, old.y_true).calibrate(number.GRID)
+    np.testing.assert_array_equal(view.fitted, wanted)
+    last = lesson11.which_number_view(n_bins=100)
+    chosen = [last.chosen(values) for values in (last.ece, last.loss, last.far)]
+    assert chosen == [1, 12, 12] and np.isinf(last.loss[-1])
+    assert last.ece[3] == view.ece[-1] and "the log loss is infinite" in last.describe()
