@@ -1,4 +1,4 @@
-"""Sorted predictions with the bounds of their bins: what tests and general losses work on."""
+"""Sorted predictions with the bounds of their bins: what the test-based error works on."""
 
 from typing import Any
 
