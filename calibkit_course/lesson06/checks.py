@@ -363,13 +363,13 @@ PREDICTIONS = {
         ),
     ),
     "6e": Prediction(
-        question="You have 5,000 predictions instead of 1,000. Which number of bins puts the "
-        "estimates on the truth?",
-        options=("lower", "the same", "higher"),
-        outcome="higher",
-        why="What bins hide stays as it is, and chance invents less. So it takes more bins until "
-        "chance has invented as much as the bins hide.",
-        tells=(r"crossing to more bins|more data[^.]{0,40}more bins|takes more bins",),
+        question="In 5 bins, the mean ECE of 1,000 predictions lies on the true error. Where does "
+        "that of 5,000 predictions lie, in the same bins?",
+        options=("below the truth", "on it", "above it"),
+        outcome="below the truth",
+        why="What five bins hide stays as it is, and chance invents less. The two no longer cancel, "
+        "so more data make this estimate worse, until there are more bins.",
+        tells=(r"hides error with 5,000|two no longer cancel|more data make[^.]{0,30}worse",),
     ),
     "6c": Prediction(
         question=(

@@ -271,8 +271,8 @@ CHECKS = {
         rubric=REPORT,
         hints=(
             "The first sentence says how many rows there are, which error they show with its "
-            "interval, and what a calibrated model would show. All three stand in "
-            "`report['calibration']`.",
+            "interval, and what a calibrated model would show. All three stand "
+            "in the third answer, `bets['calibration']`.",
             "The second sentence says which way the model is wrong, and what trust costs "
             "beside no model. The third says which repair gains how much on held-out rows, "
             "with its interval.",
@@ -318,6 +318,15 @@ PREDICTIONS = {
         why="Its error is so large that 120 rows show it. To see that labels and predictions "
         "belong together takes more, and so do the costs.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
+    ),
+    "14f": Prediction(
+        question="Trust in these forecasts has lost the bettor 82. Will the report say that at her "
+        "price trust costs more than no bet at all?",
+        options=("yes", "no", "it cannot tell"),
+        outcome="it cannot tell",
+        why="With one bet in ten lost she would be even. She made 478 bets, so 48 lost ones were "
+        "due, and 56 came; chance moves such a count by six or seven either way.",
+        tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
