@@ -367,8 +367,8 @@ PREDICTIONS = {
         "that of 5,000 predictions lie, in the same bins?",
         options=("below the truth", "on it", "above it"),
         outcome="below the truth",
-        why="What five bins hide stays as it is, and chance invents less. The two no longer cancel, "
-        "so more data make this estimate worse, until there are more bins.",
+        why="What five bins hide stays as it is, and chance invents less. The two no longer "
+        "cancel, so more data make this estimate worse, until there are more bins.",
         tells=(r"hides error with 5,000|two no longer cancel|more data make[^.]{0,30}worse",),
     ),
     "6c": Prediction(

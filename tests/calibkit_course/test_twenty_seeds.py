@@ -197,7 +197,7 @@ def an_edge_makes_the_bed_nearly_a_toss_up(seed: int) -> bool:
     shape, stairs = SyntheticShape.with_error("square", 0.05), cal.SlopeOneBinning(15)
     samples = [shape.sample(1000, 100 * seed + k) for k in range(100)]
     two = [stairs.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
-    return bool(0.33 < np.mean([first > second for first, second in two]) < 0.55)
+    return bool(0.38 < np.mean([first > second for first, second in two]) < 0.65)
 
 
 def one_piece_between_logits_is_enough(seed: int) -> bool:
@@ -259,7 +259,7 @@ def the_model_wrong_by_a_factor_of_two_has_the_smaller_error(seed: int) -> bool:
 
 
 def who_knows_nothing_beats_who_is_right_about_rare_events(seed: int) -> bool:
-    model, found = GaussianDiscriminant(0.005), []
+    model, found = GaussianDiscriminant(0.005, scale=0.5), []
     for s in (model.sample(6000, 100 * seed + k) for k in range(100)):
         said = np.zeros(s.n), np.full(s.n, 0.005), s.y_prob
         found.append([ck.expected_calibration_error(s.y_true, p, bins=10).value for p in said])
