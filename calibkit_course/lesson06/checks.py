@@ -363,13 +363,13 @@ PREDICTIONS = {
         ),
     ),
     "6e": Prediction(
-        question="In 5 bins, the mean ECE of 1,000 predictions lies on the true error. Where does "
-        "that of 5,000 predictions lie, in the same bins?",
-        options=("below the truth", "on it", "above it"),
-        outcome="below the truth",
+        question="In 5 bins, the mean ECE of 1,000 predictions lies a little below the true error. "
+        "Where does that of 5,000 predictions lie, in the same bins?",
+        options=("closer to the truth", "further below it", "above it"),
+        outcome="further below it",
         why="What five bins hide stays as it is, and chance invents less. The two no longer "
-        "cancel, so more data make this estimate worse, until there are more bins.",
-        tells=(r"hides error with 5,000|two no longer cancel|more data make[^.]{0,30}worse",),
+        "cancel, and only more bins bring the estimate back to the truth.",
+        tells=(r"hides error with 5,000|no longer cancel|more data make[^.]{0,40}worse",),
     ),
     "6c": Prediction(
         question=(

@@ -98,13 +98,13 @@ def judge_needed(answer: Any) -> str | None:
         found = answers.as_number(answers.call(function, factor, shown=call), SAY["events"])
         root = 1.645 / (factor - 1)
         slips = {
-            "no square": math.ceil(root),
-            "two sides": math.ceil((1.96 / (factor - 1)) ** 2),
-            "not minus": math.ceil((1.645 / factor) ** 2),
+            "no square": root,
+            "two sides": (1.96 / (factor - 1)) ** 2,
+            "not minus": (1.645 / factor) ** 2,
             "not whole": root**2,
         }
         if found != math.ceil(root**2):
-            slip = answers.slip_of(found, slips, 0.5) or "needed"
+            slip = answers.slip_of(found, slips, 1.0) or "needed"
             return SAY[slip].format(call=call, wanted=math.ceil(root**2), found=found)
     return None
 
