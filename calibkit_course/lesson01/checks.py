@@ -258,7 +258,7 @@ PREDICTIONS = {
         why="On five days it rains on no fifth, one fifth, two fifths and so on, and never on a "
         "sixth. Even the last four groups come out exact in 9 of 100 honest records only, as "
         "they did here.",
-        tells=(r"cannot show a sixth|never on a sixth|all five promises|are luck",),
+        tells=(r"cannot show a sixth|never on a sixth|keep all five|are luck",),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster too sure, or not "

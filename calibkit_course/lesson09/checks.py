@@ -15,14 +15,14 @@ from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 SAY = {
     # 9.1
-    "three": "three numbers: the ratio, and the 5 % and 95 % quantiles by chance",
+    "three": "three numbers: the ratio, and both ends of the range by chance",
     "ratio": "the ratio should be {wanted}, but here it is {found}.",
     "upside": "this is expected over observed. Put the observed number on top.",
     "mean": "this is the share of events. Divide it by the mean prediction.",
-    "order": "the lower quantile comes before the upper one.",
-    "around": "these quantiles lie around the measured ratio. By chance, ratios lie around 1.",
-    "outer": "these are the quantiles of 2.5 % and 97.5 %. Take those of 5 % and 95 %.",
-    "chance": "the quantiles should be near {low:.2f} and {high:.2f}. Redraw with each p.",
+    "order": "the lower end comes before the upper one.",
+    "around": "this range lies around the measured ratio. By chance, ratios lie around 1.",
+    "outer": "this range holds 95 % of calibrated models. Take 1.645, not 1.96.",
+    "chance": "the ends should be near {low:.2f} and {high:.2f}: 1 minus and plus 1.645 / √E.",
     # 9.2
     "needed call": "`events_needed({factor:g})`",
     "events": "a whole number of expected events",
@@ -184,8 +184,7 @@ CHECKS = {
         judge=judge_ratio,
         hints=(
             "The predictions add up to the expected number of events: `p.sum()`.",
-            "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Take `np.quantile` of "
-            "all rounds.",
+            "With `E = p.sum()`, the lower end is `1 - 1.645 / np.sqrt(E)`.",
         ),
         praise="there are 23 % too many events, and chance alone rarely reaches that.",
         tolerance=0.02,
@@ -196,7 +195,7 @@ CHECKS = {
         judge=judge_needed,
         hints=(
             "Set the factor equal to 1 + 1.645 / √E, and solve for E.",
-            "Return `math.ceil((1.645 / (factor - 1)) ** 2)`.",
+            "E is the square of 1.645 / (factor - 1), and `math.ceil` rounds it up.",
         ),
         praise="a factor of 1.2 takes 68 expected events: 136 tosses of a coin, or 68,000 rows of "
         "an event of 0.1 %.",
