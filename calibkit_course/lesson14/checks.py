@@ -303,12 +303,14 @@ PREDICTIONS = {
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(
-        question="How many times as many rows give an interval a tenth as wide?",
-        outcome=100,
-        unit="times",
-        why="The interval shrinks with the square root of n. Ten times as narrow takes ten times "
-        "ten as many rows.",
-        tells=(r"hundred times|square root",),
+        question="How large must the average error of 300 predictions be, if the audit is to find "
+        "it in nine clinics of ten?",
+        options=("about 1 point", "about 4 points", "about 9 points"),
+        outcome="about 9 points",
+        why="An error of four points is found in about one clinic of six. Chance pulls half of the "
+        "measured ones below it, and an audit that accuses at most one honest model in a hundred "
+        "asks for more than four points.",
+        tells=(r"hundred times the rows|nine points is|\b0\.08[78]\b",),
     ),
     "14c": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which light is the first to "
