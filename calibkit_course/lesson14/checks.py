@@ -182,13 +182,10 @@ def _changed(table: FloatVector, changed: Any) -> str:
     if np.allclose(table, given / given.sum(axis=1, keepdims=True)):
         return SAY["divided"]
     if changed.sum() > len(table) // 2:
-        moved = (np.abs(np.roll(table, 1, axis=0) - mended_file()[1][: len(table)]) <= 1e-6).all(
-            axis=1
-        )
-        other = (np.abs(np.roll(table, -1, axis=0) - mended_file()[1][: len(table)]) <= 1e-6).all(
-            axis=1
-        )
-        return SAY["both moved" if max(moved.mean(), other.mean()) > 0.5 else "softmax"]
+        shifted = (np.roll(table, step, axis=0) for step in (1, -1))
+        off = [np.abs(one - mended_file()[1][: len(table)]).max(axis=1) for one in shifted]
+        moved = np.mean(np.array(off) <= 1e-6, axis=1).max() > 0.5
+        return SAY["both moved" if moved else "softmax"]
     return SAY["values"].format(count=int(changed.sum()))
 
 
