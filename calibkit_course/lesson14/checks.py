@@ -305,8 +305,7 @@ PREDICTIONS = {
         options=("about 1 point", "about 4 points", "about 9 points"),
         outcome="about 9 points",
         why="An error of four points is found in about one clinic of six. Chance pulls half of the "
-        "measured ones below it, and an audit that accuses at most one honest model in a hundred "
-        "asks for more than four points.",
+        "measured ones below it, and the audit asks for more than that.",
         tells=(r"hundred times the rows|nine points is|\b0\.08[78]\b",),
     ),
     "14c": Prediction(
