@@ -251,13 +251,14 @@ PREDICTIONS = {
         ),
     ),
     "1b": Prediction(
-        question="It rained on one of the five days with the forecast 1/6. On which of them was "
-        "the promise broken?",
-        options=("the wet one", "a dry one", "none of them"),
-        outcome="none of them",
-        why="Add one more dry day, and it rained on 1 of 6, exactly as stated. The gap vanishes, "
-        "and not one of the five days has changed. Only their group can break a promise.",
-        tells=(r"1 of 6 days|gap (vanishes|is gone|closes)", r"no (single )?day broke"),
+        question="An honest forecaster states the same fifteen numbers. In how many of 100 such "
+        "records is every one of the five groups exact?",
+        options=("none", "about 10", "about 50"),
+        outcome="none",
+        why="On five days it rains on no fifth, one fifth, two fifths and so on, and never on a "
+        "sixth. Even the last four groups come out exact in 9 of 100 honest records only, as "
+        "they did here.",
+        tells=(r"cannot show a sixth|never on a sixth|keep all five|are luck",),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster too sure, or not "

@@ -287,15 +287,14 @@ PREDICTIONS = {
         tells=(r"side of 0\.5|accuracy[^.]{0,40}(falls|drops|moves|suffers)|order alone",),
     ),
     "2d": Prediction(
-        question="You change the temperature. Which part of the Brier score moves?",
-        options=("miscalibration", "discrimination", "uncertainty"),
-        outcome="miscalibration",
-        why="The discrimination depends on the order of the forecasts, and the uncertainty on the "
-        "outcomes. A temperature changes neither of them.",
-        tells=(
-            r"only (the )?miscalibration|discrimination (stays|does not|is the same)",
-            r"(know|knows) just as much|never ignorance",
-        ),
+        question="Bold exaggerates by a factor of three. Which share of its Brier score is the "
+        "price of that?",
+        options=("about a seventh", "about a half", "nearly all"),
+        outcome="about a seventh",
+        why="Most of the fine is for rain that bold could not foresee, and it shares that part "
+        "with honest. An exaggeration costs most where it misses, and most of the time it only "
+        "says more loudly what is so.",
+        tells=(r"a seventh of|most of the fine|\b0\.0279\b", r"what it did not know"),
     ),
     "2e": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "

@@ -267,8 +267,8 @@ PREDICTIONS = {
         "over-confident or under-confident?",
         options=("over-confident", "under-confident"),
         outcome="under-confident",
-        why="Squaring pushes whatever comes second to the corners. If the truth comes second, "
-        "the truth is the extreme one, and the reports are too modest.",
+        why="Squaring moves a vector towards the corners. Here the truth is the squared one, so it "
+        "is the more extreme of the two, and the reports are too modest.",
         tells=(
             r"reports .{0,40}too modest|truth .{0,30}(bolder|more extreme)",
             r"(comes|is) second.{0,60}under-confident|under-confident.{0,60}second",

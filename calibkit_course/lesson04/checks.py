@@ -282,12 +282,13 @@ CHECKS = {
 
 PREDICTIONS = {
     "4a": Prediction(
-        question="Three models have the same five bars. Are their ECEs equal or different?",
-        options=("equal", "different"),
-        outcome="different",
-        why="The bars show frequencies only. The ECE also needs the bin means and the counts. "
-        "With the centre of the bin in place of the mean, all three would look perfect.",
-        tells=(r"only half", r"(same|equal) bars.{0,60}(different|differ)", r"hides one of them"),
+        question="Bob's five bars are as high as Ann's, whose ECE is 0.000. How large is Bob's?",
+        options=("0.000", "0.010", "0.080"),
+        outcome="0.080",
+        why="The bars show frequencies only, and the ECE compares them with what was said. Ann "
+        "says what happens, and Bob says nearly ten points more in four of five bins. So does Cat, "
+        "but nearly all of Cat's predictions lie in the fifth bin.",
+        tells=(r"only half", r"(same|equal) bars.{0,60}(different|differ)", r"half of the story"),
     ),
     "4b": Prediction(
         question="Which diagram comes from the perfect model?",

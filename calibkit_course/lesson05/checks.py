@@ -269,8 +269,9 @@ CHECKS = {
         hints=(
             "In one bin, set the derivative of the sum of (p + s - y)² to zero. You find that"
             " s is a mean.",
-            "Take `total = np.bincount(index, weights=y_true - y_prob, minlength=n_bins)`, "
-            "and divide it by `np.maximum(count, 1)`.",
+            "With `index = bin_of(y_prob, n_bins)`, divide `np.bincount(index, weights=y_true - "
+            "y_prob, minlength=n_bins)` by the count, `np.bincount(index, minlength=n_bins)`; "
+            "`np.maximum(count, 1)` spares an empty bin.",
         ),
         praise="this is frequency minus mean prediction: the gap of the bin, with its sign turned.",
     ),
@@ -292,7 +293,7 @@ CHECKS = {
         judge=judge_map,
         hints=(
             "The map at a prediction is the prediction plus the shift of its bin.",
-            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[index]`, with the index of 5.1.",
+            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[bin_of(y_prob, n_bins)]`.",
         ),
         praise="its mean distance from the diagonal is the ECE, but for rounding.",
     ),

@@ -363,13 +363,13 @@ PREDICTIONS = {
         ),
     ),
     "6e": Prediction(
-        question="You have 5,000 predictions instead of 1,000. Which number of bins puts the "
-        "estimates on the truth?",
-        options=("lower", "the same", "higher"),
-        outcome="higher",
-        why="What bins hide stays as it is, and chance invents less. So it takes more bins until "
-        "chance has invented as much as the bins hide.",
-        tells=(r"crossing to more bins|more data[^.]{0,40}more bins|takes more bins",),
+        question="In 5 bins, the mean ECE of 1,000 predictions lies a little below the true error. "
+        "Where does that of 5,000 predictions lie, in the same bins?",
+        options=("closer to the truth", "further below it", "above it"),
+        outcome="further below it",
+        why="What five bins hide stays as it is, and chance invents less. The two no longer "
+        "cancel, and only more bins bring the estimate back to the truth.",
+        tells=(r"hides error with 5,000|no longer cancel|more data make[^.]{0,40}worse",),
     ),
     "6c": Prediction(
         question=(

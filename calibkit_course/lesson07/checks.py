@@ -223,6 +223,15 @@ CHECKS = {
 }
 
 PREDICTIONS = {
+    "7e": Prediction(
+        question="A map of 15 bins is fitted to 1,000 predictions, a hundred times. How often does "
+        "it put the patient with 0.66 above the one with 0.67, who is in greater danger?",
+        options=("about 5", "about 25", "about 50"),
+        outcome="about 50",
+        why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
+        "of the two bins stray by five points each, and the two patients differ by one point.",
+        tells=(r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)",),
+    ),
     "7a": Prediction(
         question="How many times as far from the truth are 15 bins as two joined pieces?",
         options=("half as far", "as far", "twice as far", "five times as far"),

@@ -1,5 +1,6 @@
 """Checks and predictions of lesson 09: handle rare events."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -14,15 +15,23 @@ from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 SAY = {
     # 9.1
-    "three": "three numbers: the ratio, and the 5 % and 95 % quantiles by chance",
+    "three": "three numbers: the ratio, and both ends of the range by chance",
     "ratio": "the ratio should be {wanted}, but here it is {found}.",
     "upside": "this is expected over observed. Put the observed number on top.",
     "mean": "this is the share of events. Divide it by the mean prediction.",
-    "order": "the lower quantile comes before the upper one.",
-    "around": "these quantiles lie around the measured ratio. By chance, ratios lie around 1.",
-    "outer": "these are the quantiles of 2.5 % and 97.5 %. Take those of 5 % and 95 %.",
-    "chance": "the quantiles should be near {low:.2f} and {high:.2f}. Redraw with each p.",
+    "order": "the lower end comes before the upper one.",
+    "around": "this range lies around the measured ratio. By chance, ratios lie around 1.",
+    "outer": "this range holds 95 % of calibrated models. Take 1.645, not 1.96.",
+    "chance": "the ends should be near {low:.2f} and {high:.2f}: 1 minus and plus 1.645 / √E.",
     # 9.2
+    "needed call": "`events_needed({factor:g})`",
+    "events": "a whole number of expected events",
+    "no square": "for {call} this is a root. Square it: chance shrinks with the root of E.",
+    "two sides": "for {call} this takes 1.96. One end of the range counts here: take 1.645.",
+    "not minus": "for {call} this squares 1.645 / factor. How far above 1 is the factor?",
+    "not whole": "for {call} this is right before rounding. Events are whole: round up.",
+    "needed": "for {call} it takes {wanted} expected events, not {found:g}.",
+    # 9.3
     "call": "`shift(p, {train}, {test})`",
     "per p": "one probability per prediction",
     "logit": "these are logits. Go back to probabilities at the end.",
@@ -32,18 +41,6 @@ SAY = {
     "Do both prevalences play their parts?",
     "leaves": "p = {p:g} becomes {found:.3f}. Probabilities stay between 0 and 1.",
     "value": "p = {p:g} should become {wanted} from {train:g} to {test:g}, not {found}.",
-    # 9.3
-    "repaired": "an array with 10,000 probabilities",
-    "unchanged": "these are still the predictions of the weighted model.",
-    "direction": "this makes the predictions larger. The world has fewer events than the weights.",
-    "divided": "this divides by a constant. The mean is right, the large predictions are not.",
-    "natural": "this is the model without weights. Repair the weighted one.",
-    "peeked": "this moves to the share of events in `new`. Its labels are not known yet: take the "
-    "share in `old`.",
-    "from mean": "this starts from the mean of `p_balanced`. The weights made the model for "
-    "another prevalence: both classes count as half.",
-    "far": "the mean should be near {wanted}, but here it is {found}.",
-    "shape": "the mean is right, but single predictions are not: they differ by up to {gap:.2g}.",
     # 9.5
     "em call": "`em_step(p, {train}, {now})`",
     "number": "one number, the next prevalence",
@@ -92,13 +89,35 @@ def judge_ratio(answer: Any) -> str | None:
 
 # --- 9.2 ---------------------------------------------------------------------------------------
 
+
+def judge_needed(answer: Any) -> str | None:
+    """Judge exercise 9.2: a function that returns how many expected events a factor takes."""
+    function = answers.as_function(answer)
+    for factor in (1.2, 1.5, 1.05):
+        call = SAY["needed call"].format(factor=factor)
+        found = answers.as_number(answers.call(function, factor, shown=call), SAY["events"])
+        root = 1.645 / (factor - 1)
+        slips = {
+            "no square": root,
+            "two sides": (1.96 / (factor - 1)) ** 2,
+            "not minus": (1.645 / factor) ** 2,
+            "not whole": root**2,
+        }
+        if found != math.ceil(root**2):
+            slip = answers.slip_of(found, slips, 1.0) or "needed"
+            return SAY[slip].format(call=call, wanted=math.ceil(root**2), found=found)
+    return None
+
+
+# --- 9.3 ---------------------------------------------------------------------------------------
+
 _P = np.array([0.0005, 0.02, 0.3, 0.5, 0.9, 0.99])
 _ROUNDED = 1e-6
 _MOVES = ((0.5, 0.5), (0.5, 0.01), (0.01, 0.02), (0.2, 0.7))
 
 
 def judge_shift(answer: Any) -> str | None:
-    """Judge exercise 9.2: a function that moves probabilities to another prevalence."""
+    """Judge exercise 9.3: a function that moves probabilities to another prevalence."""
     function = answers.as_function(answer)
     for train, test in _MOVES:
         shown = SAY["call"].format(train=train, test=test)
@@ -126,57 +145,6 @@ def _shift_problem(found: FloatVector, train: float, test: float) -> str | None:
         return SAY["leaves"].format(found=found[wrong], **words)
     slip = "one side" if train == test else "value"
     return SAY[slip].format(**words, **apart(found[wrong], wanted[wrong], 4))
-
-
-# --- 9.3 ---------------------------------------------------------------------------------------
-
-_WORLD, _ENOUGH = 0.05, 0.001  # the prevalence of the world, and what counts as equal
-
-
-@lru_cache(maxsize=1)
-def weighted_model() -> tuple[FloatVector, FloatVector, float, float]:
-    """Return predictions with and without class weights, and the old and new share of events."""
-    from sklearn.linear_model import LogisticRegression
-
-    world = GaussianDiscriminant(_WORLD, scale=1)
-    old, new = world.sample(10_000, 91), world.sample(10_000, 92)
-    models = (LogisticRegression(class_weight=weights) for weights in ("balanced", None))
-    balanced, plain = (
-        model.fit(old.feature[:, None], old.y_true).predict_proba(new.feature[:, None])[:, 1]
-        for model in models
-    )
-    return balanced, plain, float(old.y_true.mean()), float(new.y_true.mean())
-
-
-def judge_repaired(answer: Any) -> str | None:
-    """Judge exercise 9.3: predictions of a weighted model, shifted to the world's prevalence."""
-    balanced, plain, share, new_share = weighted_model()
-    found = answers.as_numbers(answer, SAY["repaired"], len(balanced))
-
-    def moved(start: float, end: float) -> FloatVector:
-        return shift_prior(balanced, train_prevalence=start, test_prevalence=end)
-
-    wanted, mean = moved(0.5, share), float(balanced.mean())
-    gap = float(np.abs(found - wanted).max())
-    if gap <= _ENOUGH or agree(found, moved(0.5, _WORLD), _ENOUGH):  # who read `world` is right
-        return None
-    slips = (
-        ("unchanged", balanced),
-        ("natural", plain),
-        ("peeked", moved(0.5, new_share)),
-        ("from mean", moved(mean, share)),
-        ("from mean", moved(mean, new_share)),
-    )
-    for slip, value in slips:
-        if agree(found, value, _ENOUGH):
-            return SAY[slip]
-    if found.mean() > balanced.mean():
-        return SAY["direction"]
-    if np.ptp(found / balanced) < 1e-6:
-        return SAY["divided"]
-    if not same(found.mean(), wanted.mean(), 0.003):
-        return SAY["far"].format(**apart(found.mean(), wanted.mean(), 4))
-    return SAY["shape"].format(gap=gap)
 
 
 # --- 9.5 ---------------------------------------------------------------------------------------
@@ -216,13 +184,23 @@ CHECKS = {
         judge=judge_ratio,
         hints=(
             "The predictions add up to the expected number of events: `p.sum()`.",
-            "A round gives `(rng.random(len(p)) < p).sum() / p.sum()`. Take `np.quantile` of "
-            "all rounds.",
+            "With `E = p.sum()`, the lower end is `1 - 1.645 / np.sqrt(E)`.",
         ),
         praise="there are 23 % too many events, and chance alone rarely reaches that.",
         tolerance=0.02,
     ),
     "9.2": Check(
+        task="Count the events that a factor takes",
+        variable="events_needed",
+        judge=judge_needed,
+        hints=(
+            "Set the factor equal to 1 + 1.645 / √E, and solve for E.",
+            "E is the square of 1.645 / (factor - 1), and `math.ceil` rounds it up.",
+        ),
+        praise="a factor of 1.2 takes 68 expected events: 136 tosses of a coin, or 68,000 rows of "
+        "an event of 0.1 %.",
+    ),
+    "9.3": Check(
         task="Shift probabilities to another prevalence",
         variable="shift",
         judge=judge_shift,
@@ -232,18 +210,6 @@ CHECKS = {
             " / (1 - train)`. The answer is the share of `event` in both.",
         ),
         praise="this is `calibkit.calibrators.shift_prior`.",
-    ),
-    "9.3": Check(
-        task="Repair a model with class weights",
-        variable="repaired",
-        judge=judge_repaired,
-        hints=(
-            'For which prevalence was the model made? `"balanced"` gives both classes half.',
-            "Call `shift_prior(p_balanced, train_prevalence=0.5, "
-            "test_prevalence=old.y_true.mean())`.",
-        ),
-        praise="the weights are gone, and nothing else has changed.",
-        tolerance=0.001,
     ),
     "9.4": Check(
         task="Choose a measure for a dashboard",
@@ -283,14 +249,17 @@ CHECKS = {
 
 PREDICTIONS = {
     "9a": Prediction(
-        question="Events have a share of 0.005. A model always says 0. What is its ECE?",
-        options=("0.005", "0.05", "0.5"),
-        outcome="0.005",
-        why="All predictions share one bin. Its gap is the share of events, and nothing more. "
-        "Always saying 0.005 is just as useless, and its ECE is nearly 0.",
+        question="An event has a share of 0.005. One model always says 0, one always says 0.005, "
+        "and one is exactly right about every case. Which has the smallest ECE on average, from "
+        "6,000 predictions?",
+        options=("always 0", "always 0.005", "the right one"),
+        outcome="always 0.005",
+        why="Whoever says one number has one bin, and chance moves a single bin little. The right "
+        "model uses more of them, and each brings a stray of its own. For knowledge the ECE gives "
+        "nothing.",
         tells=(
             r"(errors?|distances?) (near zero )?(is|are) short|looks harmless|ECE shrinks",
-            r"useless, and its ECE",
+            r"useless, and its ECE|beats even|knows nothing has the smallest",
         ),
     ),
     "9b": Prediction(
@@ -306,12 +275,13 @@ PREDICTIONS = {
         ),
     ),
     "9c": Prediction(
-        question="Events come twice as often as predicted. How does this look on log axes?",
-        options=("a parallel line", "a steeper line", "a curve"),
-        outcome="a parallel line",
-        why="On log axes, equal factors are equal distances. So twice as often means a fixed step "
-        "upwards, for small and for large predictions.",
-        tells=(r"equal distances are equal factors|fixed step",),
+        question="The model is exactly right, and the drawing leaves out all bins without an "
+        "event. Where do the points that are left lie, on the whole?",
+        options=("below the diagonal", "on it", "above it"),
+        outcome="above it",
+        why="A bin of rare events that had luck shows none, and goes. A bin that had bad luck "
+        "stays. Whoever looks at the survivors alone sees the bad luck alone.",
+        tells=(r"survivors|bad luck|rest looks too high|(left|shown) (lie|stand) above",),
     ),
     "9d": Prediction(
         question=(

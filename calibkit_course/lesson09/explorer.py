@@ -74,7 +74,7 @@ _PRESETS: tuple[Preset, ...] = (
     ("made for 1 %, used at 2 %", {}),
     ("made for 5 %, used at 10 %", {"made_for": 0.05}),
     ("made for 20 %, used at 40 %", {"made_for": 0.2}),
-    ("made for 1 %, used at 2 %, repaired", {"repair": "known"}),
+    ("made for 1 %, used at 1 %", {"times": 1.0}),
 )
 
 

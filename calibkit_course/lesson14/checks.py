@@ -182,13 +182,10 @@ def _changed(table: FloatVector, changed: Any) -> str:
     if np.allclose(table, given / given.sum(axis=1, keepdims=True)):
         return SAY["divided"]
     if changed.sum() > len(table) // 2:
-        moved = (np.abs(np.roll(table, 1, axis=0) - mended_file()[1][: len(table)]) <= 1e-6).all(
-            axis=1
-        )
-        other = (np.abs(np.roll(table, -1, axis=0) - mended_file()[1][: len(table)]) <= 1e-6).all(
-            axis=1
-        )
-        return SAY["both moved" if max(moved.mean(), other.mean()) > 0.5 else "softmax"]
+        shifted = (np.roll(table, step, axis=0) for step in (1, -1))
+        off = [np.abs(one - mended_file()[1][: len(table)]).max(axis=1) for one in shifted]
+        moved = np.mean(np.array(off) <= 1e-6, axis=1).max() > 0.5
+        return SAY["both moved" if moved else "softmax"]
     return SAY["values"].format(count=int(changed.sum()))
 
 
@@ -271,8 +268,8 @@ CHECKS = {
         rubric=REPORT,
         hints=(
             "The first sentence says how many rows there are, which error they show with its "
-            "interval, and what a calibrated model would show. All three stand in "
-            "`report['calibration']`.",
+            "interval, and what a calibrated model would show. All three stand "
+            "in the third answer, `bets['calibration']`.",
             "The second sentence says which way the model is wrong, and what trust costs "
             "beside no model. The third says which repair gains how much on held-out rows, "
             "with its interval.",
@@ -303,12 +300,13 @@ PREDICTIONS = {
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(
-        question="How many times as many rows give an interval a tenth as wide?",
-        outcome=100,
-        unit="times",
-        why="The interval shrinks with the square root of n. Ten times as narrow takes ten times "
-        "ten as many rows.",
-        tells=(r"hundred times|square root",),
+        question="How large must the average error of 300 predictions be, if the audit is to find "
+        "it in nine clinics of ten?",
+        options=("about 1 point", "about 4 points", "about 9 points"),
+        outcome="about 9 points",
+        why="An error of four points is found in about one clinic of six. Chance pulls half of the "
+        "measured ones below it, and the audit asks for more than that.",
+        tells=(r"hundred times the rows|nine points is|\b0\.08[78]\b",),
     ),
     "14c": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which light is the first to "
@@ -318,6 +316,15 @@ PREDICTIONS = {
         why="Its error is so large that 120 rows show it. To see that labels and predictions "
         "belong together takes more, and so do the costs.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
+    ),
+    "14f": Prediction(
+        question="Trust in these forecasts has lost the bettor 82. Will the report say that at her "
+        "price trust costs more than no bet at all?",
+        options=("yes", "no", "it cannot tell"),
+        outcome="it cannot tell",
+        why="With one bet in ten lost she would be even. She made 478 bets, so 48 lost ones were "
+        "due, and 56 came; chance moves such a count by six or seven either way.",
+        tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "

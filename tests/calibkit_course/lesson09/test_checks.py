@@ -1,5 +1,6 @@
 """Answers to the exercises of lesson 09: wrong ones with the hint they must get, and right ones."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from scipy.special import expit, logit
 from book.experiments.tce import real as tce_real
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09, open_lesson
-from calibkit_course.lesson09 import checks as judges
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 # --- 9.1 ---------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ RATIO = float(SAMPLE.y_true.sum()) / EXPECTED
 # The variance of the redrawn number of events is known; a normal law serves for the quantiles.
 SPREAD = 1.645 * float(np.sqrt(np.sum(SAMPLE.y_prob * (1 - SAMPLE.y_prob)))) / EXPECTED
 
-# --- 9.2 and 9.5 -------------------------------------------------------------------------------
+# --- 9.3 and 9.5 -------------------------------------------------------------------------------
 
 
 def in_logits(p: Any, train: float, test: float) -> Any:
@@ -33,25 +33,28 @@ def in_odds(p: Any, train: float, test: float) -> Any:
     return (odds / (1 + odds)).tolist()
 
 
-# --- 9.3 ---------------------------------------------------------------------------------------
-
-BALANCED, PLAIN, SHARE, NEW_SHARE = judges.weighted_model()
-REPAIRED = in_logits(BALANCED, 0.5, SHARE)
-
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "9.1": [
         ([1 / RATIO, 1 - SPREAD, 1 + SPREAD], "expected over observed"),
         ([0.025, 1 - SPREAD, 1 + SPREAD], "Divide it by the mean prediction"),
         ([1.0, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230"),
-        ([RATIO, 1 + SPREAD, 1 - SPREAD], "the lower quantile comes before"),
+        ([RATIO, 1 + SPREAD, 1 - SPREAD], "the lower end comes before"),
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
-        ([RATIO, 0.99, 1.01], "Redraw with each p"),
-        ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "quantiles of 2.5 % and 97.5 %"),
+        ([RATIO, 0.99, 1.01], "plus 1.645 / √E"),
+        ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "not 1.96"),
         ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 1.228"),
         ([RATIO, 1], "2"),
         (RATIO, "three numbers"),
     ],
     "9.2": [
+        (lambda f: 1.645 / (f - 1), "Square it"),
+        (lambda f: np.ceil((1.96 / (f - 1)) ** 2), "One end of the range"),
+        (lambda f: np.ceil((1.645 / f) ** 2), "How far above 1"),
+        (lambda f: (1.645 / (f - 1)) ** 2, "round up"),
+        (lambda f: 100, "it takes 68 expected events, not 100"),
+        (68, "a function"),
+    ],
+    "9.3": [
         (lambda p, train, test: p * test / train, "Multiply the odds"),
         (lambda p, train, test: in_logits(p, test, train), "from `test` to `train`"),
         (lambda p, train, test: logit(in_logits(p, train, test)), "these are logits"),
@@ -64,19 +67,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: in_logits(np.clip(p, 0.01, 0.99), train, test), "p = 0.0005"),
         (lambda p: p, "your function raised"),
         (0.5, "a function"),
-    ],
-    "9.3": [
-        (BALANCED, "still the predictions of the weighted model"),
-        (PLAIN, "Repair the weighted one"),
-        (in_logits(BALANCED, SHARE, 0.5), "makes the predictions larger"),
-        (in_logits(BALANCED, 0.5, NEW_SHARE), "the share of events in `new`"),
-        (in_logits(BALANCED, BALANCED.mean(), SHARE), "starts from the mean of `p_balanced`"),
-        (in_logits(BALANCED, BALANCED.mean(), NEW_SHARE), "starts from the mean of `p_balanced`"),
-        (BALANCED * SHARE / BALANCED.mean(), "divides by a constant"),
-        (in_logits(BALANCED, 0.5, 0.2), "the mean should be near 0.0547"),
-        (np.full(10_000, REPAIRED.mean()), "single predictions are not"),
-        (REPAIRED[:10], "10"),
-        ("repaired", "10,000 probabilities"),
     ],
     "9.5": [
         (lambda p, train, now: p.mean(), "First move the predictions"),
@@ -96,13 +86,17 @@ RIGHT: dict[str, list[Any]] = {
         [RATIO, 1 - SPREAD, 1 + SPREAD],
         (np.float64(RATIO), 1 - SPREAD + 0.01, 1 + SPREAD - 0.01),
         pd.Series([1.23, 0.89, 1.11]),
+        [RATIO, 1 - 1.645 / EXPECTED**0.5, 1 + 1.645 / EXPECTED**0.5],
     ],
     "9.2": [
+        lambda f: math.ceil((1.645 / (f - 1)) ** 2),
+        lambda f: np.array([np.ceil((1.64485 / (f - 1)) ** 2)]),
+    ],
+    "9.3": [
         in_logits,
         in_odds,
         lambda p, train, test: shift_prior(p, train_prevalence=train, test_prevalence=test),
     ],
-    "9.3": [REPAIRED, in_logits(BALANCED, 0.5, 0.05), list(REPAIRED), REPAIRED.round(3)],
     "9.5": [
         lambda p, train, now: in_logits(p, train, now).mean(),
         lambda p, train, now: sum(in_odds(p, train, now)) / len(p),
