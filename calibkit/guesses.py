@@ -92,7 +92,10 @@ WORDS = (
         "logits= from_logits=",
     ),
     Word(
-        "`y_pred=p`, `probs=p`", "`y_prob=p`, after the labels", "y_pred= y_score= y_proba= probs="
+        "`y_pred=p`, `probs=p`",
+        "`y_prob=p`, after the labels",
+        "y_pred= y_score= y_scores= scores= y_proba= probs= proba= probas= probabilities= preds= "
+        "y_hat= predictions=",
     ),
     Word(
         "histogram binning, isotonic, Platt, temperature",

@@ -300,6 +300,19 @@ def as_weights(
     return weight
 
 
+def kish(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale weights so that they, and their squares, sum to Kish's effective number of rows.
+
+    ``(sum w)^2 / sum w^2`` (Kish, 1965, section 11.7): that many rows of equal weight tell as much.
+    Equal weights become 1.
+
+    >>> kish(np.array([2.0, 2.0])).tolist(), float(kish(np.array([3.0, 1.0])).sum())
+    ([1.0, 1.0], 1.6)
+    """
+    share = weight / weight.max()
+    return np.asarray(share * (share.sum() / (share @ share)))
+
+
 def _check_whole_numbers(labels: FloatArray) -> None:
     bad = np.flatnonzero(~(labels == np.rint(labels)) | np.isinf(labels))
     if len(bad):

@@ -38,6 +38,7 @@ from calibkit.validation import (
     as_probability_array,
     as_weights,
     check_probability_rows,
+    kish,
     warn,
 )
 
@@ -237,13 +238,22 @@ def _right(
 def plain_rows(
     y_true: Any, y_prob: Any, options: Mapping[str, Any]
 ) -> tuple[IntArray, FloatArray, dict[str, Any]]:
-    """Return labels, probabilities, and options that hold for some of these rows, too."""
+    """Return labels, probabilities, and options that hold for some of these rows, too.
+
+    Rows of weight 0 are left out; other weights are scaled by `kish`.
+    """
     more = {key: value for key, value in options.items() if key not in ("positive", "predicted")}
     predicted, positive = options.get("predicted"), options.get("positive")
     if predicted is None:
-        return *as_predictions(y_true, y_prob, positive), more
-    problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
-    return problem.label, problem.prob, more | {"predicted": True}
+        labels, prob = as_predictions(y_true, y_prob, positive)
+    else:
+        problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
+        labels, prob, more["predicted"] = problem.label, problem.prob, True
+    if more.get("sample_weight") is not None:
+        weight = as_weights(more["sample_weight"], len(prob))
+        labels, prob, weight = _counting(labels, prob, weight)
+        more["sample_weight"] = kish(weight)
+    return labels, prob, more
 
 
 def one_problem(
@@ -275,10 +285,9 @@ def weighted_rows(
     if unknown:
         raise unknown_option(unknown, Rows.__annotations__)
     refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-    labels, prob, _ = plain_rows(y_true, y_prob, {"positive": positive, "predicted": predicted})
-    if sample_weight is None:
-        return labels, prob, None
-    return _counting(labels, prob, as_weights(sample_weight, len(prob)))
+    options = {"positive": positive, "predicted": predicted, "sample_weight": sample_weight}
+    labels, prob, more = plain_rows(y_true, y_prob, options)
+    return labels, prob, more["sample_weight"]
 
 
 def _counting(

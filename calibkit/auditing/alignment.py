@@ -63,9 +63,9 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
     if rows.true is not None:
         found = alignment_of(spread_out(rows, rng), rng)
-        return replace(found, accuracy=float(rows.label.mean()))
+        return replace(found, accuracy=rows.mean(rows.label))
     table, label = rows.table, rows.label
-    count = np.bincount(label, minlength=table.shape[1])
+    count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
     own = float(rows.own.mean())
     promise = float(
@@ -95,8 +95,8 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
         order=order,
         z=z,
         expected_z=expected,
-        accuracy=float((table.argmax(axis=1) == label).mean()),
-        majority=float(count.max() / rows.n),
+        accuracy=rows.mean(table.argmax(axis=1) == label),
+        majority=float(met.max() / met.sum()),
     )
 
 

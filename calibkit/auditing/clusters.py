@@ -38,6 +38,17 @@ def by_cluster(rows: Rows) -> tuple[str, ...]:
     )
 
 
+def by_weight(rows: Rows) -> tuple[str, ...]:
+    """Return what is to be noted of weights."""
+    if rows.weight is None:
+        return ()
+    return (
+        f"Weights: what a row stands for; {rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal "
+        "weight (Kish). All numbers are by weight, which stays with its row in every redraw. "
+        "Whether rows are aligned, or dependent, is asked of them as they are.",
+    )
+
+
 def scores_of(problems: Sequence[BinaryProblem]) -> FloatVector:
     """Return the residual of each row, plain and times the logit, in every view."""
     residuals = [one.label - one.prob.astype(np.float64) for one in problems]

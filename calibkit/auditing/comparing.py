@@ -1,6 +1,7 @@
 """Compare models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from calibkit.auditing import differences
 from calibkit.auditing.clinic import net_benefits, weak_calibration
-from calibkit.auditing.clusters import by_cluster
+from calibkit.auditing.clusters import by_cluster, by_weight
 from calibkit.auditing.comparison import Comparison, Listing, rows_of_models, view_of_models
 from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.differences import SCORES, Sums
@@ -24,7 +25,7 @@ from calibkit.results import spell
 from calibkit.significance import NullLevel, null_level
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator, as_level
-from calibkit.views import View, binary_problem, refuse_weights
+from calibkit.views import View, one_problem
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
@@ -42,6 +43,7 @@ def compare(
     cluster: Any = None,
     class_names: Sequence[str] | None = None,
     predicted: Any = None,
+    sample_weight: Any = None,
     title: str | None = None,
     level: float = 0.95,
     bins: Binning | int = 15,
@@ -134,11 +136,11 @@ def compare(
     'new is better than old'
     """
     if unknown:
-        refuse_weights(unknown)
         raise unknown_option(unknown)
     level, bins = as_level(level), as_bins(bins)
     names = {"groups": groups, "cluster": cluster, "class_names": class_names}
-    rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
+    names |= {"predicted": predicted, "sample_weight": sample_weight}
+    rows, probs = rows_of_models(y_true, y_prob, **names)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
     view = view_of_models(rows, view)
@@ -151,7 +153,7 @@ def compare(
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(level, bins), *by_cluster(rows)),
+        notes=(*_notes(level, bins), *by_weight(rows), *by_cluster(rows)),
         advice=_doubt(rows, of_order),
         **_diagrams(rows, probs, view, bins),
         **worded(tuple(probs), _differences(rows, each, nulls, table, level, of_all), level),
@@ -164,10 +166,10 @@ def _measured(
     """Return what each row adds to the measures of each model, and the null levels of its error."""
     each, nulls = {}, []
     for name, prob in probs.items():
-        each[name] = differences.measures_of_rows(rows.label, prob, costs, view, bins)
+        each[name] = differences.measures_of_rows(rows, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
         measured = expected_calibration_error, rows.label, prob
-        nulls.append(null_level(*measured, cluster=rows.clusters, **how))
+        nulls.append(null_level(*measured, cluster=rows.clusters, sample_weight=rows.weight, **how))
     return each, nulls
 
 
@@ -176,11 +178,12 @@ def _clinic(
 ) -> dict[str, Any]:
     """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
     shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
-    problems = {name: binary_problem(rows.label, p, view=shown) for name, p in probs.items()}
+    how: Any = {"view": shown, "sample_weight": rows.weight}
+    problems = {name: one_problem(rows.label, p, **how) for name, p in probs.items()}
     told = {name: given_to(one, prob) for name, prob in probs.items()}
     return {
         "weak": weak_calibration(problems, rows.clusters, level),
-        "benefit": net_benefits(rows.label, told, costs, rows.clusters, level),
+        "benefit": net_benefits(rows, told, costs, level),
     }
 
 
@@ -194,12 +197,13 @@ def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str,
     """Return what the figures show; of every class, summed, that is the predicted one."""
     summed = view == "class-wise"
     shown: View = "top-label" if summed else view
-    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
-    several = {} if view in _SEVERAL else probs
+    how: Any = {"view": shown, "bins": bins, "sample_weight": rows.weight}
+    tables = {n: reliability_table(rows.label, p, **how) for n, p in probs.items()}
+    several, how = {} if view in _SEVERAL else probs, {"view": view, "sample_weight": rows.weight}
     return {
         "view": "every class, summed" if summed else next(iter(tables.values())).view,
         "bins": tables,
-        "curves": {name: murphy_curve(rows.label, p, view=view) for name, p in several.items()},
+        "curves": {n: murphy_curve(rows.label, p, **how) for n, p in several.items()},
     }
 
 
@@ -207,7 +211,8 @@ def _sums(rows: Rows, each: Measured, costs: FloatVector | None, inside: Any) ->
     """Return the sums over some rows, by mask or slice."""
     sums, codes = Sums(costs), None if rows.clusters is None else rows.clusters.code[inside]
     count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-    sums.add(count, [{k: v[inside] for k, v in own.items()} for own in each.values()], codes)
+    parts = [{k: v[inside] for k, v in own.items()} for own in each.values()]
+    sums.add(count, parts, codes, partial(rows.weighed, where=inside))
     return sums
 
 

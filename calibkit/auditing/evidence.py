@@ -24,7 +24,7 @@ from calibkit.significance import (
     consistency_band,
     null_level,
 )
-from calibkit.views import BinaryProblem, View, binary_problem
+from calibkit.views import BinaryProblem, View, one_problem
 
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
@@ -107,7 +107,7 @@ class Evidence:
             return None
         ranks = np.linspace(0, 1, 301)
         across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
-        if len(across) < _DIFFERENT:
+        if len(across) < _DIFFERENT or self.problem.weight is not None:  # PL3 has no weights
             return None
         return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
 
@@ -229,6 +229,7 @@ def evidence_of(
     shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
     how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
+    how |= {"sample_weight": rows.weight}
     measured = expected_calibration_error, label, prob
     return Evidence(
         test=test,
@@ -247,7 +248,7 @@ def evidence_of(
             rng=of_band,
             **how | {"view": shown},
         ),
-        problem=binary_problem(label, prob, view=shown),
+        problem=one_problem(label, prob, view=shown, sample_weight=rows.weight),
     )
 
 
@@ -264,6 +265,7 @@ def _test_of(
         n_draws=settings.n_draws,
         rng=rng,
         clusters=rows.clusters and rows.clusters.take(left),
+        weight=None if rows.weight is None else rows.weight[left],
         limits=settings.limits,
     )
     if rows.top:  # the event, that the predicted class was right, stands in column 1
@@ -300,7 +302,7 @@ def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None
     side = np.where(outside, np.sign(table.gap), 0.0)
     used = np.flatnonzero(table.occupied)
     runs = np.split(used, np.flatnonzero(np.diff(side[used])) + 1)
-    count, gap = table.count, np.where(side == 0, 0.0, np.abs(table.gap))
+    count, gap = table.weight, np.where(side == 0, 0.0, np.abs(table.gap))
     best = max(runs, key=lambda run: float((count[run] * gap[run]).sum()))
     if not gap[best].any():
         return None
@@ -309,4 +311,4 @@ def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None
         for part in (table.mean_prob, table.frequency)
     )
     low, high = table.edges[best[0]], table.edges[best[-1] + 1]
-    return Region(float(low), float(high), mean, frequency, int(count[best].sum()))
+    return Region(float(low), float(high), mean, frequency, int(table.count[best].sum()))

@@ -17,6 +17,7 @@ from calibkit.counts.columns import (
     columns_of,
     predictions_of,
     true_and_predicted,
+    weights_of,
     words_of,
 )
 from calibkit.counts.files import blocks_of, n_blocks, resolve_all
@@ -24,8 +25,9 @@ from calibkit.progress import track
 
 _NAMES = ("groups", "cluster", "time")
 Files = Sequence[tuple[str, Columns]]
-_COLUMNS = ("y_true", "scores", "predicted", *_NAMES)
-_BY_NAME = ("logits", "predicted", *_NAMES)
+_BESIDE = (*_NAMES, "sample_weight")
+_COLUMNS = ("y_true", "scores", "predicted", *_BESIDE)
+_BY_NAME = ("logits", "predicted", *_BESIDE)
 _NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
 
@@ -43,6 +45,7 @@ class Predictions:
     groups: NDArray[np.str_] | None = None
     cluster: NDArray[np.str_] | None = None
     time: NDArray[np.str_] | None = None
+    sample_weight: NDArray[np.float64] | None = None
     predicted: NDArray[np.int64] | None = None  # number of the predicted class, as `y_true`
 
     @property
@@ -65,8 +68,8 @@ class Predictions:
 
     @property
     def named(self) -> dict[str, Any]:
-        """What is known of the rows beside labels and scores: groups, cluster, time."""
-        return {name: getattr(self, name) for name in _NAMES if getattr(self, name) is not None}
+        """What is known of the rows beside labels and scores: groups, cluster, time, weight."""
+        return {name: getattr(self, name) for name in _BESIDE if getattr(self, name) is not None}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -83,9 +86,7 @@ class Predictions:
         return replace(self, **chosen)
 
 
-def of_table(
-    given: Mapping[str, Any], label: str | None, prob: str | Sequence[str] | None
-) -> dict[str, Any]:
+def of_table(given: Mapping[str, Any], label: str | None, prob: Any) -> dict[str, Any]:
     """Return what an audit is given, with columns in the place of the names of a table."""
     if label is None and prob is None:
         return dict(given)
@@ -114,6 +115,16 @@ def of_table(
         if len(columns) > 1 and given["class_names"] is None:
             taken["class_names"] = found.classes or found.prob
     return {**given, "y_true": table[label], **taken}
+
+
+def pairs_of(labels: Sequence[str], probs: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Return each of several labels with its predictions."""
+    if len(probs) != len(labels) or len(set(labels)) < len(labels):
+        raise ValueError(
+            f"several labels need as many predictions, e.g. y1, y2 by p1, p2; got {labels!r} by "
+            f"{probs!r}. Several models of one label are for compare."
+        )
+    return list(zip(labels, probs, strict=True))
 
 
 class TooLarge(Exception):
@@ -202,6 +213,8 @@ def _blocks_of(
         scores = read[0][1] if models == 1 else np.column_stack([scores for _, scores in read])
         held = zip(_NAMES, (columns.group, columns.cluster, columns.time), strict=True)
         named: dict[str, Any] = {name: words_of(block, column) for name, column in held if column}
+        if columns.weight:
+            named["sample_weight"] = weights_of(block, columns.weight)
         yield Predictions(
             y_true=true.astype(np.int64, copy=False),
             predicted=said,

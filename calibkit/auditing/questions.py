@@ -9,7 +9,7 @@ import numpy as np
 from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clinic import in_its_words
-from calibkit.auditing.clusters import by_cluster, promise_of
+from calibkit.auditing.clusters import by_cluster, by_weight, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
@@ -17,26 +17,26 @@ from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.impossible import told as told_of_impossible
 from calibkit.auditing.pages import Answer
-from calibkit.auditing.predictions import of_table
+from calibkit.auditing.predictions import of_table, pairs_of
 from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable
-from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.rows import Rows, counting, rows_of
 from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
 from calibkit.auditing.times import TimeTable, times_of, with_time
 from calibkit.decisions.costs import as_costs
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator
-from calibkit.views import View, refuse_weights
+from calibkit.views import View
 
 
 def audit(
     y_true: Any,
     y_prob: Any = None,
     *,
-    label: str | None = None,
-    prob: str | Sequence[str] | None = None,
+    label: str | Sequence[str] | None = None,
+    prob: Any = None,
     logits: Any = None,
     view: View | None = None,
     costs: Any = None,
@@ -46,6 +46,7 @@ def audit(
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     predicted: Any = None,
+    sample_weight: Any = None,
     title: str | None = None,
     settings: AuditSettings | None = None,
     rng: int | np.random.Generator | None = 0,
@@ -170,18 +171,31 @@ def audit(
     >>> audit(data.y_true, data.y_prob).headline
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
-    refuse_weights(options)
+    if not (label is None or isinstance(label, str)):
+        return _each_target(**locals())
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
-    taken = of_table(given | {"time": time}, label, prob)
+    taken = of_table(given | {"time": time, "sample_weight": sample_weight}, label, prob)
     time = taken.pop("time")
-    rows = with_time(rows_of(**taken, positive=positive), taken["y_true"], time)
+    rows = counting(with_time(rows_of(**taken, positive=positive), taken["y_true"], time))
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = _views(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
     report = _report(rows, views, found, settings, str(title or "Audit of predictions"))
     return replace(report, source=of_memory(given, label, prob))
+
+
+def _each_target(
+    label: Sequence[str], prob: Any, title: Any, options: dict[str, Any], **given: Any
+) -> Any:
+    """Return an audit of each label by its own predictions, by the name of the label."""
+    title = title or "Audit of predictions"
+    pairs = pairs_of(label, [prob] if prob is None or isinstance(prob, str) else prob)
+    return {
+        one: audit(label=one, prob=p, title=f"{title}: {one}", **given, **options)
+        for one, p in pairs
+    }
 
 
 _Found = tuple[
@@ -344,6 +358,7 @@ def _notes(
         "the best, if the interval of its gain lies above 0.",
         "Groups, where given: Cox's test of level and slope; level against the rest; both by "
         "redraws, with Holm's correction.",
+        *by_weight(rows),
         *by_cluster(rows),
         *repairs.table.notes,
     )

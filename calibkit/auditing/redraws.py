@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse, special
 
 from calibkit.significance.clusters import Clusters, Dependence, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
 from calibkit.types import FloatMatrix, FloatVector, IntVector
+from calibkit.validation import kish
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -43,7 +45,8 @@ class ViewTest:
     z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
     z_slope: float
     p_value: float  # adjusted for all views that were looked at together
-    design: float = 1.0  # variance of the gap by clusters, over that of independent rows
+    design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
+    kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
 
     @property
     def gap(self) -> float:
@@ -62,17 +65,17 @@ class JointTest(NamedTuple):
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
-    def __init__(self, prob: FloatVector) -> None:
-        variance = prob * (1 - prob)
-        self.total = float(variance.sum())
-        level, slope = InterceptRule(prob), SlopeRule(prob)
+    def __init__(self, prob: FloatVector, weight: FloatVector) -> None:
+        variance = weight**2 * prob * (1 - prob)
+        self.total, self.mass = float(variance.sum()), float(weight.sum())
+        level, slope = InterceptRule(prob, weight**2), SlopeRule(prob, weight**2)
         self.sd = np.array([level.sd, slope.sd])
         self.design = 1.0
-        self.cell, self.n_cells = _cells(prob, variance)
-        self.expected = np.bincount(self.cell, prob, self.n_cells)
+        self.cell, self.n_cells = _cells(prob, variance, self.mass)
+        self.expected = np.bincount(self.cell, weight * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever = slope.lever
-        self.expected_lever = float(prob @ self.lever)
+        self.lever, self.pull = slope.lever, weight * slope.lever
+        self.expected_lever = float(prob @ self.pull)
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
         """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
@@ -141,12 +144,12 @@ def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]
     return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
 
 
-def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
+def _cells(prob: FloatVector, variance: FloatVector, n: float) -> tuple[IntVector, int]:
     """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
     value, where = np.unique(prob, return_inverse=True)
     own = np.bincount(where, variance, len(value))
     total = own.sum()
-    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
+    most = min(total / _LEAST_VARIANCE, n**_FINEST)
     n_cells = 2 ** int(np.log2(max(1.0, most)))
     if total <= 0:
         return np.zeros(len(prob), dtype=np.intp), 1
@@ -158,12 +161,16 @@ def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
 class _Tables:
     """Where the events of a set of labels go: cells and levers of every view at once."""
 
-    def __init__(self, table: FloatVector, views: Sequence[int]) -> None:
+    def __init__(
+        self, table: FloatVector, views: Sequence[int], weight: FloatVector | None = None
+    ) -> None:
         n, k = table.shape
+        self.weight, self.scale = weight, np.ones(n) if weight is None else weight
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
         self.names, self.leader, self.table = views, predicted, table
-        self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
+        probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
+        self.views = [_View(prob, self.scale) for prob in probs]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
         self.top = views.index(TOP) if TOP in views else -1
         # Of more than two classes one look at each label serves all that are no event of their own.
@@ -177,14 +184,17 @@ class _Tables:
         lever = np.zeros((n, k))
         for i, v in self.classes:
             cell[:, v] = self.views[i].cell + self.offset[i]
-            lever[:, v] = self.views[i].lever
+            lever[:, v] = self.views[i].pull
         self.cell, self.lever = cell.ravel(), lever.ravel()
 
+    def happened(self, i: int, label: IntVector) -> NDArray[np.bool_]:
+        """Return in which rows the event of a view happened."""
+        return np.asarray(label == (self.leader if i == self.top else self.names[i]))
+
     def residual(self, i: int, label: IntVector) -> FloatVector:
-        """Return event minus prediction of every row in a view."""
+        """Return event minus prediction of every row in a view, by weight."""
         prob = self.table.max(axis=1) if i == self.top else self.table[:, self.names[i]]
-        happened = label == (self.leader if i == self.top else self.names[i])
-        return np.asarray(happened - prob)
+        return np.asarray(self.scale * (self.happened(i, label) - prob))
 
     def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the events of all cells, and the sum of levers of every view."""
@@ -192,15 +202,16 @@ class _Tables:
         events, levers = np.zeros(size), np.zeros(len(self.views))
         if self.classes:
             place = self.start + label
-            events += np.bincount(self.cell.take(place), minlength=size)
+            events += np.bincount(self.cell.take(place), self.weight, size)
             by_class = np.bincount(label, self.lever.take(place), self.k)
             for i, v in self.classes:
                 levers[i] = by_class[v]
         for i, event in self.alone:
             view, happened = self.views[i], np.flatnonzero(label == event)
             at = slice(self.offset[i], self.offset[i + 1])
-            events[at] = np.bincount(view.cell.take(happened), minlength=view.n_cells)
-            levers[i] = view.lever.take(happened).sum()
+            each = None if self.weight is None else self.weight.take(happened)
+            events[at] = np.bincount(view.cell.take(happened), each, view.n_cells)
+            levers[i] = view.pull.take(happened).sum()
         return events[:-1], levers
 
 
@@ -242,11 +253,14 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
     clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
     limits: Sequence[float] = (),
 ) -> JointTest:
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
     No row may give probability 0 to its label: such a row has been contradicted, not tested.
+    A weight stays with its row in a redraw; as it may depend on the label, sums of the data are
+    divided by their sandwich if it is larger, as if every row were a cluster of its own.
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.
     """
@@ -254,10 +268,13 @@ def joint_test(
     if clusters is None:  # an order that the names of the two classes do not change
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
-    tables = _Tables(table, views)
+        weight = None if weight is None else weight[order]
+    tables = _Tables(table, views, None if weight is None else kish(weight))
     drawer: Drawer | Dependence = Drawer(table, label)
     if clusters is not None:
         drawer = Dependence(table[:, 1] if table.shape[1] == 2 else table, label, clusters, rng)
+    elif weight is not None:
+        clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
     while True:
@@ -269,7 +286,8 @@ def joint_test(
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    tests = zip(tables.views, views, *own, p_values, strict=True)
+    events = [int(tables.happened(i, label).sum()) for i in range(len(views))]
+    tests = zip(tables.views, views, *own, p_values, events, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
 
 
@@ -292,19 +310,22 @@ def _strengths(
     return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
 
 
-def _view_test(one: _View, view: int, count: float, lever: float, p_value: float) -> ViewTest:
+def _view_test(
+    one: _View, view: int, count: float, lever: float, p_value: float, events: int
+) -> ViewTest:
     scores = count - one.expected.sum(), lever - one.expected_lever
     z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
     n = len(one.cell)
     return ViewTest(
         view=view,
         n=n,
-        events=int(count),
-        mean_prob=float(one.expected.sum() / n),
-        frequency=float(count / n),
-        variance=one.total / n,
+        events=events,
+        mean_prob=float(one.expected.sum() / one.mass),
+        frequency=float(count / one.mass),
+        variance=one.total / one.mass,
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
-        design=one.design,
+        design=one.design * n / one.mass,
+        kish=one.mass if one.mass < n else float("inf"),
     )

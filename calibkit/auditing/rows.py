@@ -25,6 +25,8 @@ from calibkit.validation import (
     as_labels,
     as_predictions,
     as_probability_array,
+    as_weights,
+    kish,
     row_sum_tolerance,
     warn,
 )
@@ -32,6 +34,7 @@ from calibkit.validation import (
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
+_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "true", "predicted", "weight")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -53,11 +56,39 @@ class Rows:
     true: IntVector | None = None  # then the numbers of the true class
     predicted: IntVector | None = None  # and of the predicted one, where they are known
     time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
+    weight: FloatVector | None = None  # what each row stands for; None: all for the same
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.label)
+
+    def take(self, chosen: Any) -> "Rows":
+        """Return some rows, by place or mask, in this order."""
+        parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
+        taken = {name: part[chosen] for name, part in parts.items() if part is not None}
+        clusters = self.clusters and self.clusters.take(chosen)
+        time = self.time and (self.time[0][chosen], self.time[1][chosen])
+        return replace(self, clusters=clusters, time=time, **taken)
+
+    def mean(self, values: NDArray[Any], where: Any = slice(None)) -> float:
+        """Return the mean of some rows, in which each counts what it stands for."""
+        weight = None if self.weight is None else self.weight[where]
+        return float(np.average(values[where], weights=weight))
+
+    def weighed(self, values: FloatVector, where: Any = slice(None)) -> FloatVector:
+        """Return (..., n) values whose plain mean and scatter over rows are those by weight.
+
+        ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
+        (Särndal, Swensson and Wretman, 1992, section 5.5), so that any interval for a mean serves.
+        """
+        if self.weight is None:
+            return values
+        weight = self.weight[where]
+        mean = np.average(values, axis=-1, weights=weight)[..., np.newaxis]
+        with np.errstate(invalid="ignore"):
+            linear = mean + weight / weight.mean() * (values - mean)
+        return np.where(np.isfinite(mean), linear, values)
 
     @property
     def cluster_count(self) -> int | None:
@@ -120,6 +151,7 @@ def rows_of(
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     predicted: Any = None,
+    sample_weight: Any = None,
 ) -> Rows:
     """Check the input of an audit and put it into canonical order.
 
@@ -129,7 +161,8 @@ def rows_of(
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
-    refuse_other_order(**by_row, groups=groups, cluster=cluster)
+    by_row |= {"groups": groups, "cluster": cluster, "sample_weight": sample_weight}
+    refuse_other_order(**by_row)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
     y_true, answers = _labelled(y_true, class_names, positive, predicted)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
@@ -138,22 +171,39 @@ def rows_of(
         _check_confidence(columns, scores, positive)
     called = class_names if answers is None else answers.names
     clusters = None if cluster is None else clusters_of(cluster, len(label))
-    order = _canonical(label, prob, scores, codes, None if clusters is None else clusters.code)
-    return Rows(
-        label=label[order],
-        prob=prob[order],
-        rest=None if rest is None else rest[order],
+    weight = None if sample_weight is None else as_weights(sample_weight, len(label))
+    rows = Rows(
+        label=label,
+        prob=prob,
+        rest=rest,
         columns=columns,
-        logits=None if scores is None else scores[order],
-        group=None if codes is None else codes[order],
+        logits=scores,
+        group=codes,
         groups=names,
-        clusters=None if clusters is None else clusters.take(order),
-        position=order,
+        clusters=clusters,
+        position=np.arange(len(label)),
         class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
         top=predicted is not None,
-        true=None if answers is None else answers.true[order],
-        predicted=None if answers is None else answers.predicted[order],
+        true=answers and answers.true,
+        predicted=answers and answers.predicted,
+        weight=weight,
     )
+    code = None if clusters is None else clusters.code
+    return rows.take(_canonical(label, prob, scores, codes, code, weight))
+
+
+def counting(rows: Rows) -> Rows:
+    """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
+    if rows.weight is None:
+        return rows
+    rows = rows.take(rows.weight > 0)
+    weight = kish(np.asarray(rows.weight))
+    clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
+    rows = replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
+    if rows.group is None:
+        return rows
+    left, code = np.unique(rows.group, return_inverse=True)
+    return replace(rows, group=code, groups=tuple(rows.groups[k] for k in left))
 
 
 def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -> None:
@@ -219,12 +269,10 @@ def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
     table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
     table[np.arange(len(chosen)), said] = prob
     return replace(
-        rows,
+        rows.take(chosen),
         label=rows.true[chosen],
         prob=table[:, 1] if k == 2 else table,
         rest=table[:, 0] if k == 2 else None,
-        position=rows.position[chosen],
-        clusters=rows.clusters and rows.clusters.take(chosen),
         true=None,
         top=False,
     )
@@ -294,7 +342,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
 
 
 def _canonical(
-    label: IntVector, prob: FloatVector, logits: FloatVector | None, *names: IntVector | None
+    label: IntVector, prob: FloatVector, logits: FloatVector | None, *names: NDArray[Any] | None
 ) -> IntVector:
     """Return an order of the rows that depends on their values only."""
     keys: list[NDArray[Any]] = [name for name in names if name is not None]
