@@ -128,9 +128,8 @@ def unknown_name(module: str, name: str) -> AttributeError:
     if ours:
         return AttributeError(f"{module} has no {name!r}; here it is {ours}.")
     message = f"module {module!r} has no attribute {name!r}"
-    return AttributeError(
-        message, name=name, obj=sys.modules[module]
-    )  # Python looks for a like one
+    # Python looks for a like one.
+    return AttributeError(message, name=name, obj=sys.modules[module])
 
 
 def unknown_option(options: Mapping[str, object], also: Iterable[str] = ()) -> TypeError:

@@ -63,7 +63,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
     if rows.true is not None:
         found = alignment_of(spread_out(rows, rng), rng)
-        return replace(found, accuracy=rows.mean(rows.label))
+        return replace(found, accuracy=float(rows.weighed(rows.label).mean()))
     table, label = rows.table, rows.label
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
@@ -95,7 +95,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
         order=order,
         z=z,
         expected_z=expected,
-        accuracy=rows.mean(table.argmax(axis=1) == label),
+        accuracy=float(rows.weighed(table.argmax(axis=1) == label).mean()),
         majority=float(met.max() / met.sum()),
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibkit.auditing import differences
 from calibkit.auditing.clinic import net_benefits, weak_calibration
-from calibkit.auditing.clusters import by_cluster, by_weight
+from calibkit.auditing.clusters import by_cluster
 from calibkit.auditing.comparison import Comparison, Listing, rows_of_models, view_of_models
 from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.differences import SCORES, Sums
@@ -145,6 +145,7 @@ def compare(
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
     view = view_of_models(rows, view)
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
+    doubt = dependence_of(rows, np.random.default_rng(of_order))
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,
@@ -153,8 +154,8 @@ def compare(
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(level, bins), *by_weight(rows), *by_cluster(rows)),
-        advice=_doubt(rows, of_order),
+        notes=(*_notes(level, bins), *by_cluster(rows)),
+        advice=doubt.sentence if doubt else "",
         **_diagrams(rows, probs, view, bins),
         **worded(tuple(probs), _differences(rows, each, nulls, table, level, of_all), level),
     )
@@ -185,12 +186,6 @@ def _clinic(
         "weak": weak_calibration(problems, rows.clusters, level),
         "benefit": net_benefits(rows, told, costs, level),
     }
-
-
-def _doubt(rows: Rows, seed: int) -> str:
-    """Return what is to be said where rows look dependent, or an empty text."""
-    found = dependence_of(rows, np.random.default_rng(seed))
-    return "" if found is None else found.sentence
 
 
 def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:

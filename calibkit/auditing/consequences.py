@@ -122,7 +122,7 @@ def _paid(rows: Rows, repaired: FloatVector | None, costs: FloatVector, level: f
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     return Paid(
         trust=policy_cost(rows.label, rows.prob, costs=costs, sample_weight=rows.weight),
-        repaired=float("nan") if repaired is None else rows.mean(fixed),
+        repaired=float("nan") if repaired is None else float(rows.weighed(fixed).mean()),
         regret=regret,
         over_ignoring=over_ignoring,
         threshold=_threshold(costs),

@@ -195,20 +195,16 @@ def _p_values(
 
 
 def _by_cluster(
-    prob: FloatVector,
-    residual: FloatVector,
-    inside: IntVector,
-    clusters: Clusters,
-    weight: FloatVector,
+    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, mass: Any
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""
     if not len(inside):
         return 1.0, 1.0
-    own, square = clusters.take(inside), weight**2
-    scores, promised = cox_scores(prob[inside], residual[inside], own, square[inside])
-    n, mass = len(prob), weight[inside].sum()
-    share = np.full(n, -1.0 / max(weight.sum() - mass, 1e-300))
-    share[inside] = 1.0 / mass
+    square, members = mass**2, clusters.take(inside)
+    scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
+    n, own = len(prob), mass[inside].sum()
+    share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
+    share[inside] = 1.0 / own
     apart = np.sqrt(np.atleast_1d(share**2 @ (square * prob * (1 - prob))))
     contrast = clusters.sums((share * residual)[:, np.newaxis])
     differs = score_test(contrast, apart)[2] if len(inside) < n else 1.0

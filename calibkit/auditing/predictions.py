@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from calibkit.counts.columns import (
     weights_of,
     words_of,
 )
-from calibkit.counts.files import blocks_of, n_blocks, resolve_all
+from calibkit.counts.files import blocks_of, n_blocks
 from calibkit.progress import track
 
 _NAMES = ("groups", "cluster", "time")
@@ -108,18 +107,17 @@ def of_table(given: Mapping[str, Any], label: str | None, prob: Any) -> dict[str
         off = np.abs(np.sum(columns, axis=0) - 1)
         if len(columns) > 1 and off.max() > _NO_CLASSES:
             raise ValueError(
-                f"the columns {listed(found.prob)} do not sum to 1, but several columns are the "
-                "classes of one model. Several models or targets are several audits: "
-                "{name: audit(table, label=…, prob=name) for name in (…)}, or compare them."
+                f"the columns {listed(found.prob)} do not sum to 1, but columns are classes of one "
+                "model. Several targets are several audits: a label for each. Models: see compare."
             )
         if len(columns) > 1 and given["class_names"] is None:
             taken["class_names"] = found.classes or found.prob
     return {**given, "y_true": table[label], **taken}
 
 
-def pairs_of(labels: Sequence[str], probs: Sequence[Any]) -> list[tuple[str, Any]]:
+def pairs_of(labels: Sequence[str], probs: Any) -> list[tuple[str, Any]]:
     """Return each of several labels with its predictions."""
-    if len(probs) != len(labels) or len(set(labels)) < len(labels):
+    if isinstance(probs, str | None) or len(probs) != len(labels) or len({*labels}) < len(labels):
         raise ValueError(
             f"several labels need as many predictions, e.g. y1, y2 by p1, p2; got {labels!r} by "
             f"{probs!r}. Several models of one label are for compare."
@@ -129,18 +127,6 @@ def pairs_of(labels: Sequence[str], probs: Sequence[Any]) -> list[tuple[str, Any
 
 class TooLarge(Exception):
     """The rows need more memory than was allowed."""
-
-
-def read_predictions(
-    path: str | PathLike[str], *, memory_limit: int | None = None, **columns: Any
-) -> Predictions:
-    """Read labels and predictions from a CSV, Parquet or NumPy file.
-
-    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group``,
-    ``cluster``, ``time`` and ``logits``.
-    More than `memory_limit` bytes of rows are refused with `TooLarge`.
-    """
-    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), memory_limit)
 
 
 def keep(blocks: Iterable[Predictions], limit: int | None) -> Predictions:

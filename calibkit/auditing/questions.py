@@ -9,7 +9,7 @@ import numpy as np
 from calibkit.auditing import remedy, words
 from calibkit.auditing.alignment import Alignment, alignment_of
 from calibkit.auditing.clinic import in_its_words
-from calibkit.auditing.clusters import by_cluster, by_weight, promise_of
+from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
@@ -190,12 +190,8 @@ def _each_target(
     label: Sequence[str], prob: Any, title: Any, options: dict[str, Any], **given: Any
 ) -> Any:
     """Return an audit of each label by its own predictions, by the name of the label."""
-    title = title or "Audit of predictions"
-    pairs = pairs_of(label, [prob] if prob is None or isinstance(prob, str) else prob)
-    return {
-        one: audit(label=one, prob=p, title=f"{title}: {one}", **given, **options)
-        for one, p in pairs
-    }
+    pairs, name = pairs_of(label, prob), title or "Audit of predictions"
+    return {y: audit(label=y, prob=p, title=f"{name}: {y}", **given, **options) for y, p in pairs}
 
 
 _Found = tuple[
@@ -245,7 +241,7 @@ def _report(
     first = answers[0].verdict == "not aligned"
     return AuditReport(
         title=title,
-        **told(answers, seen, repairs.table, more, rows.cluster_count),
+        **told(answers, seen, repairs.table, more, rows.clusters and rows.clusters.count),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -358,7 +354,6 @@ def _notes(
         "the best, if the interval of its gain lies above 0.",
         "Groups, where given: Cox's test of level and slope; level against the rest; both by "
         "redraws, with Holm's correction.",
-        *by_weight(rows),
         *by_cluster(rows),
         *repairs.table.notes,
     )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, special
 
 from calibkit.significance.clusters import Clusters, Dependence, robust_sd
@@ -161,22 +160,18 @@ def _cells(prob: FloatVector, variance: FloatVector, n: float) -> tuple[IntVecto
 class _Tables:
     """Where the events of a set of labels go: cells and levers of every view at once."""
 
-    def __init__(
-        self, table: FloatVector, views: Sequence[int], weight: FloatVector | None = None
-    ) -> None:
+    def __init__(self, table: FloatVector, views: Sequence[int], weight: Any = None) -> None:
         n, k = table.shape
         self.weight, self.scale = weight, np.ones(n) if weight is None else weight
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
-        self.names, self.leader, self.table = views, predicted, table
-        probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
-        self.views = [_View(prob, self.scale) for prob in probs]
+        self.happens = [predicted if v == TOP else v for v in views]  # with this label
+        self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
+        self.views = [_View(prob, self.scale) for prob in self.probs]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
-        self.top = views.index(TOP) if TOP in views else -1
         # Of more than two classes one look at each label serves all that are no event of their own.
         self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
-        self.alone = [(i, predicted if v == TOP else v) for i, v in enumerate(views)
-                      if v == TOP or k == 2]  # fmt: skip
+        self.alone = [i for i, v in enumerate(views) if v == TOP or k == 2]
         if not self.classes:
             return  # tables of n times K cells would be for nothing
         # Classes that nobody looks at share one cell behind all others.
@@ -187,14 +182,9 @@ class _Tables:
             lever[:, v] = self.views[i].pull
         self.cell, self.lever = cell.ravel(), lever.ravel()
 
-    def happened(self, i: int, label: IntVector) -> NDArray[np.bool_]:
-        """Return in which rows the event of a view happened."""
-        return np.asarray(label == (self.leader if i == self.top else self.names[i]))
-
     def residual(self, i: int, label: IntVector) -> FloatVector:
         """Return event minus prediction of every row in a view, by weight."""
-        prob = self.table.max(axis=1) if i == self.top else self.table[:, self.names[i]]
-        return np.asarray(self.scale * (self.happened(i, label) - prob))
+        return np.asarray(self.scale * ((label == self.happens[i]) - self.probs[i]))
 
     def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the events of all cells, and the sum of levers of every view."""
@@ -206,8 +196,8 @@ class _Tables:
             by_class = np.bincount(label, self.lever.take(place), self.k)
             for i, v in self.classes:
                 levers[i] = by_class[v]
-        for i, event in self.alone:
-            view, happened = self.views[i], np.flatnonzero(label == event)
+        for i in self.alone:
+            view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
             at = slice(self.offset[i], self.offset[i + 1])
             each = None if self.weight is None else self.weight.take(happened)
             events[at] = np.bincount(view.cell.take(happened), each, view.n_cells)
@@ -286,7 +276,7 @@ def joint_test(
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    events = [int(tables.happened(i, label).sum()) for i in range(len(views))]
+    events = [int((label == event).sum()) for event in tables.happens]
     tests = zip(tables.views, views, *own, p_values, events, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
 

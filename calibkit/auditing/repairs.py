@@ -215,9 +215,10 @@ def _held_out(
                     said = fitted.calibrate(scores)
                     after[held] = said[held]
                     lost = losses(given_to(rows.label, said))
-                    own += rows.mean(lost, left & ~held) / n_folds
+                    own += float(rows.weighed(lost[left & ~held], left & ~held).mean()) / n_folds
             repaired[name] = after
-            flattery.append(rows.mean(losses(given_to(rows.label, after)), left) - own)
+            lost = losses(given_to(rows.label, after))[left]
+            flattery.append(float(rows.weighed(lost, left).mean()) - own)
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
         except ValueError as error:
             notes.append(f"{name} could not be fitted: {error}")
@@ -291,14 +292,14 @@ def _table(
             chosen = _simplest(-rows.weighed(after), safe, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
-        log_loss=np.average(after, axis=1, weights=rows.weight),
+        log_loss=rows.weighed(after).mean(axis=1),
         gain=gain,
         low=low,
         high=high,
         clear=clear,
         error=np.full(m, np.nan),
-        before=rows.mean(before),
-        before_left=rows.mean(before, left) if left.any() else float("nan"),
+        before=float(rows.weighed(before).mean()),
+        before_left=float(rows.weighed(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
         level=settings.level,
         folds=settings.folds,

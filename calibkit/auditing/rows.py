@@ -71,12 +71,7 @@ class Rows:
         time = self.time and (self.time[0][chosen], self.time[1][chosen])
         return replace(self, clusters=clusters, time=time, **taken)
 
-    def mean(self, values: NDArray[Any], where: Any = slice(None)) -> float:
-        """Return the mean of some rows, in which each counts what it stands for."""
-        weight = None if self.weight is None else self.weight[where]
-        return float(np.average(values[where], weights=weight))
-
-    def weighed(self, values: FloatVector, where: Any = slice(None)) -> FloatVector:
+    def weighed(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
 
         ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
@@ -89,11 +84,6 @@ class Rows:
         with np.errstate(invalid="ignore"):
             linear = mean + weight / weight.mean() * (values - mean)
         return np.where(np.isfinite(mean), linear, values)
-
-    @property
-    def cluster_count(self) -> int | None:
-        """Number of clusters; None where rows are independent."""
-        return None if self.clusters is None else self.clusters.count
 
     @property
     def n_classes(self) -> int:
@@ -118,9 +108,7 @@ class Rows:
     @property
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
-        if self.rest is not None:
-            return np.where(self.label == 1, self.prob, self.rest)
-        return given_to(self.label, self.prob)
+        return given_to(self.label, self.table)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -161,8 +149,7 @@ def rows_of(
         given = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
-    by_row |= {"groups": groups, "cluster": cluster, "sample_weight": sample_weight}
-    refuse_other_order(**by_row)
+    refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
     y_true, answers = _labelled(y_true, class_names, positive, predicted)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
@@ -188,8 +175,7 @@ def rows_of(
         predicted=answers and answers.predicted,
         weight=weight,
     )
-    code = None if clusters is None else clusters.code
-    return rows.take(_canonical(label, prob, scores, codes, code, weight))
+    return rows.take(_canonical(label, prob, scores, codes, clusters and clusters.code, weight))
 
 
 def counting(rows: Rows) -> Rows:

@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK if found.healthy else BAD_INPUT
         if options.command == "monitor":
             return _monitor(options)
-        options.command_line = sys.argv[1:] if argv is None else argv
+        words = list(sys.argv[1:] if argv is None else argv)
+        seed = [] if "--seed" in words else ["--seed", str(options.seed)]
+        options.said = ["calibkit", *words, *seed]
         options.written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
         return max(_judge(one) for one in _targets(options))
     except SystemExit as end:  # argparse has said what is wrong
@@ -125,9 +127,7 @@ def _judge(options: argparse.Namespace) -> int:
     _check_outputs(options)
     with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
-    argv = options.command_line
-    command = ["calibkit", *argv, *([] if "--seed" in argv else ["--seed", str(options.seed)])]
-    source = of_files(options.paths, _roles(options), command, options.written)
+    source = of_files(options.paths, _roles(options), options.said, options.written)
     report = replace(report, source=source)
     _write(report, options)
     met = [code for code in conditions if code in report.codes]
@@ -232,8 +232,7 @@ def _rows_or_stream(
             stream = rows_of_files(files, models=models, progress=progress)
     if rows is None and options.weight:
         raise ValueError(
-            "--weight: a stream only counts rows, and has no weights. Keep all in memory (leave "
-            "out --large, or set --memory-limit), or draw rows by their weights and audit those."
+            "--weight: a stream has no weights; leave out --large, or raise --memory-limit."
         )
     return rows, stream
 

@@ -75,8 +75,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
-    labels = "the labels; several audits in one run: y1,y2 with --prob p1,p2"
-    add("--label", metavar="COLUMN", help=labels if command == "audit" else "the labels")
+    add("--label", metavar="COLUMN", help="the labels; in audit several: y1,y2 by --prob p1,p2")
     several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
     if command == "compare":
         several = "P(y = 1) of each model, e.g. old,new; or patterns for classes, e.g. 'a_*,b_*'"

@@ -123,7 +123,7 @@ def columns_of(
 def _hint(names: Sequence[str], name: str) -> str:
     """Say so if a name, or the one name of a file, looks like several."""
     if set(name.split(",")) <= set(names):
-        return " Several models or targets are several audits, or one calibkit compare."
+        return " Several targets are several audits: a label for each. Models: calibkit compare."
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
         if len(names) == 1 and mark in names[0]:
             return (

@@ -303,10 +303,5 @@ def observed_expected_ratio(
         "view": words,
         "n": len(label),
     }
-    return WeakCalibration(
-        value=float((weight * label).sum()) / expected,
-        low=low,
-        high=high,
-        level=large.level,
-        **named,
-    )
+    ratio = float(weight @ label) / expected
+    return WeakCalibration(value=ratio, low=low, high=high, level=large.level, **named)
