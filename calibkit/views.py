@@ -101,8 +101,8 @@ def binary_problem(
     sample_weight : None
         Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
         (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
-        is left out. Tests, bands, intervals and this function have no weights, as chance knows
-        whole rows only.
+        is left out. `audit`, `compare`, `null_level`, `consistency_band` and `bootstrap_interval`
+        take it too; there, and to chance, it is one row that stands for two. Other tests have none.
 
     Returns
     -------
@@ -303,8 +303,8 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
         raise ValueError(
             "sample_weight is refused here: chance is computed for rows that are drawn one by one, "
             "and a weight does not say whether it stands for several. Tables of bins, calibration "
-            "errors, scores and CORP take weights. Where a weight counts rows, repeat them with "
-            "np.repeat, and name the row each comes from with cluster=."
+            "errors, scores, CORP and audits take weights. Where a weight counts rows, repeat them "
+            "with np.repeat, and name the row each comes from with cluster=."
         )
 
 

@@ -76,6 +76,8 @@ def compare(
     predicted : array-like of shape (n,) or True, optional
         As in `audit`: the predicted class, the same for all models, whose confidences `y_prob`
         holds. Models that predict other classes answer other questions: compare their tables.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for in the population, as in `audit`.
     title : str, optional
         What was compared, for the pages.
     level : float
@@ -112,8 +114,8 @@ def compare(
     one measure at least in 8 to 13. The ``codes`` pay for all models and measures together (the
     multivariate t of Hothorn, Bretz and Westfall, 2008; in a stream Bonferroni): at 95 % they
     separate two equal models in 2, 1 and 3 of 100 files of 100, 1,000 and 4,000 rows (``dev.py
-    clusters --alone``). In groups intervals have a level that pays for all groups. Weights are
-    refused as in `audit`. Taught in lesson 13.
+    clusters --alone``). In groups intervals have a level that pays for all groups. With weights
+    intervals are those of ratio estimators. Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal

@@ -24,6 +24,7 @@ from calibkit.significance import (
     consistency_band,
     null_level,
 )
+from calibkit.validation import kish
 from calibkit.views import BinaryProblem, View, one_problem
 
 _SIDE = 2.0  # a z beyond which a side is named
@@ -265,7 +266,7 @@ def _test_of(
         n_draws=settings.n_draws,
         rng=rng,
         clusters=rows.clusters and rows.clusters.take(left),
-        weight=None if rows.weight is None else rows.weight[left],
+        weight=None if rows.weight is None else kish(rows.weight[left]),
         limits=settings.limits,
     )
     if rows.top:  # the event, that the predicted class was right, stands in column 1

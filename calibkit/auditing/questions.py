@@ -64,8 +64,9 @@ def audit(
     label, prob : str, and str or sequence of str, optional
         Where `y_true` is a table (of pandas, polars or arrow, or a mapping): its columns, as in
         `calibkit.counts.count_files`. Several of `prob`, or ``"p_*"``, are the classes of one
-        model. Several models or targets are several audits, one call for each, or `compare`. Then
-        `logits`, `groups`, `cluster` and `predicted` may be names of columns too.
+        model. Several targets: a list of labels, and for each of them what is given as `prob`; then
+        there are as many audits. Several models of one label are for `compare`. `logits`, `groups`,
+        `cluster`, `time`, `predicted` and `sample_weight` may then be names of columns too.
     view : {"top-label", "class-wise"} or int, optional
         Which events. None: y = 1, also of two columns; of more the predicted class and every
         class (up to 200).
@@ -89,6 +90,12 @@ def audit(
     predicted : array-like of shape (n,) or True, optional
         The predicted class of each row: `y_prob` is then the confidence in it and `y_true` the true
         class, of any kind; True: `y_true` is 1 where it was right. See `calibkit.binary_problem`.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for in the population: survey, importance or inverse-probability
+        weights, of which only the ratios matter. A row of weight 2 is one row that stands for two,
+        not two rows: it says no more than another row. Frequencies are another matter: repeat such
+        rows with ``np.repeat``, and name the row each comes from with `cluster`. A row of weight 0
+        is left out. Not with `time`.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
@@ -102,14 +109,13 @@ def audit(
     -------
     AuditReport
         It speaks (``text()``), has six ``answers``, ``verdicts`` and ``codes``, a ``calibrator``,
-        ``figures()``, and becomes a page, Markdown or JSON (``save``).
+        ``figures()``, and becomes a page, Markdown or JSON (``save``). Of several targets a
+        ``dict`` from label to report.
 
     Raises
     ------
     ValueError
         If something is not valid, with row, value and the number of rows affected.
-        Also `sample_weight`: it does not say whether it counts rows or how likely one was drawn.
-        Repeat rows that count several times, and name where each comes from with `cluster`.
     TypeError
         If an option is no setting.
 
@@ -161,6 +167,15 @@ def audit(
     of 1,000 and of 4,000. On whole seasons left out, Platt's map gains as much as on rows
     (``dev.py clusters --seasons``; nats): NBA 0.0067 beside 0.0065, NFL 0.0015 beside 0.0011, MLB
     0.0000 beside -0.0001: each game has an outcome of its own.
+
+    By weight: all means (level, error, scores, costs, gains) are weighted, with the intervals of
+    ratio estimators, resamples keep weights with their rows, and the amount of data is Kish's
+    number, ``(sum w)^2 / sum w^2``. Redraws of labels keep the weights; the level test has the
+    variance ``sum w^2 p(1-p)``. Weights may depend on the label (events were chosen more often):
+    of two classes the test then redraws the labels as such a choice would leave them, with the
+    weights ``w_0, w_1`` that a row would have with either, and the variance is ``sum w_0 w_1
+    p(1-p)``; null level, band and groups do not, and alignment and dependence are asked of rows as
+    they are. WEIGHTS_MEASURED
 
     The order of rows tells shuffled from shifted labels. Taught in lesson 14.
 

@@ -17,7 +17,6 @@ from calibkit.significance.clusters import Clusters, Dependence, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
 from calibkit.types import FloatMatrix, FloatVector, IntVector
-from calibkit.validation import kish
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -64,17 +63,23 @@ class JointTest(NamedTuple):
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
-    def __init__(self, prob: FloatVector, weight: FloatVector) -> None:
-        variance = weight**2 * prob * (1 - prob)
-        self.total, self.mass = float(variance.sum()), float(weight.sum())
-        level, slope = InterceptRule(prob, weight**2), SlopeRule(prob, weight**2)
+    def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
+        """Take weights as they are, and as they are if the event does not happen, and if it does.
+
+        ``w (y - p)`` is linear in the event also where the weight depends on it.
+        """
+        self.prob, self.scale = prob, scale
+        self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
+        variance = no * yes * prob * (1 - prob)
+        self.total = float(variance.sum())
+        level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
         self.sd = np.array([level.sd, slope.sd])
         self.design = 1.0
-        self.cell, self.n_cells = _cells(prob, variance, self.mass)
-        self.expected = np.bincount(self.cell, weight * prob, self.n_cells)
+        self.cell, self.n_cells = _cells(prob, variance)
+        self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever, self.pull = slope.lever, weight * slope.lever
-        self.expected_lever = float(prob @ self.pull)
+        self.lever, self.pull = slope.lever, self.weight * slope.lever
+        self.expected_lever = float((no * prob) @ self.lever)
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
         """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
@@ -143,12 +148,12 @@ def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]
     return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
 
 
-def _cells(prob: FloatVector, variance: FloatVector, n: float) -> tuple[IntVector, int]:
+def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
     """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
     value, where = np.unique(prob, return_inverse=True)
     own = np.bincount(where, variance, len(value))
     total = own.sum()
-    most = min(total / _LEAST_VARIANCE, n**_FINEST)
+    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
     n_cells = 2 ** int(np.log2(max(1.0, most)))
     if total <= 0:
         return np.zeros(len(prob), dtype=np.intp), 1
@@ -160,14 +165,25 @@ def _cells(prob: FloatVector, variance: FloatVector, n: float) -> tuple[IntVecto
 class _Tables:
     """Where the events of a set of labels go: cells and levers of every view at once."""
 
-    def __init__(self, table: FloatVector, views: Sequence[int], weight: Any = None) -> None:
+    def __init__(
+        self, table: FloatVector, views: Sequence[int], label: Any = None, weight: Any = None
+    ) -> None:
         n, k = table.shape
-        self.weight, self.scale = weight, np.ones(n) if weight is None else weight
+        self.weight, scale = weight, np.ones(n) if weight is None else weight
+        weights = _of_labels(scale, table, label)
+        self.chance = table  # of each label, given that the row was chosen
+        if weight is not None:
+            self.chance = table / weights
+            self.chance /= self.chance.sum(axis=1, keepdims=True)
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
         self.happens = [predicted if v == TOP else v for v in views]  # with this label
         self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
-        self.views = [_View(prob, self.scale) for prob in self.probs]
+        place = np.arange(n)
+        self.views = [
+            _View(prob, scale, weights[place, happens - 1], weights[place, happens])
+            for prob, happens in zip(self.probs, self.happens, strict=True)
+        ]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
         # Of more than two classes one look at each label serves all that are no event of their own.
         self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
@@ -184,7 +200,7 @@ class _Tables:
 
     def residual(self, i: int, label: IntVector) -> FloatVector:
         """Return event minus prediction of every row in a view, by weight."""
-        return np.asarray(self.scale * ((label == self.happens[i]) - self.probs[i]))
+        return np.asarray(self.views[i].scale * ((label == self.happens[i]) - self.probs[i]))
 
     def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the events of all cells, and the sum of levers of every view."""
@@ -199,7 +215,7 @@ class _Tables:
         for i in self.alone:
             view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
             at = slice(self.offset[i], self.offset[i + 1])
-            each = None if self.weight is None else self.weight.take(happened)
+            each = None if self.weight is None else view.weight.take(happened)
             events[at] = np.bincount(view.cell.take(happened), each, view.n_cells)
             levers[i] = view.pull.take(happened).sum()
         return events[:-1], levers
@@ -249,8 +265,7 @@ def joint_test(
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
     No row may give probability 0 to its label: such a row has been contradicted, not tested.
-    A weight stays with its row in a redraw; as it may depend on the label, sums of the data are
-    divided by their sandwich if it is larger, as if every row were a cluster of its own.
+    A weight, scaled by `kish`, stays with its row in a redraw, as it would be with the new label.
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.
     """
@@ -259,11 +274,12 @@ def joint_test(
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
-    tables = _Tables(table, views, None if weight is None else kish(weight))
-    drawer: Drawer | Dependence = Drawer(table, label)
+    tables = _Tables(table, views, label, weight)
+    drawer: Drawer | Dependence = Drawer(tables.chance, label)
     if clusters is not None:
-        drawer = Dependence(table[:, 1] if table.shape[1] == 2 else table, label, clusters, rng)
-    elif weight is not None:
+        chance = tables.chance[:, 1] if table.shape[1] == 2 else tables.chance
+        drawer = Dependence(chance, label, clusters, rng)
+    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
         clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
@@ -276,9 +292,24 @@ def joint_test(
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    events = [int((label == event).sum()) for event in tables.happens]
-    tests = zip(tables.views, views, *own, p_values, events, strict=True)
+    happened = [label == happens for happens in tables.happens]
+    tests = zip(tables.views, views, *own, p_values, happened, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+
+
+def _of_labels(weight: FloatVector, table: FloatVector, label: IntVector) -> FloatVector:
+    """Return the weight that each row would have with each label, (n, K).
+
+    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
+    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
+    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    """
+    weights, p = weight[:, np.newaxis], table[:, 1]
+    if table.shape[1] > 2 or np.ptp(weight) == 0:
+        return np.broadcast_to(weights, table.shape)
+    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
 def _strengths(
@@ -301,21 +332,21 @@ def _strengths(
 
 
 def _view_test(
-    one: _View, view: int, count: float, lever: float, p_value: float, events: int
+    one: _View, view: int, count: float, lever: float, p_value: float, happened: Any
 ) -> ViewTest:
     scores = count - one.expected.sum(), lever - one.expected_lever
     z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
-    n = len(one.cell)
+    n, mass = len(happened), float(one.scale.sum())
     return ViewTest(
         view=view,
         n=n,
-        events=events,
-        mean_prob=float(one.expected.sum() / one.mass),
-        frequency=float(count / one.mass),
-        variance=one.total / one.mass,
+        events=int(happened.sum()),
+        mean_prob=float(one.scale @ one.prob / mass),
+        frequency=float(one.scale @ happened / mass),
+        variance=one.total / mass,
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
-        design=one.design * n / one.mass,
-        kish=one.mass if one.mass < n else float("inf"),
+        design=one.design * n / mass,
+        kish=mass if mass < n else float("inf"),
     )
