@@ -23,6 +23,11 @@ from tests.helpers import class_data
 QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
 
 
+def read_predictions(path: Path, *, limit: int | None = None, **columns: Any) -> Predictions:
+    """Read all rows of a file."""
+    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), limit)
+
+
 # --- reading -------------------------------------------------------------------------------------
 
 
@@ -78,9 +83,9 @@ def test_a_bad_value_is_named(
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "log.npz"
     np.savez(path, y=np.tile([0, 1], 50_000), p=np.full(100_000, 0.5))
-    assert read_predictions(path, label="y", prob="p", memory_limit=2_000_000).n == 100_000
+    assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
     with pytest.raises(TooLarge):
-        read_predictions(path, label="y", prob="p", memory_limit=1_000_000)
+        read_predictions(path, label="y", prob="p", limit=1_000_000)
 
 
 def test_a_stream_is_left_where_the_limit_is_passed() -> None:
