@@ -78,7 +78,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     # Confidence that is far too high is no inverted column.
     better = None
     if not rows.top:
-        better = _better_order(table, label, (mean, sd, promise), rows.clusters)
+        better = _better_order(rows, table, (mean, sd, promise))
     if better is not None:
         verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
     elif z < CLEAR:
@@ -145,15 +145,13 @@ def _ratio(difference: float, sd: float) -> float:
 
 
 def _better_order(
-    table: FloatVector,
-    label: IntVector,
-    scale: tuple[float, float, float],
-    clusters: Clusters | None,
+    rows: Rows, table: FloatVector, scale: tuple[float, float, float]
 ) -> IntVector | None:
     """Return which column belongs to each label, if that is clearly not its own one."""
-    n, k = table.shape
+    (n, k), label, clusters = table.shape, rows.label, rows.clusters
     mean, sd, promise = scale
-    met = np.stack([np.bincount(label, column, k) for column in table.T], axis=1)
+    weight = 1.0 if rows.weight is None else rows.weight
+    met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
     _, order = optimize.linear_sum_assignment(-met)
     if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
         return None
@@ -161,7 +159,7 @@ def _better_order(
     surplus = float(chosen.mean()) - mean
     # The best of K! orders looks good by chance; the bound grows with their number.
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
-    gain = chosen - table[np.arange(n), label]
+    gain = rows.weighed(chosen - table[np.arange(n), label])
     spread = float(gain.std()) / np.sqrt(n)
     if clusters is not None:
         pseudo = pseudo_values(gain[np.newaxis], clusters)
