@@ -93,10 +93,10 @@ def groups_of(
     rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
-    if rows.group is None:
-        return None
     if rows.weight is not None and rows.clusters is None:  # each row a cluster of its own
         rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
+    if rows.group is None:
+        return None
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
     problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)

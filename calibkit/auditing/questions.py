@@ -177,9 +177,10 @@ def audit(
     p(1-p)``; null level, band and groups do not. Shuffled labels and dependence are looked for in
     the rows as they are. In 300 calibrated sets of 500 rows in each of six designs (lognormal
     weights, common and rare events; rows chosen by the prediction; of events, or of other rows, a
-    tenth or a twentieth kept) 0 to 0.7 % were called miscalibrated; nominal 90 % intervals held the calibration error
-    in 89 and 92, the slope in 91 and 92, a difference of Brier scores in 91 and 92 of 100 sets
-    (400 sets of 1,500 rows with lognormal weights, logits shifted or stretched). Sources: Kish
+    tenth or a twentieth kept) 0 to 0.7 % were called miscalibrated; nominal 90 % intervals held
+    the calibration error in 89 and 92, the slope in 91 and 92, a difference of Brier scores in 91
+    and 92 of 100 sets (400 sets of 1,500 rows with lognormal weights, logits shifted or
+    stretched). Sources: Kish
     (1965); Särndal, Swensson and Wretman (1992); the redraws by label are our own.
 
     The order of rows tells shuffled from shifted labels. Taught in lesson 14.
@@ -192,7 +193,7 @@ def audit(
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
     if not (label is None or isinstance(label, str)):
-        return _each_target(**locals())
+        return _each_target(**locals())  # type: ignore[no-any-return]
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
@@ -259,9 +260,10 @@ def _report(
     clinic = in_its_words(rows, seen, evidence, repairs, consequences)
     answers = _answers(rows, found, seen, clinic["benefit"])
     first = answers[0].verdict == "not aligned"
+    count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
         title=title,
-        **told(answers, seen, repairs.table, more, rows.clusters and rows.clusters.count),
+        **told(answers, seen, repairs.table, more, count),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],

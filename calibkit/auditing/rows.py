@@ -175,7 +175,8 @@ def rows_of(
         predicted=answers and answers.predicted,
         weight=weight,
     )
-    return rows.take(_canonical(label, prob, scores, codes, clusters and clusters.code, weight))
+    code = None if clusters is None else clusters.code
+    return rows.take(_canonical(label, prob, scores, codes, code, weight))
 
 
 def counting(rows: Rows) -> Rows:
