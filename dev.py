@@ -109,6 +109,16 @@ def notebook_paths() -> list[Path]:
     return sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
+def of_today(paths: list[Path]) -> list[Path]:
+    """Return every fifth lesson, each day others, for what takes long and rarely breaks."""
+    return paths[int(time.time() // 86_400) % 5 :: 5]
+
+
+def solve(paths: list[Path]) -> int:
+    """Run lessons (all, if none is named) with every solution before its check."""
+    return tool("notebooks", "solved", *(path.stem for path in paths))
+
+
 def runnable(paths: list[Path]) -> list[Path]:
     """Leave out the lessons that lack a package here, and say so."""
     command = [str(venv_python()), "-m", "tools.lesson_needs"]
@@ -159,22 +169,18 @@ def check_book() -> int:
 def check_live(long: bool = False) -> int:
     """Put the lessons into a site for the browser, and run them there and in Node.
 
-    A long run takes three lessons in Node, each day the next three; when named, it runs all.
+    A long run takes a few lessons in Node; when named, the stage runs all.
     """
     if not (BOOK / "html" / "index.html").exists():
         print("skipped: the site is made from the book, which has not been built")
         return 0
     code = call(sys.executable, "-m", "tools.live.site")
-    if code:
-        return code
-    numbers = [path.name[:2] for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
-    first = 3 * int(time.time() // 86_400)
-    today = [numbers[(first + k) % len(numbers)] for k in range(3)] if long else numbers
-    in_node = "test_a_lesson_runs_and_prints_what_the_desktop_prints"
-    left = [f"{LIVE_TESTS[0]}::{in_node}[{number}]" for number in {*numbers} - {*today}]
+    paths = [path for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
+    in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
+    left = {*paths} - {*of_today(paths)} if long else ()
+    options = [f"--deselect={in_node}[{path.name[:2]}]" for path in left]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
-    options = [*side_by_side("loadfile"), *(f"--deselect={name}" for name in left)]
-    return pytest("live", *options, *LIVE_TESTS, env=env)
+    return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 
 
 def forget_outdated_book() -> None:
@@ -201,7 +207,7 @@ STAGES: dict[str, tuple[str, Callable[[], int]]] = {
     "lint": ("ruff and mypy", lint),
     "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
-    "solved": ("solved notebooks, without data", lambda: tool("notebooks", "solved")),
+    "solved": ("solved notebooks, without data", lambda: solve(of_today(notebook_paths()))),
     "book": ("the book and its pages", check_book),
     "browser": ("browser tests", browser_tests),
     "live": ("the site, its lessons in Node and in a browser", check_live),
@@ -213,6 +219,7 @@ LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", 
 LONG = ("portable", "floors", "live")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
+    "solved": lambda: solve([]),
     "browser": lambda: browser_tests("browser"),
     "live": lambda: check_live(long=True),
 }
@@ -237,8 +244,7 @@ def counted(stage: str, code: int) -> Counter[str]:
 
     failed, skipped = total("errors", "failures"), total("skipped")
     passed = total("tests") - failed - skipped
-    if code and not failed:  # pytest itself stopped
-        failed = 1
+    failed = failed or int(code != 0)  # or pytest itself stopped
     return Counter(failed=failed, passed=passed, skipped=skipped)
 
 

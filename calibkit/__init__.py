@@ -29,52 +29,29 @@ if TYPE_CHECKING:  # for type checkers and editors, which see what the rooms off
     from calibkit.validation import CalibrationWarning as CalibrationWarning
     from calibkit.views import *  # noqa: F403
 
-# Where each name of the front page lives.
-_HOMES = {
-    "BinTable": "reliability",
-    "CalibrationError": "errors",
-    "CalibrationWarning": "validation",
-    "DebiasedError": "errors",
-    "Distinct": "bins",
-    "EqualMass": "bins",
-    "EqualWidth": "bins",
-    "FixedEdges": "bins",
-    "Pava": "bins",
-    "PavaBC": "bins",
-    "adaptive_calibration_error": "errors",
-    "adaptive_test": "significance",
-    "audit": "auditing",
-    "average_calibration_error": "errors",
-    "binary_problem": "views",
-    "binary_problems": "views",
-    "bootstrap_interval": "significance",
-    "brier_decomposition": "scores",
-    "brier_score": "scores",
-    "calibration_error": "errors",
-    "class_wise_calibration_error": "errors",
-    "compare": "auditing",
-    "consistency_band": "significance",
-    "cox_test": "significance",
-    "cumulative_differences": "significance",
-    "debiased_calibration_error": "errors",
-    "expected_calibration_error": "errors",
-    "general_calibration_error": "significance",
-    "hosmer_lemeshow": "significance",
-    "kernel_calibration_error": "significance",
-    "log_loss": "scores",
-    "lp_calibration_error": "errors",
-    "marginal_calibration_error": "errors",
-    "maximum_calibration_error": "errors",
-    "null_level": "significance",
-    "reliability_table": "reliability",
-    "reliability_tables": "reliability",
-    "root_mean_square_calibration_error": "errors",
-    "smooth_calibration_error": "errors",
-    "spiegelhalter": "significance",
-    "test_based_calibration_error": "significance",
-    "top_label_calibration_error": "errors",
+# What the front page takes from each room.
+_OFFERS = {
+    "auditing": "audit compare",
+    "bins": "Distinct EqualMass EqualWidth FixedEdges Pava PavaBC",
+    "errors": (
+        "CalibrationError DebiasedError adaptive_calibration_error average_calibration_error "
+        "calibration_error class_wise_calibration_error debiased_calibration_error "
+        "expected_calibration_error lp_calibration_error marginal_calibration_error "
+        "maximum_calibration_error root_mean_square_calibration_error smooth_calibration_error "
+        "top_label_calibration_error"
+    ),
+    "reliability": "BinTable reliability_table reliability_tables",
+    "scores": "brier_decomposition brier_score log_loss",
+    "significance": (
+        "adaptive_test bootstrap_interval consistency_band cox_test cumulative_differences "
+        "general_calibration_error hosmer_lemeshow kernel_calibration_error null_level "
+        "spiegelhalter test_based_calibration_error"
+    ),
+    "validation": "CalibrationWarning",
+    "views": "binary_problem binary_problems",
 }
-__all__ = [*_HOMES]
+_HOMES = {name: room for room, names in _OFFERS.items() for name in names.split()}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -181,10 +181,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     """Tell in which rows the label is `positive`, where there are two labels of any kind."""
-    array = unwrapped(y_true, "y_true")
-    if array.ndim != 1:
-        raise ValueError(f"y_true has shape {array.shape}; pass one label per row.")
-    words = _words(y_true, array)
+    words = _words(y_true, "y_true")
     count, _ = _counter(words), _counter([positive])  # which refuses what cannot be a label
     if missing := [word for word in count if is_missing(word)]:
         row = next(row for row, word in enumerate(words) if word is missing[0])
@@ -222,10 +219,7 @@ def answers_of(y_true: Any, predicted: Any) -> Answers:
     """Compare true and predicted labels, which may be of any kind, as values."""
     columns = []
     for name, labels in (("y_true", y_true), ("predicted", predicted)):
-        array = unwrapped(labels, name)
-        if array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}; pass one label per row.")
-        columns.append(_words(labels, array))
+        columns.append(_words(labels, name))
         if missing := [row for row, word in enumerate(columns[-1]) if is_missing(word)]:
             raise ValueError(f"{name}[{missing[0]}] is missing; drop or repair the row.")
     if len(columns[0]) != len(columns[1]):
@@ -304,7 +298,7 @@ def _some(parts: Sequence[str]) -> str:
 
 def refuse_two_words(y_true: Any) -> None:
     """Ask for `positive` where labels are two words; what else is no number is refused later."""
-    count = _counter(_words(y_true, unwrapped(y_true, "y_true")))
+    count = _counter(_words(y_true, "y_true"))
     if len(count) == 2 and all(isinstance(word, str) for word in count):
         raise ValueError(
             f"y_true must hold numbers, but its labels are {_counted(count)}. Say which of "
@@ -312,9 +306,12 @@ def refuse_two_words(y_true: Any) -> None:
         )
 
 
-def _words(y_true: Any, array: NDArray[Any]) -> list[Any]:
-    """Return the labels one by one: NumPy would turn the 1 of [1, "a"] into a word."""
-    return list(y_true) if isinstance(y_true, list | tuple) else array.tolist()
+def _words(labels: Any, name: str) -> list[Any]:
+    """Return one label per row, as it was given."""
+    array = unwrapped(labels, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; pass one label per row.")
+    return list(labels) if isinstance(labels, list | tuple) else array.tolist()
 
 
 def _counter(words: list[Any]) -> Counter[Any]:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,25 +14,18 @@ from calibkit import __version__, expected_calibration_error
 from calibkit.results import Result
 
 CORE = ("numpy", "scipy", "scikit-learn", "joblib")
-USES = {
-    "lab": "lessons, figures, HTML reports",
-    "parquet": "Parquet files",
-    "nets": "small networks with torch",
-    "maps": "comparison with structured matrix scaling",
-    "cluster": "counting on a cluster",
-    "book": "building the book",
-    "test": "running the tests",
-    "browser": "tests in a browser",
-    "compare": "comparisons with other packages",
+# What is lost without an optional package, and the extra that brings it.
+OPTIONAL = {
+    "matplotlib": ("figures, HTML reports", "lab"),
+    "ipywidgets": ("explorers", "lab"),
+    "pyarrow": ("Parquet files", "parquet"),
+    "dask": ("counting on a cluster", "cluster"),
+    "torch": ("small networks", "nets"),
 }
-# What is imported to see whether it can be; torch would take seconds.
-_IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"} | {
-    name: name for name in ("numpy", "scipy", "joblib", "ipywidgets", "pandas", "pyarrow")
-}
+# What is imported to see whether it can be, where not the name; some would take seconds.
+_IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"}
+_SLOW = ("torch", "jupyterlab", "dask")
 _DIGITS = 1e-12
-_NAME = re.compile(r"[\w.-]+")
-_BOUND = re.compile(r">=\s*([\w.]+)")
-_EXTRA = re.compile(r"extra\s*==\s*[\"']([\w.-]+)")
 
 
 class Finding(NamedTuple):
@@ -77,7 +69,7 @@ class Diagnosis(Result):
 
 
 def doctor() -> Diagnosis:
-    """Look at the versions and the extras, and compute numbers that are known.
+    """Look at the versions of all packages, and compute numbers that are known.
 
     Returns
     -------
@@ -89,8 +81,12 @@ def doctor() -> Diagnosis:
     >>> doctor().healthy
     True
     """
+    optional = (
+        package_finding(name, use=f"{use}: pip install 'calibkit[{extra}]'", needed=False)
+        for name, (use, extra) in OPTIONAL.items()
+    )
     checks = (_check(*one) for one in CHECKS.items())
-    findings = (*core_findings(), *_extras(), *checks)
+    findings = (*core_findings(), *optional, *checks)
     return Diagnosis(findings, "All is well.", "Something is wrong: see the lines with ✗.")
 
 
@@ -116,24 +112,10 @@ def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding
 def trouble(name: str) -> str:
     """Return why an installed package cannot be imported; empty where it can, or is not tried."""
     try:
-        import_module(_IMPORTS.get(name, "calibkit"))
+        import_module("calibkit" if name in _SLOW else _IMPORTS.get(name, name))
     except Exception as error:  # whatever a broken installation does
         return f"cannot be imported: {type(error).__name__}: {error}"
     return ""
-
-
-def _extras() -> Iterator[Finding]:
-    wanted: dict[str, list[str]] = {}
-    for package, _, extra in requirements():
-        if extra in USES and package.partition("[")[0] != "calibkit":
-            wanted.setdefault(extra, []).append(package)
-    for extra, packages in wanted.items():
-        missing = ", ".join(package for package in packages if not installed_version(package))
-        state = f"without {missing}; run: pip install 'calibkit[{extra}]'" if missing else ""
-        installed = filter(installed_version, packages)
-        broken = next((f"{name} {why}" for name in installed if (why := trouble(name))), "")
-        said = f"{broken or state or 'installed'} ({USES[extra]})"
-        yield Finding(f"extra {extra}", "", said, not broken)
 
 
 def installed_version(name: str) -> str:
@@ -145,31 +127,22 @@ def installed_version(name: str) -> str:
 
 
 def lowest_version(name: str) -> str:
-    """Return the lowest version that calibkit's own metadata ask for."""
-    return next((bound for package, bound, _ in requirements() if package == name and bound), "")
-
-
-def requirements() -> Iterator[tuple[str, str, str]]:
-    """Yield package, lowest version and extra (empty for the core) of each requirement."""
+    """Return the lowest version that calibkit's own metadata ask for, empty if they do not."""
     try:
-        lines = requires("calibkit") or []
+        needed = requires("calibkit") or []
     except PackageNotFoundError:  # run from the sources, not installed
-        return
-    for line in lines:
-        needed, _, marker = line.partition(";")
-        name, bound = _NAME.match(needed.strip()), _BOUND.search(needed)
-        extra = _EXTRA.search(marker)
-        yield (name[0] if name else "", bound[1] if bound else "", extra[1] if extra else "")
+        return ""
+    bounds = (re.match(rf"{name}[<,.\d]*>=\s*([\w.]+)", line) for line in needed)
+    return next((bound[1] for bound in bounds if bound), "")
 
 
 def version_parts(number: str) -> tuple[int, ...]:
     """Return the leading whole numbers of a version, for comparison.
 
-    >>> version_parts("2.13.0+cpu"), version_parts("1.0rc1")
-    ((2, 13, 0), (1, 0))
+    >>> version_parts("2.13.0+cpu"), version_parts("1.26")
+    ((2, 13, 0), (1, 26))
     """
-    digits = (re.match(r"\d+", part) for part in number.split(".")[:3])
-    return tuple(int(found[0]) for found in takewhile(bool, digits) if found)
+    return tuple(map(int, re.findall(r"\d+", number)[:3]))
 
 
 # Predictions .01 to .99, of which those from .5 on come true and the others never: in ten bins

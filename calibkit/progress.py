@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from time import perf_counter
 from typing import TypeVar
 
@@ -40,27 +41,11 @@ def interactive() -> bool:
 
 def _plain(items: Iterable[Item], total: int, label: str, delay: float) -> Iterator[Item]:
     start = perf_counter()
-    last = start + delay - SECONDS_BETWEEN_LINES if delay else start
+    due = start + (delay or SECONDS_BETWEEN_LINES)
     for count, item in enumerate(items, start=1):
         yield item
         now = perf_counter()
-        if now - last >= SECONDS_BETWEEN_LINES or (count == total and now - start >= delay):
-            last = now
-            print(line(label, count, total, now - start), file=sys.stderr, flush=True)
-
-
-def line(label: str, count: int, total: int, seconds: float) -> str:
-    """Return one line of progress, with the expected rest at the mean pace so far."""
-    rest = seconds / count * (total - count)
-    return f"{label}: {count}/{total}, {clock(seconds)} gone, {clock(rest)} to go"
-
-
-def clock(seconds: float) -> str:
-    """Return a duration as hours, minutes and seconds.
-
-    >>> clock(59.6), clock(3725)
-    ('1:00', '1:02:05')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+        if now >= due or (count == total and now - start >= delay):
+            due = now + SECONDS_BETWEEN_LINES
+            rest = timedelta(seconds=round((now - start) / count * (total - count)))
+            print(f"{label}: {count}/{total}, {rest} to go", file=sys.stderr, flush=True)

@@ -45,9 +45,8 @@ class Frozen:
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                view = value.view()  # what the caller does with his own array stays his business
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
+                # A view: what the caller does with his own array stays his business.
+                object.__setattr__(self, name, read_only(value))
 
 
 class Result(Frozen):

@@ -83,7 +83,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
     o = {"view": view, "bins": bins}
     return {
         "calibration_error": lambda y, p: ck.calibration_error(y, p, norm=3, **o),
-        "centre": lambda y, p: ck.calibration_error(y, p, gap="centre", weights="equal", **o),
+        "unweighted": lambda y, p: ck.calibration_error(y, p, weights="equal", **o),
         "expected": lambda y, p: ck.expected_calibration_error(y, p, **o),
         "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, n_bins=5),
         "average": lambda y, p: ck.average_calibration_error(y, p, **o),
@@ -193,16 +193,14 @@ def exact_table(y_true: Any, prob: Any, edges: Sequence[Any]) -> ExactTable:
     return table
 
 
-def exact_error(
-    table: ExactTable, norm: float = 1, weights: str = "mass", centres: Any = None
-) -> float:
+def exact_error(table: ExactTable, norm: float = 1, weights: str = "mass") -> float:
     """Take the norm of the gaps, by loops."""
     n, used = sum(row[0] for row in table), sum(row[0] > 0 for row in table)
     gaps, shares = [], []
-    for k, (count, mean, frequency) in enumerate(table):
+    for count, mean, frequency in table:
         if mean is None or frequency is None:
             continue
-        gaps.append(abs((mean if centres is None else centres[k]) - frequency))
+        gaps.append(abs(mean - frequency))
         shares.append(Fraction(count, n) if weights == "mass" else Fraction(1, used))
     if norm == inf:
         return float(max(gaps))

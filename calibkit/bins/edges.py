@@ -23,11 +23,9 @@ class Binning(Protocol):
 
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> Edges1D:
         """Return the ``B + 1`` increasing edges, from 0 to 1."""
-        ...
 
     def assign(self, prob: FloatArray, edges: Edges1D) -> Assigned:
         """Return the number of the bin, 0 to B - 1, for each prediction."""
-        ...
 
 
 Bins = Binning | int

@@ -1,20 +1,18 @@
 """Merging items into blocks under the rules of PAVA-BC, fast and exactly.
 
-The definition is `_Stack.push`, item by item. With it alone, 50,000 predictions take four times
-as long (`tools/bench_fits.py` promises a ratio), and lesson 08's explorer passes 300 ms at 8,000.
+The definition is `_Stack.push`, item by item. With it alone, 50,000 predictions take ten times
+as long (`tools/bench.py` promises a ratio), and lesson 08's explorer passes 300 ms at 8,000.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 # 64 bits wide everywhere: products of events and predictions are compared exactly.
 Counts = NDArray[np.int64]
-# Of each level: where units begin, and events and predictions before them.
-Views = list[tuple[Any, ...]]
-# Pooling in rounds ends when so few units are left.
-_FEW = 32
+# Of each level: where units begin among the smaller ones, events and predictions before them.
+Levels = list[tuple[Any, ...]]
 
 
 def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
@@ -23,48 +21,30 @@ def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
     Runs of items that isotonic regression pools are taken as one unit where it can be proved
     that the result is the same, and in halves elsewhere, down to single items: see `_Stack.take`.
     """
-    if len(counts) == 0:
-        return []
-    before = (np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts))
-    levels = [_Level(hits, counts, np.empty(0, dtype=np.intp), *before)]
-    while len(levels[-1].counts) > _FEW:
-        pooled = _pool_once(levels[-1])
-        if len(pooled.counts) == len(levels[-1].counts):
+    levels: Levels = []
+    first = np.empty(0, dtype=np.intp)
+    sums = [np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts)]
+    while True:
+        # A view gives plain integers, several times as fast as an array does.
+        levels.append((first.data, *(before.data for before in sums)))
+        y, w = map(np.diff, sums)
+        rises = y[1:] * w[:-1] > y[:-1] * w[1:]
+        if rises.all():
             break
-        levels.append(pooled)
+        first = np.concatenate(([0], np.flatnonzero(rises) + 1, [len(w)]))
+        sums = [before[first] for before in sums]
     stack = _Stack(n_min, n_max)
-    # A view gives plain integers, several times as fast as an array does.
-    views: Views = [tuple(part.data for part in level[2:]) for level in levels]
-    for unit in range(len(levels[-1].counts)):
-        _feed(stack, views, len(levels) - 1, unit, unit + 1)
+    for unit in range(len(w)):
+        _feed(stack, levels, len(levels) - 1, unit, unit + 1)
     return stack.counts
 
 
-class _Level(NamedTuple):
-    """Units of one size: events, predictions, and where each begins among the next smaller."""
-
-    hits: Counts
-    counts: Counts
-    first: NDArray[np.intp]
-    hits_before: Counts
-    counts_before: Counts
-
-
-def _pool_once(level: _Level) -> _Level:
-    """Pool all neighbours whose frequencies do not increase."""
-    hits, counts = level.hits, level.counts
-    rises = hits[1:] * counts[:-1] > hits[:-1] * counts[1:]
-    first = np.concatenate(([0], np.flatnonzero(rises) + 1, [len(counts)]))
-    hits_before, counts_before = level.hits_before[first], level.counts_before[first]
-    return _Level(np.diff(hits_before), np.diff(counts_before), first, hits_before, counts_before)
-
-
-def _feed(stack: "_Stack", views: Views, depth: int, start: int, stop: int) -> None:
+def _feed(stack: "_Stack", levels: Levels, depth: int, start: int, stop: int) -> None:
     """Add neighbouring units of a level that would pool: at once if possible, else split.
 
     Frequencies do not increase from one of them to the next, so each half would pool as well.
     """
-    first, hits, counts = views[depth]
+    first, hits, counts = levels[depth]
     y, w = hits[stop] - hits[start], counts[stop] - counts[start]
     single = stop - start == 1
     if single and depth == 0:
@@ -72,11 +52,11 @@ def _feed(stack: "_Stack", views: Views, depth: int, start: int, stop: int) -> N
     elif stack.take(y, w):
         return
     elif single:
-        _feed(stack, views, depth - 1, first[start], first[stop])
+        _feed(stack, levels, depth - 1, first[start], first[stop])
     else:
         middle = (start + stop) // 2
-        _feed(stack, views, depth, start, middle)
-        _feed(stack, views, depth, middle, stop)
+        _feed(stack, levels, depth, start, middle)
+        _feed(stack, levels, depth, middle, stop)
 
 
 class _Stack:

@@ -1,6 +1,6 @@
 """Maps made of bins: shift all predictions of a bin by one amount, or move them to one height."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, 
 from calibkit.calibrators.base import Calibrator, Weights, drawn_apart
 from calibkit.reliability import reliability_table
 from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_choice, as_count
+from calibkit.validation import as_choice
 
 
 @dataclass(eq=False, repr=False)
@@ -29,12 +29,7 @@ class BinnedCalibrator(Calibrator):
     def _fit_bins(
         self, binning: Binning, prob: FloatVector, label: FloatVector, weight: Weights
     ) -> None:
-        self.table_ = table = reliability_table(label, prob, bins=binning)
-        if weight is not None:
-            index, n_bins = table.binning.assign(prob, table.edges), table.n_bins
-            mass = np.where(table.occupied, np.bincount(index, weight, n_bins), np.nan)
-            mean, share = (np.bincount(index, weight * x, n_bins) / mass for x in (prob, label))
-            self.table_ = replace(table, mean_prob=mean, frequency=share)
+        self.table_ = reliability_table(label, prob, bins=binning, sample_weight=weight)
         self.edges_ = self.table_.edges
         self.n_parameters_ = int(self.table_.occupied.sum())
         self._make()
@@ -151,7 +146,7 @@ HistogramBinning = FlatBinning
 class ChosenBinning(SlopeOneBinning):
     """Slope-1 bins whose number is found from the data: by folds, or by the sweep."""
 
-    kind: str
+    kind: str = "equal-mass"
     rule: str
 
     def _binning(self, n_bins: int) -> EqualMass | EqualWidth:
@@ -176,8 +171,8 @@ class SweepBinning(ChosenBinning):
 
     Parameters
     ----------
-    max_bins, kind, rule
-        As in `CrossValidatedBinning`; `max_bins` is by default the number of predictions.
+    rule : {"midpoint", "first"}
+        Where the edges of the equal-mass bins are: see `calibkit.EqualMass`.
 
     Attributes
     ----------
@@ -201,15 +196,11 @@ class SweepBinning(ChosenBinning):
 
     family: ClassVar[str] = "slope-1 bins, number by the sweep"
 
-    def __init__(
-        self, max_bins: int | None = None, kind: str = "equal-mass", rule: str = "midpoint"
-    ):
-        self.max_bins = max_bins
-        self.kind = kind
+    def __init__(self, rule: str = "midpoint"):
         self.rule = rule
 
     def _choose(self, prob: FloatVector, label: FloatVector) -> int:
-        most = len(prob) if self.max_bins is None else as_count(self.max_bins, "max_bins")
+        most = len(prob)
         events = np.concatenate(([0], np.cumsum(label.astype(np.intp))))
         # If even single predictions are in order, every number of bins is.
         if _rising(events, np.flatnonzero(prob[1:] != prob[:-1]) + 1):

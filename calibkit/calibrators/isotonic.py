@@ -1,12 +1,11 @@
 """The best increasing map: isotonic regression."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
-from calibkit.bins.merging import merge
+from calibkit.bins import isotonic_blocks
 from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.types import FloatVector
 
@@ -44,26 +43,15 @@ class IsotonicCalibrator(Calibrator):
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         self.n_parameters_ = None
-        if weight is not None:
-            self._fit_weighted(prob, label, weight)
-            return
-        value, miss = _in_order(prob, label)
-        # Labels that do not rise are one block in any case; equal predictions, too: see there.
-        bounds = np.flatnonzero(np.concatenate(([True], miss[1:] < miss[:-1], [True])))
-        hits_before = bounds - np.concatenate(([0], np.cumsum(miss)[bounds[1:] - 1]))
-        self.count_ = np.array(merge(np.diff(hits_before), np.diff(bounds), 0, len(value)))
-        ends = np.cumsum(self.count_)
-        self.low_, self.high_ = value[ends - self.count_], value[ends - 1]
-        hits = np.diff(hits_before[np.searchsorted(bounds, ends)], prepend=0)
+        if weight is None:
+            low, high, hits, mass = _runs(prob, label)
+        else:
+            low, place = np.unique(prob, return_inverse=True)
+            high, hits, mass = low, np.bincount(place, weight * label), np.bincount(place, weight)
+        start = isotonic_blocks(hits, mass)
+        hits, self.count_ = np.add.reduceat(hits, start), np.add.reduceat(mass, start)
+        self.low_, self.high_ = low[start], high[np.append(start[1:], len(high)) - 1]
         self.height_ = hits / self.count_
-
-    def _fit_weighted(self, prob: FloatVector, label: FloatVector, weight: FloatVector) -> None:
-        value, place = np.unique(prob, return_inverse=True)
-        mass, hits = np.bincount(place, weight), np.bincount(place, weight * label)
-        found = isotonic_regression(hits / mass, weights=mass)
-        start, end = found.blocks[:-1], found.blocks[1:] - 1
-        self.low_, self.high_, self.height_ = value[start], value[end], found.x[start]
-        self.count_ = np.add.reduceat(mass, start)
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         return np.interp(prob, *self._corners())
@@ -77,12 +65,12 @@ class IsotonicCalibrator(Calibrator):
         return np.concatenate(([0.0], x, [1.0])), np.concatenate((y[:1], y, y[-1:]))
 
 
-def _in_order(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, NDArray[np.int64]]:
-    """Sort predictions by one sort of whole numbers, and with them which labels are 0.
+def _runs(prob: FloatVector, label: FloatVector) -> tuple[NDArray[Any], ...]:
+    """Return lowest and highest prediction, events and size of runs in which labels do not rise.
 
-    The bits of numbers from 0 on are in their order (adding 0 turns -0 into 0). Below the lowest
-    bit comes 1 for label 0: of equal predictions those with label 1 are first, so labels never
-    rise.
+    Such a run is in one block in any case. One sort of whole numbers finds them: the bits of
+    numbers from 0 on are in their order (adding 0 turns -0 into 0). Below the lowest bit comes 1
+    for label 0: of equal predictions those with label 1 are first, so a run holds them all.
     """
     key = (prob + 0.0).view(np.int64)
     key <<= 1
@@ -90,4 +78,7 @@ def _in_order(prob: FloatVector, label: FloatVector) -> tuple[FloatVector, NDArr
     key.sort()
     miss = key & 1
     key >>= 1
-    return key.view(np.float64), miss
+    value = key.view(np.float64)
+    first = np.flatnonzero(np.diff(miss, prepend=2) < 0)
+    size = np.diff(first, append=len(value))
+    return value[first], value[first + size - 1], size - np.add.reduceat(miss, first), size

@@ -188,13 +188,7 @@ class CountTable(Result):
         return self.tables(bins)[0]
 
     def calibration_error(
-        self,
-        bins: Bins = 15,
-        *,
-        norm: float = 1,
-        gap: str = "mean",
-        weights: str = "mass",
-        name: str | None = None,
+        self, bins: Bins = 15, *, norm: float = 1, weights: str = "mass", name: str | None = None
     ) -> CalibrationError:
         """Return the general binned error: a norm of the gaps.
 
@@ -205,15 +199,13 @@ class CountTable(Result):
             of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
         norm : float
             1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
-        gap : {"mean", "centre"}
-            Compare the frequency with the mean prediction of the bin, or with its centre.
         weights : {"mass", "equal"}
             Weight a bin by its share of predictions, or all used bins alike.
         name : str, optional
             What the result calls itself.
         """
-        check_options(norm, gap, weights)
-        return error_of_tables(self.tables(bins), norm=norm, gap=gap, weights=weights, name=name)
+        check_options(norm, weights)
+        return error_of_tables(self.tables(bins), norm=norm, weights=weights, name=name)
 
     def expected_calibration_error(self, bins: Bins = 15) -> CalibrationError:
         """Return the mean gap (ECE); over classes, the mean of theirs; `bins` as in `tables`."""

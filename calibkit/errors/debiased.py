@@ -81,7 +81,6 @@ def debiased_calibration_error(
     bins: Bins = FIFTEEN,
     norm: float = 2,
     method: str = "frequency",
-    singles: str = "zero",
     **rows: Unpack[Events],
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
@@ -104,9 +103,6 @@ def debiased_calibration_error(
     method : {"frequency", "pairwise"}
         Chance is estimated from the frequency of the bin, or (norm 2) from pairs of predictions, a
         U-statistic.
-    singles : {"zero", "plain"}
-        For norm 2, what a bin with one prediction contributes: nothing, as in Kumar et al.
-        (2019), or its plain square, as in Kängsepp et al. (2022).
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
         correction knows whole rows only.
@@ -127,7 +123,8 @@ def debiased_calibration_error(
     -----
     With mean prediction ``m``, frequency ``f`` and ``n_b`` predictions in bin b:
 
-    - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (Kumar et al., equation 8).
+    - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (Kumar et al., equation 8),
+      to which a bin with one prediction adds nothing (its plain square in Kängsepp et al., 2022).
       Unbiased if the predictions of a bin are equal. Otherwise each bin is off on average by
       ``(Var p - 2 Cov(p, y)) / n_b``: too low by ``Var p / n_b`` for a calibrated model.
     - norm 2, pairwise: ``sum_b (n_b / n) U_b`` with ``d_i = p_i - y_i`` and
@@ -150,16 +147,16 @@ def debiased_calibration_error(
     >>> round(error.plain, 4), round(float(error), 4), round(error.squared, 6)
     (0.0707, 0.0416, 0.001735)
     """
-    _check(norm, method, singles, rows)
+    _check(norm, method, rows)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
     if norm == 1:
         per_view = np.array([debiased_absolute(table) for table in tables])
     elif method == "pairwise":
         problems = binary_problems(y_true, y_prob, view=view, **rows)
         pairs = zip(problems, tables, strict=True)
-        per_view = np.array([_pairwise(*pair, singles) for pair in pairs])
+        per_view = np.array([_pairwise(*pair) for pair in pairs])
     else:
-        per_view = np.array([debiased_square(table, singles) for table in tables])
+        per_view = np.array([debiased_square(table) for table in tables])
     mean = float(per_view.mean())
     plain = error_of_tables(tables, norm=norm)
     return DebiasedError(
@@ -176,10 +173,9 @@ def debiased_calibration_error(
     )
 
 
-def _check(norm: float, method: str, singles: str, rows: Events) -> None:
+def _check(norm: float, method: str, rows: Events) -> None:
     refuse_weights(rows)
     as_choice(method, "method", ("frequency", "pairwise"))
-    as_choice(singles, "singles", ("zero", "plain"))
     as_number(norm, "norm", "1 or 2 (other norms have no formula)", lambda norm: norm in (1, 2))
     if norm == 1 and method == "pairwise":
         raise ValueError('method="pairwise" estimates a square: use norm=2.')
@@ -205,23 +201,19 @@ def _mean_distance(gap: FloatVector, sd: FloatVector) -> FloatVector:
     return np.asarray(np.where(sd > 0, normal, np.abs(gap)))
 
 
-def debiased_square(table: BinTable, singles: str = "zero") -> float:
+def debiased_square(table: BinTable) -> float:
     """Return the debiased squared calibration error of a bin table; it may be negative."""
     count, gap, frequency = _used(table)
-    several = count > 1
-    chance = frequency * (1 - frequency) / np.where(several, count - 1, 1.0)
-    alone = gap**2 if singles == "plain" else np.zeros_like(gap)
-    return float((count * np.where(several, gap**2 - chance, alone)).sum() / table.n)
+    chance = frequency * (1 - frequency) / np.maximum(count - 1, 1)
+    return float((count * np.where(count > 1, gap**2 - chance, 0.0)).sum() / table.n)
 
 
-def _pairwise(problem: BinaryProblem, table: BinTable, singles: str) -> float:
+def _pairwise(problem: BinaryProblem, table: BinTable) -> float:
     """Return the weighted mean over bins of the mean of ``d_i d_j`` over pairs."""
     index = table.binning.assign(problem.prob, table.edges)
     distance = problem.prob.astype(np.float64) - problem.label
     count = table.count.astype(np.float64)
     total = np.bincount(index, distance, len(count))
     squares = np.bincount(index, distance**2, len(count))
-    several = count > 1
-    pairs = (total**2 - squares) / np.where(several, count * (count - 1), 1.0)
-    alone = total**2 if singles == "plain" else np.zeros_like(total)
-    return float((count * np.where(several, pairs, alone)).sum() / table.n)
+    pairs = np.where(count > 1, (total**2 - squares) / np.maximum(count * (count - 1), 1), 0.0)
+    return float((count * pairs).sum() / table.n)

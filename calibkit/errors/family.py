@@ -50,7 +50,7 @@ class CalibrationError(OfTables):
 
     Parameters
     ----------
-    value, name, norm, gap, weights, view
+    value, name, norm, weights, view
         The error, in [0, 1], its name and choices, and which event or events, in words.
     tables, per_view
         The bin tables, one per class for the class-wise view, and the error of each.
@@ -61,7 +61,6 @@ class CalibrationError(OfTables):
     value: float
     name: str
     norm: float
-    gap: str
     weights: str
     view: str
     tables: tuple[BinTable, ...]
@@ -81,8 +80,7 @@ class CalibrationError(OfTables):
     @property
     def null_moments(self) -> tuple[float, float]:
         """Both, by `errors.null_moments`; NaN for other members than the mean gap."""
-        mean_gap = (self.norm, self.gap, self.weights) == (1, "mean", "mass")
-        if not mean_gap or self.tables[0].mass is not None:
+        if (self.norm, self.weights) != (1, "mass") or self.tables[0].mass is not None:
             return float("nan"), float("nan")
         means, spreads = zip(*map(null_moments, self.tables), strict=True)
         mean = float(np.average(means, weights=self.class_weights))
@@ -179,7 +177,6 @@ def calibration_error(
     view: View = None,
     bins: Bins = 15,
     norm: float = 1,
-    gap: str = "mean",
     weights: str = "mass",
     class_weights: Any = None,
     name: str | None = None,
@@ -205,9 +202,6 @@ def calibration_error(
         A number of equal-width bins, or a binning such as `EqualMass`.
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
-    gap : {"mean", "centre"}
-        Compare the frequency with the mean prediction of the bin, or with its centre. The
-        centre is what many plots show; lesson 04 tells what goes wrong with it.
     weights : {"mass", "equal"}
         Weight a bin by its share of predictions, or all used bins alike.
     class_weights : array-like of shape (K,), optional
@@ -238,7 +232,7 @@ def calibration_error(
     >>> round(float(error), 4)
     0.2062
     """
-    check_options(norm, gap, weights)
+    check_options(norm, weights)
     tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
     if class_weights is not None:
         if view != "class-wise":
@@ -248,7 +242,7 @@ def calibration_error(
     if len(tables) > 1:
         _warn_of_absent_classes(tables)
     return error_of_tables(
-        tables, norm=norm, gap=gap, weights=weights, class_weights=class_weights, name=name
+        tables, norm=norm, weights=weights, class_weights=class_weights, name=name
     )
 
 
@@ -256,7 +250,6 @@ def error_of_tables(
     tables: tuple[BinTable, ...],
     *,
     norm: float = 1,
-    gap: str = "mean",
     weights: str = "mass",
     class_weights: FloatVector | None = None,
     name: str | None = None,
@@ -264,15 +257,13 @@ def error_of_tables(
     """Do the work of `calibration_error` for bin tables that are there already."""
     per_view = np.empty(len(tables))
     for k, table in enumerate(tables):
-        gaps = table.gap if gap == "mean" else table.centre - table.frequency
         in_bin = table.count if table.mass is None else table.mass
-        per_view[k] = weighted_norm(gaps, bin_weights(in_bin, weights), norm)
+        per_view[k] = weighted_norm(table.gap, bin_weights(in_bin, weights), norm)
     said = "" if class_weights is None else ", classes weighted"
     return CalibrationError(
         value=float(combine_views(per_view, norm, class_weights)),
         name=name or general_name(norm, weights),
         norm=float(norm),
-        gap=gap,
         weights=weights,
         view=view_of(tables) + said,
         tables=tables,
@@ -296,10 +287,9 @@ def _warn_of_absent_classes(tables: Sequence[BinTable]) -> None:
         )
 
 
-def check_options(norm: float, gap: str = "mean", weights: str = "mass") -> None:
+def check_options(norm: float, weights: str = "mass") -> None:
     """Check the choices that make a calibration error."""
     as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
-    as_choice(gap, "gap", ("mean", "centre"))
     as_choice(weights, "weights", ("mass", "equal"))
 
 

@@ -1,13 +1,13 @@
 """Knob classifiers with other dials for each predicted class: our own construction. Lesson 03."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.fakes import _dials
 from calibkit.fakes._beta import partial_mean, to_unit
 from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.knob import KnobClassifier, draw_rows
@@ -29,13 +29,11 @@ class ClassKnobs:
     ----------
     knobs : sequence of K `KnobClassifier`
         The behaviour when class 0, 1, … is predicted. All have K classes and a `budget_share`
-        below 1.
-    class_weights : sequence of K floats, optional
-        How often each class is predicted; equally often by default.
+        below 1. All classes are predicted equally often.
 
     Notes
     -----
-    The label-conditional error is ``sum_k w_k e_k`` with the error e_k of each knob. The confidence
+    The label-conditional error is ``sum_k e_k / K`` with the error e_k of each knob. The confidence
     error is at most that: over- and under-confidence cancel where both report the same confidence.
     It is integrated exactly between the points where they balance. The review of notions of
     calibration, sections 1.4 and 2. Taught in lesson 03.
@@ -49,8 +47,6 @@ class ClassKnobs:
     """
 
     knobs: tuple[KnobClassifier, ...]
-    _: KW_ONLY
-    class_weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         knobs = tuple(self.knobs)
@@ -61,9 +57,6 @@ class ClassKnobs:
         if len(knobs) < 2:
             raise ValueError(f"knobs must have one entry per class, at least 2, got {len(knobs)}.")
         object.__setattr__(self, "knobs", knobs)
-        if self.class_weights is not None:
-            weights = _dials.as_shares(self.class_weights, len(knobs), "class_weights")
-            object.__setattr__(self, "class_weights", weights)
 
     @classmethod
     def with_directions(
@@ -73,7 +66,6 @@ class ClassKnobs:
         budget_shares: Sequence[float],
         *,
         concentration: float = 4.0,
-        class_weights: Sequence[float] | None = None,
     ) -> Self:
         """Build K knobs that differ in direction and share only, one of each per predicted class.
 
@@ -86,12 +78,8 @@ class ClassKnobs:
                 f"{directions!r} and {budget_shares!r}."
             )
         base = KnobClassifier(len(directions), accuracy, concentration=concentration)
-        knobs = tuple(
-            replace(base, direction=direction, budget_share=share)
-            for direction, share in zip(directions, budget_shares, strict=True)
-        )
-        weights = None if class_weights is None else tuple(class_weights)
-        return cls(knobs, class_weights=weights)
+        pairs = zip(directions, budget_shares, strict=True)
+        return cls(tuple(replace(base, direction=way, budget_share=t) for way, t in pairs))
 
     @property
     def n_classes(self) -> int:
@@ -101,17 +89,11 @@ class ClassKnobs:
     @property
     def weights(self) -> FloatVector:
         """How often each class is predicted."""
-        if self.class_weights is None:
-            return np.full(self.n_classes, 1 / self.n_classes)
-        return np.array(self.class_weights)
+        return np.full(self.n_classes, 1 / self.n_classes)
 
     def _shares(self) -> dict[KnobClassifier, float]:
-        """Return the distinct knobs that are used, each with its share of the predictions."""
-        shares: dict[KnobClassifier, float] = {}
-        for knob, weight in zip(self.knobs, self.weights.tolist(), strict=True):
-            if weight > 0:
-                shares[knob] = shares.get(knob, 0.0) + weight
-        return shares
+        """Return the distinct knobs, each with its share of the predictions."""
+        return {knob: count / self.n_classes for knob, count in Counter(self.knobs).items()}
 
     def true_map(self, confidence: Any) -> FloatVector:
         """Return the true confidence behind each reported one; NaN where none is ever reported."""
@@ -153,7 +135,7 @@ class ClassKnobs:
         FakeSample
             With ``y_true``, ``y_prob`` and ``true_prob``.
         """
-        return draw_rows(self.knobs, self.class_weights, n, rng)
+        return draw_rows(self.knobs, n, rng)
 
     def describe(self) -> str:
         """Say in words how this classifier is wrong, class by class."""

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import _dials
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_number, as_positive
 
+DIRECTIONS = ("over", "under", "pivot")
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
 ROUNDING = 1e-12
 MAP_ROUNDING = 1e-9
@@ -68,11 +68,11 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        as_choice(self.direction, "direction", _dials.DIRECTIONS)
+        as_choice(self.direction, "direction", DIRECTIONS)
         feasible = "between 0 (calibrated) and 1 (the whole error budget)"
         checked = {
             "n_classes": n_classes,
-            "accuracy": _dials.as_accuracy(self.accuracy, n_classes),
+            "accuracy": _as_accuracy(self.accuracy, n_classes),
             "budget_share": as_number(
                 self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
             ),
@@ -119,11 +119,6 @@ class KnobClassifier:
     def room(self) -> float:
         """The largest expected calibration error in this direction (Lemma 1)."""
         return self.law.mean_distance(self.anchor)
-
-    @property
-    def variance(self) -> float:
-        """Variance of the true confidence: sharpness, which `concentration` controls."""
-        return self.law.variance
 
     @property
     def law(self) -> ScaledBeta:
@@ -208,7 +203,7 @@ class KnobClassifier:
                 "in every row: all rows are ties and no class is predicted. truth() gives the "
                 "limit; for a sample choose budget_share from 0 to 0.999999."
             )
-        return draw_rows([self], None, n, rng)
+        return draw_rows([self], n, rng)
 
     def _kind(self) -> str:
         if self.direction != "pivot":
@@ -223,20 +218,23 @@ class KnobClassifier:
         return f"{base}, {self._kind()} ({100 * self.budget_share:.3g} % of the error budget)"
 
 
-def draw_rows(
-    knobs: Sequence[KnobClassifier], class_weights: tuple[float, ...] | None, n: int, rng: Rng
-) -> FakeSample:
+def _as_accuracy(value: Any, n_classes: int) -> float:
+    low = 1 / n_classes
+    feasible = (
+        f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"
+    )
+    # The beta distribution needs both sides, also after rounding.
+    return as_number(value, "accuracy", feasible, lambda a: (a - low) / (1 - low) > 0 and a < 1)
+
+
+def draw_rows(knobs: Sequence[KnobClassifier], n: int, rng: Rng) -> FakeSample:
     """Draw rows of one knob classifier, or of one per predicted class.
 
     Every number has a fixed order of draws: predicted classes, true confidences, right or wrong,
     which wrong class. Neither the error budget nor the direction consumes randomness.
     """
     n, generator, k = as_count(n, "n"), as_generator(rng), knobs[0].n_classes
-    predicted: NDArray[np.int64] = (
-        generator.integers(0, k, n)
-        if class_weights is None
-        else np.asarray(generator.choice(k, n, p=class_weights))
-    )
+    predicted = generator.integers(0, k, n)
 
     def own(values: list[float]) -> Any:
         """Return the value of each row's predicted class; a single value stays a scalar."""

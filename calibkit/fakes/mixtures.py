@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.fakes import _dials
 from calibkit.fakes.simplex import as_table
 from calibkit.results import spell
 from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_positive
+from calibkit.validation import as_count, as_generator, as_positive, as_weights
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.
@@ -22,6 +21,8 @@ PANELS, NODES = 24, 32
 MOST_STEPS = 200
 GRADIENT_TOLERANCE = 1e-11
 LARGEST_TOTAL = 1e9
+# Weights computed in single precision still count as summing to one.
+WEIGHT_SUM_TOLERANCE = 1e-6
 NO_MAXIMUM = "all rows are equal up to rounding, so the likelihood grows without limit."
 
 
@@ -42,7 +43,7 @@ class DirichletMixture:
         alphas = tuple(as_alpha(alpha, f"alphas[{m}]") for m, alpha in enumerate(self.alphas))
         if not alphas or len({len(alpha) for alpha in alphas}) != 1:
             raise ValueError("alphas must hold at least one component, all with as many classes.")
-        weights = _dials.as_shares(self.weights, len(alphas), "weights", "components")
+        weights = _as_shares(self.weights, len(alphas))
         object.__setattr__(self, "alphas", alphas)
         object.__setattr__(self, "weights", weights)
 
@@ -93,6 +94,18 @@ class DirichletMixture:
             rows = np.flatnonzero(component == m)
             table[rows] = generator.dirichlet(alpha, len(rows))
         return table
+
+
+def _as_shares(weights: Any, size: int) -> tuple[float, ...]:
+    shares = as_weights(weights, size, "weights", "components")
+    if any(isinstance(value, bool | np.bool_) for value in weights):
+        raise ValueError(f"weights must be {size} numbers from 0 to 1, got {weights!r}.")
+    total = float(shares.sum())
+    if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
+        raise ValueError(
+            f"weights must sum to 1, but their sum is {total:.6g}; divide each by the sum."
+        )
+    return tuple((shares / total).tolist())
 
 
 def expected_maximum(alpha: "Sequence[float] | DirichletMixture", order: int = 1) -> float:

@@ -90,15 +90,14 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self : Calibrated
         """
         X, labels, weight = self._checked(X, y, sample_weight)
-        estimator = self._inner()
-        calibrator = TemperatureScaling("probabilities")
-        if self.calibrator is not None:
-            if not isinstance(self.calibrator, AnyCalibrator):
-                raise ValueError(
-                    "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
-                    f"{self.calibrator!r}."
-                )
-            calibrator = clone(self.calibrator)
+        estimator, calibrator = self._inner(), self.calibrator
+        if calibrator is None:
+            calibrator = TemperatureScaling("probabilities")
+        elif not isinstance(calibrator, AnyCalibrator):
+            raise ValueError(
+                "calibrator must be one of calibkit.multiclass or calibkit.calibrators, got "
+                f"{calibrator!r}."
+            )
         method = _method(calibrator)
         if isinstance(self.cv, str):
             if self.cv != "prefit":
@@ -110,13 +109,12 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             scores = _ask(self.estimator_, X, method)
         else:
             self.classes_ = np.unique(labels)
-            folds = self._folds(labels)
-            scores = cross_val_predict(
-                clone(estimator), X, labels, cv=folds, method=method, params=_as_params(weight)
-            )
-            self.estimator_ = self._trained(X, labels, weight)
-        code = self._coded(labels)
-        self.calibrator_ = calibrator.fit(self._view(scores), code, sample_weight=weight)
+            rows = {} if weight is None else {"sample_weight": weight}
+            folds = {"cv": self._folds(labels), "method": method, "params": rows}
+            scores = cross_val_predict(estimator, X, labels, **folds)
+            self.estimator_ = clone(estimator).fit(X, labels, **rows)
+        events = self._view(scores), self._coded(labels)
+        self.calibrator_ = clone(calibrator).fit(*events, sample_weight=weight)
         self._take_features_of(self.estimator_)
         return self
 
@@ -139,9 +137,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             )
         return X, labels, weight
 
-    def _trained(self, X: Any, labels: NDArray[Any], weight: Weights) -> Any:
-        return clone(self._inner()).fit(X, labels, **_as_params(weight))
-
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
@@ -151,7 +146,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise ValueError(
                 f"y has only one class, {classes[0]}; a classifier needs at least two."
             )
-        if not isinstance(self.cv, str) and (np.iterable(self.cv) or hasattr(self.cv, "split")):
+        if np.iterable(self.cv) or hasattr(self.cv, "split"):
             return check_cv(self.cv)
         n_folds = as_count(self.cv, "cv", minimum=2)
         if count.min() < n_folds:
@@ -163,16 +158,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
     def _coded(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        order = np.argsort(self.classes_)
-        place = np.searchsorted(self.classes_, labels, sorter=order).clip(max=len(order) - 1)
-        code = order[place]
-        unknown = np.flatnonzero(self.classes_[code] != labels)
-        if len(unknown):
-            row = int(unknown[0])
-            raise ValueError(
-                f"y[{row}] = {labels[row]} is a class that the estimator has not seen."
-            )
-        return np.asarray(code)
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        for row, label in enumerate(labels.tolist()):
+            if label not in place:
+                raise ValueError(f"y[{row}] = {label} is a class that the estimator has not seen.")
+        return np.array([place[label] for label in labels.tolist()], dtype=np.intp)
 
     def _take_features_of(self, fitted: Any) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
@@ -223,10 +213,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         """Return the class of the largest calibrated probability."""
         prob = self.predict_proba(X)
         return np.asarray(self.classes_[prob.argmax(axis=1)])
-
-
-def _as_params(weight: Weights) -> dict[str, Any]:
-    return {} if weight is None else {"sample_weight": weight}
 
 
 def _method(calibrator: AnyCalibrator | None) -> str:

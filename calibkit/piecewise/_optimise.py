@@ -39,8 +39,6 @@ class Family:
     loss: Loss
     low: float
     high: float
-    # One piece in logit space without intercept: the heights are multiples of the knots.
-    through_origin: bool = False
 
     def as_prob(self, heights: FloatVector) -> FloatVector:
         return np.clip(heights, MARGIN, 1 - MARGIN) if self.high == 1.0 else expit(heights)
@@ -48,8 +46,6 @@ class Family:
     def comfortable(self, heights: FloatMatrix) -> FloatMatrix:
         """Return heights from which the log loss of a surprise shows a way back: not 0 or 1."""
         low, high = (0.01, 0.99) if self.high == 1.0 else (-4.6, 4.6)
-        if self.through_origin:
-            return np.asarray(heights * min(1.0, high / np.abs(heights).max()))
         return np.clip(heights, low, high)
 
     def allowed(self, heights: FloatMatrix) -> FloatMatrix:
@@ -130,12 +126,7 @@ def _step(
     if stuck.any():
         free = ~stuck
         gradient, matrix = gradient * free, matrix * (free[:, :, np.newaxis] & free[:, np.newaxis])
-    if family.through_origin:  # heights move by one multiple of the knots
-        along = maps.knots[:, np.newaxis]
-        slope, curve = along @ gradient[..., np.newaxis], along @ matrix @ along.swapaxes(1, 2)
-        step = _solve(slope[..., 0], curve, damping) * maps.knots
-    else:
-        step = _solve(gradient, matrix, damping)
+    step = _solve(gradient, matrix, damping)
     longest = np.abs(step[:, :n_nodes]).max(axis=1, keepdims=True)
     step = step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
     return step, np.asarray(-(gradient * step).sum(axis=1))

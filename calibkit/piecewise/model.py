@@ -12,7 +12,7 @@ from calibkit.piecewise._formulas import LOSSES
 from calibkit.piecewise._optimise import Family
 from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
 from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_choice, as_count, as_flag
+from calibkit.validation import as_choice, as_count
 
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16
@@ -38,9 +38,6 @@ class PiecewiseLinear(Calibrator):
         Folds over the sorted predictions, so row order plays no part, and what draws them.
     tolerance : float
         The smallest K whose score is within this part of the best one wins; 0 takes the best.
-    intercept : bool
-        False: with one piece in logit space the map is ``expit(a logit p)``, temperature scaling
-        with ``T = 1 / a``.
 
     Attributes
     ----------
@@ -56,7 +53,7 @@ class PiecewiseLinear(Calibrator):
     training_loss_, members_ : float, list of (knots, heights)
         Mean loss of the refit; the maps that are averaged, one for a refit.
     n_parameters_, converged_, n_iter_
-        2K, or 1 without intercept; whether all fits settled; steps of the longest.
+        2K; whether all fits settled; steps of the longest.
 
     Raises
     ------
@@ -92,7 +89,6 @@ class PiecewiseLinear(Calibrator):
     cv: Any = 10
     max_pieces: int | None = None
     tolerance: float = 0.001
-    intercept: bool = True
     rng: Rng = 0
 
     @property
@@ -117,7 +113,7 @@ class PiecewiseLinear(Calibrator):
         self._maps = list(zip(fits.maps.knots, fits.maps.heights, strict=True))
         self.members_ = [(self._as_prob(b), self._as_prob(h)) for b, h in self._maps]
         self.converged_, self.n_iter_ = bool(fits.converged.all()), int(fits.n_iter.max())
-        self.n_parameters_ = 2 * self.n_pieces_ if self.intercept else 1
+        self.n_parameters_ = 2 * self.n_pieces_
 
     def _choose(
         self, problem: Problem, folds: tuple[IntVector, int] | None, candidates: list[int]
@@ -139,15 +135,12 @@ class PiecewiseLinear(Calibrator):
         ends = (float(x[0]), float(x[-1])) if in_logits else (0.0, 1.0)
         if ends[0] == ends[1]:
             ends = (ends[0] - 1.0, ends[1] + 1.0)
-        loss = LOSSES[self.space, self.loss]
-        family = Family(loss, *limits, through_origin=not self.intercept)
+        family = Family(LOSSES[self.space, self.loss], *limits)
         return Problem(x, label[order], ends, family, self.space)
 
     def _candidates(self, n: int) -> list[int]:
         if self.n_pieces is not None:
             return [int(self.n_pieces)]
-        if not self.intercept:
-            return [1]
         most = self.max_pieces or min(n // _ROWS_PER_PIECE + 1, _MOST_PIECES)
         return list(range(1, most + 1))
 
@@ -158,20 +151,13 @@ class PiecewiseLinear(Calibrator):
         for name in ("n_pieces", "max_pieces"):
             if getattr(self, name) is not None:
                 as_count(getattr(self, name), name)
-        as_flag(self.intercept, "intercept")
         check_folds(self.cv)
         check_tolerance(self.tolerance)
-        if not self.intercept and (self.space != "logit" or (self.n_pieces or 1) > 1):
-            raise ValueError(
-                "intercept=False is temperature scaling: it needs space='logit' and n_pieces=1, "
-                f"got space={self.space!r} and n_pieces={self.n_pieces!r}."
-            )
         pieces = max(self._candidates(n))
-        needed = 2 * pieces if self.intercept else 1
-        if n < needed:
+        if n < 2 * pieces:
             raise ValueError(
-                f"{pieces} pieces have {needed} parameters, but there are only {n} predictions. "
-                "Use fewer pieces, or more predictions."
+                f"{pieces} pieces have {2 * pieces} parameters, but there are only {n} "
+                "predictions. Use fewer pieces, or more predictions."
             )
 
     def _as_prob(self, values: FloatVector) -> FloatVector:

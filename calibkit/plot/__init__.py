@@ -17,12 +17,12 @@ from calibkit.plot._corp import corp
 from calibkit.plot._cumulative import cumulative_differences
 from calibkit.plot._decisions import murphy, regret
 from calibkit.plot._fit_on_test import fit_on_test
-from calibkit.plot._intervals import intervals, venn_abers
 from calibkit.plot._null import null_level
 from calibkit.plot._reliability import overlay, reliability
 from calibkit.plot._smooth import smooth
 from calibkit.plot._smooth_curve import smooth_curve
 from calibkit.plot._tested import test_based
+from calibkit.plot._venn_abers import venn_abers
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
 
@@ -36,7 +36,6 @@ __all__ = [
     "cumulative_differences",
     "decision_curve",
     "fit_on_test",
-    "intervals",
     "legend",
     "murphy",
     "null_level",

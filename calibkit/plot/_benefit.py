@@ -56,13 +56,7 @@ def decision_curve(
     >>> ax.get_ylabel()
     'net benefit (right treatments per prediction)'
     """
-    named = named_curves(curves, "model")
-    rates = [curve.prevalence for curve in named.values()]
-    if max(rates) - min(rates) > 1e-12:
-        raise ValueError(
-            f"the curves have prevalences from {min(rates):.4g} to {max(rates):.4g}, so they are "
-            "not of the same labels; draw them in two figures."
-        )
+    named = named_curves(curves, "model", "prevalence")
     words = "net benefit (right treatments per prediction)"
     with over_thresholds(ax, words, (), title, legend) as ax:
         ax.set_xlabel("threshold t from which on to treat")
@@ -77,7 +71,7 @@ def decision_curve(
                 ends = (curve.low, curve.high)
                 ax.fill_between(curve.threshold, *ends, gid="band", **look.fill(color), alpha=0.2)
         top = max(float(np.max(curve.net_benefit)) for curve in named.values())
-        ax.set_ylim(-rates[0] / 4, 1.08 * max(top, rates[0]))
+        ax.set_ylim(-first.prevalence / 4, 1.08 * max(top, first.prevalence))
     said = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     look.remember(ax, ["Net benefit over thresholds, beside treating all and none.", *said])
     return ax

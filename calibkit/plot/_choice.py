@@ -4,7 +4,6 @@ Kängsepp, Valk and Kull (2022), sections 4.6 and C.2: the smallest number withi
 lowest score.
 """
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from calibkit.calibrators import CrossValidatedBinning
     from calibkit.piecewise import PiecewiseLinear
 
-ELEMENTS = ("strip", "lowest", "chosen")
 _NO_SCORES = (
     "the model holds no scores, because n_pieces was given (or only one number was tried). "
     "Fit it with n_pieces=None."
@@ -33,24 +31,18 @@ def choice(
     model: "CrossValidatedBinning | PiecewiseLinear",
     ax: Axes | None = None,
     *,
-    mark: int | None = None,
-    show: Iterable[str] = ELEMENTS,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
     """Draw held-out scores against the number of bins or pieces, the lowest and the chosen one.
 
+    A strip holds the scores that count as good as the lowest; the smallest number in it is chosen.
     Taught in lessons 06 and 07.
 
     Parameters
     ----------
     model : CrossValidatedBinning or PiecewiseLinear
         Fitted; folds chose the number of bins or pieces.
-    mark : int, optional
-        A number to point at.
-    show : iterable of {"strip", "lowest", "chosen"}
-        What to draw besides the scores. ``"strip"``: the scores that count as good as the lowest;
-        the smallest number in it is chosen.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -66,7 +58,7 @@ def choice(
     Raises
     ------
     ValueError
-        If the model holds no scores, or an element does not exist.
+        If the model holds no scores.
 
     Examples
     --------
@@ -78,33 +70,23 @@ def choice(
     >>> ax.get_xlabel()
     'number of pieces'
     """
-    names = look.chosen(show, ELEMENTS, ELEMENTS, {})
     candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_, dtype=np.float64)
     if not len(scores):
         raise ValueError(_NO_SCORES)
     unit = "bin" if hasattr(model, "n_bins_") else "piece"
     best, chosen = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
-    marked = {"lowest": best, "chosen": chosen}
-    found = {name: number for name, number in marked.items() if name in names}
     at = dict(zip(candidates.tolist(), scores.tolist(), strict=True))
+    said = [f"Mean held-out Brier score for {candidates.min()} to {candidates.max()} {unit}s."]
     words = (f"number of {unit}s", "mean held-out Brier score")
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if "strip" in names:
-            label = f"within {100 * model.tolerance:g} % of the lowest"
-            look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
+        label = f"within {100 * model.tolerance:g} % of the lowest"
+        look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
         code = look.pen(look.GREY, 1.2)
         ax.plot(candidates, scores, marker=".", label="held-out score", gid="scores", **code)
-        if mark is not None:
-            dots = look.pen(look.GREY, 1.4, ":")
-            ax.axvline(mark, label=f"drawn: {mark}", gid="mark", **dots)
-        for name, number in found.items():
+        for name, number in (("lowest", best), ("chosen", chosen)):
             code = _CODES[name]
             look.points(ax, number, at[number], label=f"{name}: {number}", gid=name, **code)
-    span = f"{candidates.min()} to {candidates.max()} {unit}s"
-    said = [
-        f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}."
-        for name, number in found.items()
-    ]
-    look.remember(ax, [f"Mean held-out Brier score for {span}.", *said])
+            said.append(f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}.")
+    look.remember(ax, said)
     return ax

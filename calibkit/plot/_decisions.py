@@ -77,13 +77,7 @@ def murphy(
     >>> ax.get_ylabel()
     'mean cost (prices sum to 1)'
     """
-    named = named_curves(curves, "model")
-    rates = [curve.base_rate for curve in named.values()]
-    if max(rates) - min(rates) > 1e-12:
-        raise ValueError(
-            f"the curves have base rates from {min(rates):.4g} to {max(rates):.4g}, so they are "
-            "not of the same labels; draw them in two figures."
-        )
+    named = named_curves(curves, "model", "base_rate")
     first = next(iter(named.values()))
     total = 1.0
     if costs is not None:
@@ -158,11 +152,23 @@ def regret(
     return ax
 
 
-def named_curves(curves: Any, single: str) -> dict[str, Any]:
-    """Return curves by name, one to as many as there are codes."""
+def named_curves(curves: Any, single: str, rate: str = "") -> dict[str, Any]:
+    """Return the curves by name; the name of a single one is `single`, and all share their `rate`.
+
+    Raises
+    ------
+    ValueError
+        If there are no curves, too many to tell apart, or they are not of the same labels.
+    """
     named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
     if not 1 <= len(named) <= len(CODES):
         raise ValueError(f"{len(named)} curves; draw 1 to {len(CODES)} in one figure.")
+    rates = [getattr(curve, rate, 0.0) for curve in named.values()]
+    if max(rates) - min(rates) > 1e-12:
+        raise ValueError(
+            f"the curves have {rate.replace('_', ' ')}s from {min(rates):.4g} to "
+            f"{max(rates):.4g}, so they are not of the same labels; draw them in two figures."
+        )
     return named
 
 

@@ -5,7 +5,6 @@ from matplotlib.axes import Axes
 
 from calibkit.errors import SmoothError
 from calibkit.plot import frames, look
-from calibkit.significance import NullLevel
 
 _WIDEST = 5.0  # points, where the predictions lie closest
 
@@ -13,7 +12,6 @@ _WIDEST = 5.0  # points, where the predictions lie closest
 def smooth(
     error: SmoothError,
     *,
-    null: NullLevel | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     legend: bool | None = None,
@@ -24,8 +22,6 @@ def smooth(
     ----------
     error : SmoothError
         From `calibkit.smooth_calibration_error`, with one view.
-    null : NullLevel, optional
-        Its `null_level`, which the default title then states.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -41,7 +37,7 @@ def smooth(
     Raises
     ------
     ValueError
-        If the error is class-wise, or `null` was made for another value.
+        If the error is class-wise.
 
     Notes
     -----
@@ -58,10 +54,6 @@ def smooth(
     """
     if len(error.per_view) > 1:
         raise ValueError("The error is class-wise; draw one class, e.g. with view=0.")
-    if null is not None and null.value != error.value:
-        raise ValueError(f"null is that of the value {null.value:.6g}, not of {error.value:.6g}.")
-    if null is not None and title is None:
-        title = f"smECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
     density = error.density[0] / error.density[0].max()
     with look.drawing(ax, (4.6, 4.6), title=title, legend=legend) as ax:
         frames.frame(ax, frames.axis_words(error.view), "linear")
@@ -77,6 +69,5 @@ def smooth(
         widths = _WIDEST * np.sqrt((density[:-1] + density[1:]) / 2)[shown]
         parts = (tuple(values[shown] for values in end) for end in ends)
         look.lines(ax, *parts, colors=look.UNDER, linewidths=widths, zorder=3.1, gid="mass")
-    chance = null.describe() if null is not None else ""
-    look.remember(ax, ["Smoothed reliability diagram.", error.describe(), chance])
+    look.remember(ax, ["Smoothed reliability diagram.", error.describe()])
     return ax

@@ -113,9 +113,8 @@ class Redraws(NamedTuple):
         """Redraw all labels from the predictions and return the error of each redraw."""
         gaps, tables = [], self.error.tables
         for table, hits in zip(tables, self.null_events(n_draws, generator), strict=True):
-            reference = table.mean_prob if self.error.gap == "mean" else table.centre
             with np.errstate(invalid="ignore"):  # empty bins stay NaN
-                gaps.append(reference - hits / table.total)
+                gaps.append(table.mean_prob - hits / table.total)
         return self.errors(gaps, [bin_weights(t.total, self.error.weights) for t in tables])
 
     def errors(self, gaps: Sequence[FloatVector], weights: Sequence[FloatVector]) -> FloatVector:
@@ -192,11 +191,10 @@ class Redraws(NamedTuple):
 
     def errors_of_sums(self, sums: list[FloatVector]) -> FloatVector:
         gaps, weights = [], []
-        for table, of_table in zip(self.error.tables, sums, strict=True):
+        for of_table in sums:
             count, sum_prob, hits = np.moveaxis(of_table, -1, 0)
             with np.errstate(invalid="ignore"):
-                reference = sum_prob / count if self.error.gap == "mean" else table.centre
-                gaps.append(reference - hits / count)
+                gaps.append(sum_prob / count - hits / count)
             weights.append(bin_weights(count, self.error.weights))
         return self.errors(gaps, weights)
 

@@ -128,13 +128,11 @@ def _chance(
     events: NDArray[np.intp],
     units: int | None,
 ) -> _Chance:
-    centred = error.gap == "centre"
     count, sum_prob, hits = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore"):  # empty bins are NaN, and count nothing below
-        reference = table.centre if centred else table.mean_prob
-        gap = reference - table.frequency
+        gap = table.gap
         calibrated = table.mean_prob - events / table.total
-        observed = (table.centre if centred else sum_prob / count) - hits / count - gap
+        observed = sum_prob / count - hits / count - gap
     # A frequency scatters more than resamples of its n rows show, by n / (n - 1); one row alone
     # shows nothing, and is taken to scatter as its prediction says. So do clusters, of which no
     # bin holds more than all.
@@ -143,7 +141,7 @@ def _chance(
     observed = observed * np.sqrt(number / np.where(several, number - 1, 1))
     return _Chance(
         gap=np.nan_to_num(_pattern(table, gap)),
-        worst=np.nan_to_num(np.maximum(reference, 1 - reference)),
+        worst=np.nan_to_num(np.maximum(table.mean_prob, 1 - table.mean_prob)),
         calibrated=np.nan_to_num(calibrated),
         observed=np.nan_to_num(np.where(several, observed, calibrated)),
         weight=bin_weights(count, error.weights),

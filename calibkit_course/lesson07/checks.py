@@ -206,7 +206,7 @@ CHECKS = {
             "Use `minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a "
             "function `loss(T)` that returns a float.",
         ),
-        praise="PL3 with one piece and no intercept finds the same number.",
+        praise="temperature scaling finds the same number.",
         tolerance=0.005,
     ),
     "7.4": Check(

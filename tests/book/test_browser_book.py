@@ -24,7 +24,7 @@ from tests.browser_pages import (
     squeezed,
 )
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 LEGIBLE = 11  # pixels
 # Figures of which a part is wider than a telephone and cannot be cut: they scroll, and say so.

@@ -72,6 +72,7 @@ def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
     assert visit.messages == []
 
 
+@pytest.mark.long
 def test_every_control_of_every_explorer_changes_the_page(visit, root, subtests) -> None:
     """From one end to the other by keyboard, and back by the reset button."""
     for name in lesson_pages(root):
@@ -175,6 +176,7 @@ def sentence(asked: Prediction, guess: str) -> str:
     return f"You chose {chosen}; {'so it is' if chosen == outcome else f'it is {outcome}'}."
 
 
+@pytest.mark.long
 def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
     visit: Visit, root: Path, subtests: pytest.Subtests
 ) -> None:

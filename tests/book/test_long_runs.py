@@ -61,8 +61,8 @@ def test_nothing_is_said_before_the_delay(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "perf_counter", lambda: next(times))
     assert list(progress.track([1, 2, 3], 3, show=True, label="x", delay=5)) == [1, 2, 3]
     assert capsys.readouterr().err.splitlines() == [
-        "x: 1/3, 0:07 gone, 0:14 to go",
-        "x: 3/3, 0:30 gone, 0:00 to go",
+        "x: 1/3, 0:00:14 to go",
+        "x: 3/3, 0:00:00 to go",
     ]
 
 

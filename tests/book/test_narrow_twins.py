@@ -33,6 +33,7 @@ def three_panels() -> Figure:
     return figure
 
 
+@pytest.mark.long
 def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off(
     subtests: pytest.Subtests,
 ) -> None:

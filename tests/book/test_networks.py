@@ -26,7 +26,7 @@ def test_a_verdict_is_given_only_where_the_interval_leaves_out_0(subtests: pytes
                 assert row["verdict"] == (sign if sure else "not separated")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stored_seed_is_what_the_code_computes() -> None:
     """One way of one seed, as coarse as computers differ."""
     pytest.importorskip("torch")

@@ -353,7 +353,7 @@ def test_the_first_must_be_alone() -> None:
 # --- what is stored, and the page ----------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_networks
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet, subtests) -> None:

@@ -48,7 +48,7 @@ def ours(number: int, name: str) -> np.ndarray:
     return page.KINDS[number].factor * table(number).column(name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_whole_strengths_of_the_full_grid_are_stored(subtests: pytest.Subtests) -> None:
     names = [*study.default_evaluators(), *study.EVOLVED]
     assert set(page.TITLES) == set(names)
@@ -65,7 +65,7 @@ def test_whole_strengths_of_the_full_grid_are_stored(subtests: pytest.Subtests) 
     assert sum(path.stat().st_size for path in tool.DATA.glob("study_*")) < 1_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("data_set", some(RECOMPUTED), ids=lambda d: d.key)
 def test_stored_cells_are_what_the_code_computes(data_set: DataSet, subtests) -> None:
     evaluators = study.default_evaluators()

@@ -31,13 +31,13 @@ def block(name: str) -> str:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", page.BLOCKS)
 def test_the_page_shows_what_comes_out_today(name: str) -> None:
     assert page.BLOCKS[name]() in block(name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", page.BY_PREVALENCE)
 def test_every_number_of_the_simulations_agrees(number: int, subtests: pytest.Subtests) -> None:
     table, _ = page.BY_PREVALENCE[number]

@@ -12,7 +12,7 @@ CELL = re.compile(r"^```\{code-cell\} ipython3\n(?:---\n.*?^---\n)?(.*?)^```$", 
 LINE = re.compile(r"^\| [^|`]+ \| `(.+)` \|$", re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS, ids=[part.partition(":")[0] for part in PARTS])
 def test_every_line_runs(part: str, subtests: pytest.Subtests) -> None:
     *cells, figure = CELL.findall(part)

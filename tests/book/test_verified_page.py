@@ -239,7 +239,7 @@ def assert_same(ours: dict[str, Any], stored: dict[str, Any]) -> None:
             )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", some(["bins", "top", "classes", "top-15", "classes-15"]))
 def test_the_look_alike_gives_the_stored_numbers(name: str) -> None:
     study = page.PROTOCOLS[name](page.population("fake"))

@@ -26,7 +26,7 @@ def weighted(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
         return lambda y, p, **rows: measure(y, p, **options, **rows)
 
     return {
-        "general": fixed(ck.calibration_error, norm=3, gap="centre", **o),
+        "general": fixed(ck.calibration_error, norm=3, weights="equal", **o),
         "expected": fixed(ck.expected_calibration_error, **o),
         "adaptive": fixed(ck.adaptive_calibration_error, view=view, n_bins=4),
         "average": fixed(ck.average_calibration_error, **o),

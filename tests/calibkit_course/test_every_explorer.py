@@ -121,7 +121,7 @@ def test_same_values_give_the_same_words_and_a_table(name: str) -> None:
         assert words != view(seed=99).describe()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_explorer
 def test_every_choice_and_both_ends_of_every_slider_change_what_is_said(
     name: str, subtests: pytest.Subtests
@@ -137,7 +137,7 @@ def test_every_choice_and_both_ends_of_every_slider_change_what_is_said(
             assert (words == {start}) == (SILENT.get(name) == control.name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_explorer
 def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
     explorer = EXPLORERS[name]()
@@ -151,7 +151,7 @@ def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
     assert np.mean(weights) * explorer.n_states <= HEAVIEST
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_the_play_key_runs_through_is_worth_watching(subtests: pytest.Subtests) -> None:
     """At least six values say six different things."""
     played = {name: build() for name, build in EXPLORERS.items() if build().play}
@@ -163,7 +163,7 @@ def test_what_the_play_key_runs_through_is_worth_watching(subtests: pytest.Subte
             assert len(set(said)) >= 6
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_explorer
 def test_the_static_figure_shows_four_states_and_the_first_one(name: str) -> None:
     explorer = EXPLORERS[name]()
@@ -178,7 +178,7 @@ def test_the_static_figure_shows_four_states_and_the_first_one(name: str) -> Non
     assert len(figure.legends) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_explorer
 def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
     """Move all widgets to their first values, then to their last ones, one by one.
@@ -204,7 +204,7 @@ def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
     assert (figure.value, sentence.value) == start
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_explorer
 def test_the_page_without_a_kernel_holds_its_states(name: str) -> None:
     """Of the first control that moves in the book, two values are enough."""

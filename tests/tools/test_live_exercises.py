@@ -36,7 +36,7 @@ def workbook(lesson: str) -> Workbook:
 # --- what the page's Python is asked, asked here -------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_exercise_is_solved_with_the_cells_that_it_needs(lesson: str, subtests) -> None:
     for cid, answer in exercises(LESSONS[lesson]):

@@ -122,7 +122,7 @@ def rewrite(path: Path, notebook: NotebookNode) -> None:
     path.with_suffix(".ipynb").write_text(text_of(notebook), encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_run_writes_the_same_bytes_again(pair: Path) -> None:
     before = pair.with_suffix(".ipynb").read_bytes()
     assert notebooks.run(pair).startswith("unchanged")
@@ -306,7 +306,7 @@ def test_equal_cells_get_different_stable_identifiers(pair: Path) -> None:
     assert len(set(identifiers)) == len(identifiers)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_solved_build_says_correct_and_keeps_figures(executed: Path, tmp_path: Path) -> None:
     assert notebooks.solve(executed, tmp_path).startswith("1 checks correct")
     solved = nbformat.read(tmp_path / "90_halve.ipynb", as_version=4)

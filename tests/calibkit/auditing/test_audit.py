@@ -42,7 +42,7 @@ def of(case: Case, **options: Any) -> AuditReport:
     return audit(case.y_true, case.y_prob, rng=case.seed, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "verdicts"),
     [
@@ -78,7 +78,7 @@ def test_thirty_rows_are_too_few(k: int) -> None:
         assert f"{needed:,} rows" in report["data"].sentence
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """Cox's z alone sees a shift of that size in 90 % of draws; the whole test in most."""
     rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
     assert "shuffled" in shuffled["alignment"].sentence
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rare_events_are_not_called_shuffled() -> None:
     """With 15 expected events the fit varies much; what is right is hardly ever accused."""
     verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
@@ -286,7 +286,7 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     assert fixed.sum(axis=1) == pytest.approx(1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     """Small errors of one sign: the test sees them, the sum of sizes does not."""
     found = 0
@@ -488,7 +488,7 @@ def test_a_repair_says_where_it_loses() -> None:
         assert ("as the predictions do in 12,261" in said) != beware
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_that_seems_right_is_repaired() -> None:
     """Of 60 calibrated sets of 30 rows a repair is recommended in no more than the level allows."""
     found = 0
@@ -549,7 +549,7 @@ def test_groups() -> None:
         assert few is not None and words in few.describe()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "rate"), [(10, 0.01), (100, 0.001), (100, 0.01), (50, 0.5)])
 def test_groups_keep_their_level(size: int, rate: float) -> None:
     """The limit law calls a group miscalibrated in 31 of 100 sets, at 1 % events and 100 rows."""

@@ -151,7 +151,7 @@ def test_verdicts_on_a_few_fresh_cases() -> None:
 ROWS = ("uniform", "sharp", "rare", "ties", "votes", "hard zeros")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ROWS)
 @pytest.mark.parametrize("n", [100, 1000])
 def test_the_verdict_keeps_its_level_and_finds(shape: str, n: int) -> None:
@@ -168,7 +168,7 @@ def test_the_verdict_keeps_its_level_and_finds(shape: str, n: int) -> None:
     assert n < 1000 or found >= 17
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ROWS)
 def test_verdict_and_null_level_rarely_disagree(shape: str) -> None:
     """Both are about calibrated models here: they disagree where one of them errs."""

@@ -151,7 +151,7 @@ def test_verdicts_of_all_rows(slope: float, offset: float, verdict: str, directi
     assert any("All 60,000 rows" in note for note in report.notes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_calibrated_stream_is_rarely_accused() -> None:
     """At 2 % and conservative tests, 3 or more of 40 have a probability below 5 %."""
     accused = 0

@@ -98,7 +98,7 @@ def near_the_limit(seed: int) -> tuple[Any, Any]:
     return (rng.random(300) < prob - 0.05).astype(np.int64), prob
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_redraws_go_on_until_the_side_is_settled() -> None:
     """The chance of a wrong side is bounded over all looks: for p = 0.01 itself, once in 1000."""
     counts = {100: 0, 1000: 10, 10_000: 170}
@@ -111,7 +111,7 @@ def test_redraws_go_on_until_the_side_is_settled() -> None:
     assert wrong <= 8  # a bound of 2 in 2000: more than 8 would have a chance of 1 in 4000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_seed_and_no_name_of_the_event_turns_the_verdict(subtests: pytest.Subtests) -> None:
     limits = (0.01, 0.02)
     for case in (11, 18, 102):  # p-values of 0.0145 to 0.015; 999 redraws would show 0.007 to 0.023
@@ -203,7 +203,7 @@ def test_holm(given: list[float], corrected: list[float]) -> None:
     assert holm(np.array(given)) == pytest.approx(corrected)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("design", ["random walk, 30 x 40", "ten classes, 100 x 10"])
 def test_clusters_hold_the_level(design: str) -> None:
     """Without their names nearly all of these calibrated sets are called miscalibrated."""

@@ -207,7 +207,7 @@ def test_several_files_are_one_log(run: Run) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     prob = rng.random(130_000)

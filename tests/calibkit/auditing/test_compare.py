@@ -147,6 +147,7 @@ def test_models_that_are_equally_good_are_not_separated() -> None:
         assert one["low"] < one["difference"] < one["high"]
 
 
+@pytest.mark.long
 def test_codes_pay_for_all_measures_and_models() -> None:
     """Of equal models some measure is separated more often than the level says; a code is not."""
     alone = together = 0
@@ -194,7 +195,7 @@ def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
     assert more.low[: len(one.low)] == pytest.approx(one.low, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_intervals_cover_known_differences() -> None:
     """120 data sets of 1,000 rows: 95 % intervals of log loss, Brier score and cost."""
     rng = np.random.default_rng(11)

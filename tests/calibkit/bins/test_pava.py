@@ -48,14 +48,8 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
     return sizes
 
 
-@pytest.fixture
-def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pool in rounds even for few items."""
-    monkeypatch.setattr(merging, "_FEW", 1)
-
-
 @pytest.mark.slow
-def test_the_quick_way_is_the_definition_on_many_random_cases(every_round: None) -> None:
+def test_the_quick_way_is_the_definition_on_many_random_cases() -> None:
     rng = np.random.default_rng(0)
     joined = 0
     for _ in range(1500):

@@ -212,7 +212,7 @@ HARD: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each()
 def test_hard_data_give_a_sane_map_or_a_clear_error(family, subtests):
     for name, case in HARD.items():
@@ -248,7 +248,7 @@ rows = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each([f for f in FAMILIES if f.options.get("max_pieces") is None])
 @settings(max_examples=12)
 @given(table=rows)

@@ -149,7 +149,7 @@ def test_checks_of_scikit_learn_on_maps_of_many_classes(model: Any) -> None:
     assert n_passed >= 45
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @modern
 @each(META)
 def test_classifiers_with_their_calibrator_pass_all_checks(model: Any) -> None:
@@ -324,6 +324,7 @@ def test_a_failed_fit_leaves_nothing(model: Any, subtests: pytest.Subtests) -> N
 # --- weights -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @each(ONE_EVENT)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10_000))

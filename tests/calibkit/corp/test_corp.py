@@ -225,7 +225,7 @@ class TestMiscalibration:
 
     # The stated law: 1.9 n^(-2/3) integral (p (1-p))^(2/3) g^(1/3), within 8 % plus three
     # standard errors of the simulation.
-    @pytest.mark.slow
+    @pytest.mark.long
     @pytest.mark.parametrize("n", [300, 1000, 10_000])
     @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (0.5, 0.5), (2, 8), (20, 20)])
     def test_a_calibrated_model_follows_the_null_law(self, n, shape):

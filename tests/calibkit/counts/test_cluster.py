@@ -44,6 +44,7 @@ def write(path: Path, n: int, row_group_size: int) -> tuple[Path, CountTable]:
     return path, CountTable().update(label, prob)
 
 
+@pytest.mark.long
 def test_the_same_table_from_two_workers(tmp_path: Path, client: Any) -> None:
     path, whole = write(tmp_path / "log.parquet", 200_000, 4000)
     with joblib.parallel_config(backend="dask"):

@@ -365,11 +365,9 @@ def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
             archive.writestr("y.npy", whole.getvalue())
             archive.writestr("p.npy", content)
     assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
-    assert_refused(tmp_path / "forged.npz", r"'p.npy' promises 8,000,000,000,000 bytes")
+    assert_refused(tmp_path / "forged.npz", "cannot be read .*cut short, damaged")
     (tmp_path / "forged.npy").write_bytes(head.getvalue())
-    assert_refused(
-        tmp_path / "forged.npy", r"promises 8,000,000,000,000 bytes", label="0", prob="1"
-    )
+    assert_refused(tmp_path / "forged.npy", "cannot be read .*damaged", label="0", prob="1")
 
 
 def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:

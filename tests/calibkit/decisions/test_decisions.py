@@ -322,7 +322,7 @@ def test_weights_clusters_and_order_of_net_benefit() -> None:
     assert np.isnan(decision_curve(labels, prob, against=prob).difference_low).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_intervals_of_net_benefit_hold_the_truth_as_often_as_they_say() -> None:
     """500 sets of 2,400 rows in 800 clusters of one outcome: nominal 90 %, error 1.3."""
     rng, held = np.random.default_rng(29), np.zeros(4)

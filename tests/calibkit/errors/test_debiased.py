@@ -29,7 +29,7 @@ def split(table):
     return np.array([y for y, _ in table]), np.array([p for _, p in table])
 
 
-def squares_by_loops(y, p, n_bins, method, singles="zero"):
+def squares_by_loops(y, p, n_bins, method):
     """Go through the bins and, for the pairwise estimate, through all pairs."""
     total = 0.0
     for b in range(n_bins):
@@ -39,7 +39,7 @@ def squares_by_loops(y, p, n_bins, method, singles="zero"):
             continue
         gap = sum(p[i] - y[i] for i in inside) / n
         if n == 1:
-            value = gap**2 if singles == "plain" else 0.0
+            value = 0.0
         elif method == "frequency":
             f = sum(y[i] for i in inside) / n
             value = gap**2 - f * (1 - f) / (n - 1)
@@ -53,16 +53,11 @@ def squares_by_loops(y, p, n_bins, method, singles="zero"):
 # --- the formulas -------------------------------------------------------------------------------
 
 
-@given(
-    rows,
-    st.sampled_from([1, 2, 4, 8]),
-    st.sampled_from(METHODS),
-    st.sampled_from(["zero", "plain"]),
-)
-def test_squares_by_loops(table, n_bins, method, singles):
+@given(rows, st.sampled_from([1, 2, 4, 8]), st.sampled_from(METHODS))
+def test_squares_by_loops(table, n_bins, method):
     y, p = split(table)
-    found = debiased_calibration_error(y, p, bins=n_bins, method=method, singles=singles)
-    wanted = squares_by_loops(y, p, n_bins, method, singles)
+    found = debiased_calibration_error(y, p, bins=n_bins, method=method)
+    wanted = squares_by_loops(y, p, n_bins, method)
     assert found.squared == pytest.approx(wanted, abs=1e-12)
     assert found.value == pytest.approx(np.sqrt(max(found.squared, 0)), abs=1e-12)
     plain = ck.calibration_error(y, p, bins=n_bins, norm=2).value
@@ -278,8 +273,6 @@ def test_bins_with_one_prediction_are_said():
     found = debiased_calibration_error([0, 1], [0.1, 0.8], bins=2)
     assert (found.squared, found.n_single) == (0, 2)
     assert "2 bins hold one prediction only." in found.describe()
-    plain = debiased_calibration_error([0, 1], [0.1, 0.8], bins=2, singles="plain")
-    assert plain.squared == plain.plain_squared
 
 
 @pytest.mark.parametrize(
@@ -288,7 +281,6 @@ def test_bins_with_one_prediction_are_said():
         ({"norm": 3}, "norm must be 1 or 2"),
         ({"norm": "2"}, "norm must be 1 or 2"),
         ({"method": "best"}, 'method must be "frequency" or "pairwise"'),
-        ({"singles": None}, "singles must be"),
         ({"method": "pairwise", "norm": 1}, "use norm=2"),
         ({"bins": 0}, "bins must be"),
     ],

@@ -1,6 +1,6 @@
 """The family of calibration errors against slow exact loops, by definition and by name."""
 
-from itertools import pairwise, product
+from itertools import product
 from math import inf
 from typing import Any
 
@@ -38,15 +38,12 @@ TENTHS = [k / 10 for k in range(11)]
 
 @pytest.mark.parametrize("data", DATA)
 class TestAgainstLoops:
-    def check(self, data: str, bins: Any, edges: Any, **options: Any) -> None:
+    def check(self, data: str, bins: Any, edges: Any) -> None:
         """Compare all norms and weights over the same bins."""
         exact = exact_table(*DATA[data], edges)
-        centres = [(a + b) / 2 for a, b in pairwise(edges)] if options else None
         for norm, weights in product(NORMS, ("mass", "equal")):
-            found = ck.calibration_error(
-                *DATA[data], bins=bins, norm=norm, weights=weights, **options
-            )
-            wanted = exact_error(exact, norm, weights, centres)
+            found = ck.calibration_error(*DATA[data], bins=bins, norm=norm, weights=weights)
+            wanted = exact_error(exact, norm, weights)
             assert float(found) == pytest.approx(wanted, abs=1e-12), (norm, weights)
 
     def test_equal_width(self, data: str) -> None:
@@ -60,9 +57,6 @@ class TestAgainstLoops:
 
     def test_distinct(self, data: str) -> None:
         self.check(data, ck.Distinct(), exact_distinct_edges(DATA[data][1]))
-
-    def test_from_centres(self, data: str) -> None:
-        self.check(data, 10, TENTHS, gap="centre")
 
 
 @given(
@@ -167,9 +161,7 @@ class TestNullMoments:
         sd = np.sqrt((1 - 2 / np.pi) * sum(variance)) / 1000
         assert null_moments(table) == pytest.approx((mean, sd), abs=1e-15)
 
-    @pytest.mark.parametrize(
-        "options", [{"norm": 2}, {"norm": inf}, {"gap": "centre"}, {"weights": "equal"}]
-    )
+    @pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
     def test_there_is_no_closed_form_for_other_members(self, options: dict[str, Any]) -> None:
         error = ck.calibration_error(*binary_data(100), **options)
         assert np.isnan([error.null_mean, error.null_sd]).all()
@@ -246,9 +238,9 @@ class TestWhatAResultSays:
     def test_the_choices_are_recorded(self) -> None:
         data = class_data(50)
         error = ck.calibration_error(
-            *data, view="top-label", bins=ck.EqualMass(4), norm=2, gap="centre", weights="equal"
+            *data, view="top-label", bins=ck.EqualMass(4), norm=2, weights="equal"
         )
-        assert (error.norm, error.gap, error.weights) == (2, "centre", "equal")
+        assert (error.norm, error.weights) == (2, "equal")
         assert (error.view, error.bins, error.n) == ("top-label", "4 equal-mass bins", 50)
         assert error.per_view.tolist() == [error.value]
         wide = ck.class_wise_calibration_error(*data)

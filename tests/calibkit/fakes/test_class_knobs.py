@@ -1,8 +1,5 @@
 """Class-dependent knobs: cancellation between classes, against independent integration."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,7 +28,7 @@ def smooth_knobs(seed: int) -> ClassKnobs:
         )
         for _ in range(k)
     )
-    return ClassKnobs(knobs, class_weights=tuple(rng.dirichlet(np.ones(k))))
+    return ClassKnobs(knobs)
 
 
 def signed_gap(fake: ClassKnobs, weights: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -105,20 +102,7 @@ def test_one_knob_for_all_classes_is_the_knob_classifier(subtests) -> None:
     np.testing.assert_array_equal(same.sample(99, 4).y_true, one.sample(99, 4).y_true)
 
 
-def test_class_weights_and_unused_classes() -> None:
-    fake = ClassKnobs.with_directions(
-        0.7, ("over", "under", "over"), (0.5, 0.5, 0.9), class_weights=(1, 0, 0)
-    )
-    truth = fake.truth()
-    assert truth.expected == pytest.approx(0.15) == truth.label_conditional
-    assert set(fake.sample(200, 0).y_prob.argmax(axis=1).tolist()) == {0}
-
-
 GOOD = KnobClassifier(2, 0.8)
-
-
-def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
-    return lambda: ClassKnobs((GOOD, GOOD), class_weights=class_weights)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +112,6 @@ def weighted(class_weights: Any) -> Callable[[], ClassKnobs]:
         (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
         (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
-        (weighted((0.5, -0.5)), r"class_weights\[1\] = -0.5"),
-        (weighted((1, 1)), "sum to 1, .* 2; divide each"),
         (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
         (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
     ],

@@ -27,9 +27,7 @@ FAKES = {
     "shape": SyntheticShape("beta2", np.float64(0.5)),
     "Gaussian": GaussianDiscriminant(0.2, 0.5),
     "knob": KnobClassifier(np.int64(3), np.float64(0.6)),
-    "class knobs": ClassKnobs.with_directions(
-        0.8, ["over", "under"], [0.4, 0.3], class_weights=[0.2, 0.8]
-    ),
+    "class knobs": ClassKnobs.with_directions(0.8, ["over", "under"], [0.4, 0.3]),
     "Dirichlet": DirichletFake([1, 2], Temperature(2)),
     "log-linear": DirichletFake((1, 1), LogLinear([[1, 0.2], [0, 1]]), "confidence-is-base"),
     "mixture": DirichletFake(DirichletMixture([0.5, 0.5], [[1, 2], [3, 1]]), Power((1, 2))),

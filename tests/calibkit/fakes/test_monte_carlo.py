@@ -27,7 +27,7 @@ from calibkit.fakes import (
     Temperature,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SEEDS, ROWS = (1, 2), 250_000
 CHUNK_ENTRIES = 4_000_000
@@ -54,11 +54,7 @@ FAKES = {
     "extreme: the whole budget": KnobClassifier(3, 0.6, budget_share=1.0),
     "class knobs, two": ClassKnobs.with_directions(0.8, ("over", "under"), (0.4, 0.3)),
     "class knobs, three": ClassKnobs.with_directions(
-        0.65,
-        ("over", "under", "pivot"),
-        (0.6, 0.5, 0.4),
-        concentration=2,
-        class_weights=(0.5, 0.3, 0.2),
+        0.65, ("over", "under", "pivot"), (0.6, 0.5, 0.4), concentration=2
     ),
     "Dirichlet, two, equal powers": DirichletFake((2.0, 0.7), Power(2.0)),
     "Dirichlet, two, unequal powers": DirichletFake(

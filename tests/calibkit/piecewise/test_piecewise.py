@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
 from calibkit.calibrators.folds import parsimonious
-from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.fakes import SyntheticShape
 from calibkit.piecewise import PiecewiseLinear, _optimise as optimise
 from calibkit.piecewise._formulas import (
     LOSSES,
@@ -154,22 +154,6 @@ def test_hinges_are_chosen_by_least_squares() -> None:
 
 
 # --- theorems -------------------------------------------------------------------------------
-
-
-def test_one_piece_without_intercept_is_temperature_scaling() -> None:
-    sample = LogitDistortion(slope=0.4).sample(3000, rng=0)
-    model = PiecewiseLinear("logit", 1, intercept=False).fit(sample.y_prob, sample.y_true)
-    z = logit(sample.y_prob)
-
-    def loss(log_t: float) -> float:
-        return float(np.mean(np.logaddexp(0, -(2 * sample.y_true - 1.0) * z / np.exp(log_t))))
-
-    temperature = np.exp(minimize_scalar(loss, bounds=(-3, 3), options={"xatol": 1e-10}).x)
-    at = np.array([0.01, 0.2, 0.5, 0.9])
-    np.testing.assert_allclose(model.calibrate(at), expit(logit(at) / temperature), atol=1e-5)
-    assert model.calibrate([0.5]) == pytest.approx(0.5, abs=1e-15) and model.n_parameters_ == 1
-    alone = PiecewiseLinear("logit", intercept=False).fit(sample.y_prob, sample.y_true)
-    np.testing.assert_array_equal(alone.calibrate(at), model.calibrate(at))
 
 
 def test_one_piece_by_brier_score_is_a_regression_line() -> None:
@@ -318,8 +302,6 @@ def test_outer_pieces_go_on_in_logit_space() -> None:
         ({"space": "odds"}, "space must be"),
         ({"loss": "hinge"}, "loss must be"),
         ({"n_pieces": 0}, "n_pieces must be a whole number"),
-        ({"intercept": False}, "intercept=False is temperature scaling"),
-        ({"space": "logit", "n_pieces": 2, "intercept": False}, "n_pieces=1"),
         ({"n_pieces": 20}, "20 pieces have 40 parameters, but there are only 30"),
         ({"cv": 1}, "cv must be a whole number of at least 2"),
     ],

@@ -29,7 +29,6 @@ TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
 CURVE = ck.significance.cumulative_differences(Y, P)
 LOESS = ck.significance.smooth_curve(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
-INTERVAL = ck.bootstrap_interval(ck.brier_score, Y, P, n_resamples=20, rng=0)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
 BENEFIT = decision_curve(Y, P)
 REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
@@ -52,7 +51,6 @@ FIGURES = {
     "decision_curve": (lambda **o: plot.decision_curve(BENEFIT, band=True, **o), BENEFIT),
     "regret": (lambda **o: plot.regret(REGRET, **o), REGRET),
     "overlay": (lambda **o: plot.overlay({"a": TABLE}, **o), TABLE),
-    "intervals": (lambda **o: plot.intervals([INTERVAL], 0.2, **o), None),
     "venn_abers": (lambda **o: plot.venn_abers([0.1, 0.9], ([0, 0.5], [0.5, 1]), **o), None),
     "audit_gaps": (lambda **o: plot.audit_gaps(BAND, **o), BAND),
     "audit_repairs": (lambda **o: plot.audit_repairs(REPORT.repairs, **o), REPORT.repairs),
@@ -65,7 +63,7 @@ def test_every_figure_is_here():
     assert names == set(plot.__all__) - {"alt_text", "legend", "style"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_manners(subtests, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("plt.show was called"))
     drawings = {name: lambda ax, draw=draw: draw(ax=ax) for name, (draw, _) in FIGURES.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibkit import null_level, plot, smooth_calibration_error
+from calibkit import plot, smooth_calibration_error
 from calibkit.plot import frames
 from calibkit.significance import smooth_curve
 from tests.drawn import find, one
@@ -30,18 +30,6 @@ def test_no_predictions_no_line():
     across = np.array(one(ax, "mass").get_segments())[..., 0]
     assert 0.35 < across.min() < across.max() < 0.65
     assert np.ptp(across, axis=1).max() < 0.05  # and none across a gap
-
-
-def test_the_title_states_the_null_level(subtests):
-    null = null_level(smooth_calibration_error, LABELS, PROB, n_draws=30, rng=0)
-    ax = plot.smooth(ERROR, null=null)
-    for number in (null.value, null.mean, null.high):
-        with subtests.test(number=number):
-            assert f"{number:.4f}" in ax.get_title()
-    assert "would show" in plot.alt_text(ax)
-    assert plot.smooth(ERROR, null=null, title="t").get_title() == "t"
-    with pytest.raises(ValueError, match="null is that of the value"):
-        plot.smooth(smooth_calibration_error(LABELS, PROB**2), null=null)
 
 
 def test_one_view_is_drawn():

@@ -55,7 +55,7 @@ def test_one_bin_is_a_folded_normal_distribution(hits: int, norm: float) -> None
     assert found.high == pytest.approx(high, abs=0.12 * sd)
 
 
-@pytest.mark.parametrize("options", [{}, {"norm": 2}, {"gap": "centre"}, {"weights": "equal"}])
+@pytest.mark.parametrize("options", [{}, {"norm": 2}, {"weights": "equal"}])
 @pytest.mark.parametrize("slope", [0.5, 1.0])
 def test_ends_are_borders_of_the_tests(slope: float, options: dict[str, Any]) -> None:
     sample = ck.fakes.LogitDistortion(slope=slope).sample(600, 3)

@@ -127,7 +127,7 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
     assert reach[1] == pytest.approx(reach[0], rel=0.3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cox_by_cluster_holds_its_level() -> None:
     """At 5 %: 60 and 100 clusters by the limit law, ten by redraws."""
     cases = (("unequal sizes, 100", 0, 200), ("random effect, 60 x 20", 0, 200))

@@ -83,7 +83,7 @@ def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None
     assert missed <= alpha
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_test_cries_wolf_and_the_monitor_finds_what_is_wrong() -> None:
     calm, wrong = (peeking.alarms(40, 5, shift=shift) for shift in (0, 0.4))
     share = {test: np.isfinite(rows).mean() for test, rows in calm.items()}

@@ -108,7 +108,6 @@ FAST = {
     "equal mass": (ck.adaptive_calibration_error, BINARY, {"n_bins": 7}),
     "maximum": (ck.maximum_calibration_error, BINARY, {"bins": 6}),
     "average": (ck.average_calibration_error, BINARY, {}),
-    "l2 of centres": (ck.calibration_error, BINARY, {"norm": 2, "gap": "centre"}),
     "binary, class 0": (ECE, BINARY, {"view": 0}),
     "binary, class-wise": (ck.class_wise_calibration_error, BINARY, {"bins": 5}),
     "top-label": (ECE, CLASSES, {"view": "top-label"}),

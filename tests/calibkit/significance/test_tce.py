@@ -202,7 +202,7 @@ def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
     assert error.p_value == (1 + sum(v >= error.value - 1e-12 for v in want)) / 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
     """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
     hits = 0

@@ -235,7 +235,7 @@ class TestWidgets:
         assert set(bundle) == {"text/plain", "text/html"}
         assert len(page.all("img")) == 1 and not page.all("input")
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_importing_explore_does_not_need_ipywidgets(self):
         code = "import sys; sys.modules['ipywidgets'] = None; import calibkit_course.explore"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -250,6 +250,7 @@ class TestPageWithoutKernel:
         assert set(bundle) == {"text/plain", "text/html"}
         assert "ck-quiz" in bundle["text/html"]
 
+    @pytest.mark.long
     @by_explorer
     def test_the_first_state_is_plain_html_and_equals_the_default(self, pages, name):
         explorer, html = pages[name]

@@ -125,7 +125,7 @@ def by_formula() -> list[list[float]]:
     return [list(mean + z * sd) for z in stats.norm.ppf([0.05, 0.95])]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_own_probabilities_and_those_of_the_bins_can_be_told_apart(
     subtests: pytest.Subtests,
 ) -> None:

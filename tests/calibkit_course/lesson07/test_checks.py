@@ -71,9 +71,9 @@ def optimum() -> Any:
     return minimize_scalar(lambda t: (t - 2.38) ** 2, bounds=(0.1, 10), method="bounded")
 
 
-def from_pl3(**options: Any) -> float:
+def from_pl3() -> float:
     sample = fakes.LogitDistortion(slope=0.4).sample(2000, rng=72)
-    model = PiecewiseLinear("logit", 1, **options).fit(sample.y_prob, sample.y_true)
+    model = PiecewiseLinear("logit", 1).fit(sample.y_prob, sample.y_true)
     return float(np.diff(logit(model.knots_))[0] / np.diff(logit(model.heights_))[0])
 
 
@@ -139,7 +139,7 @@ RIGHT: dict[str, list[Any]] = {
         by_hand,
         lambda p, knots, heights: np.interp(p, knots, heights).round(4),
     ],
-    "7.3": [temperature(), from_pl3(intercept=False), from_pl3(), 2.38, round(temperature(), 3)],
+    "7.3": [temperature(), from_pl3(), 2.38, round(temperature(), 3)],
     "7.2": [lesson07.LUCKY + 0.1 + 0.05 * np.repeat([1, -1], 5)],
     "7.4": [
         ("pl3", "pl", "platt", "15 Bins"),

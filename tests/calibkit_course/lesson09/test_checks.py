@@ -151,7 +151,7 @@ def by_size(per_cent: str) -> float:
     return float(per_cent.rstrip("%"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_em_arrives_late_where_classes_overlap() -> None:
     *_, fewest, most = lesson09.estimates(0.5)
     assert (fewest, most) == (216, 2650)

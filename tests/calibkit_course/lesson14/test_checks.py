@@ -211,7 +211,7 @@ FILES = {
 LESSON = "14_audit_your_predictions.md"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("title", FILES)
 def test_the_table_of_real_files(title: str, root: Path) -> None:
     source = (root / "notebooks" / LESSON).read_text("utf-8")

@@ -23,7 +23,7 @@ from calibkit_course.lesson14.view import FILES, UNKNOWN, VIEWS
 
 
 class TestBoard:
-    @pytest.mark.slow
+    @pytest.mark.long
     @pytest.mark.parametrize("file", FILES)
     def test_it_is_the_audit_of_the_package(self, file):
         rows = sample_file(file)
