@@ -301,13 +301,11 @@ def as_weights(
 
 
 def kish(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale weights so that they, and their squares, sum to Kish's effective number of rows.
+    """Scale weights so that they, and their squares, sum to Kish's number ``(sum w)^2 / sum w^2``.
 
-    ``(sum w)^2 / sum w^2`` (Kish, 1965, section 11.7): that many rows of equal weight tell as much.
-    Equal weights become 1.
-
-    >>> kish(np.array([2.0, 2.0])).tolist(), float(kish(np.array([3.0, 1.0])).sum())
-    ([1.0, 1.0], 1.6)
+    That many rows of equal weight tell as much (Kish, 1965, section 11.7).
+    >>> kish(np.array([3.0, 1.0])).tolist()
+    [1.2, 0.4]
     """
     share = weight / weight.max()
     return np.asarray(share * (share.sum() / (share @ share)))

@@ -101,8 +101,8 @@ def binary_problem(
     sample_weight : None
         Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
         (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
-        is left out. `audit`, `compare`, `null_level`, `consistency_band` and `bootstrap_interval`
-        take it too; there, and to chance, it is one row that stands for two. Other tests have none.
+        is left out. `audit`, `compare`, null levels, bands and intervals take it too: for chance it
+        is one row that stands for two. Other tests have no weights.
 
     Returns
     -------
@@ -238,10 +238,7 @@ def _right(
 def plain_rows(
     y_true: Any, y_prob: Any, options: Mapping[str, Any]
 ) -> tuple[IntArray, FloatArray, dict[str, Any]]:
-    """Return labels, probabilities, and options that hold for some of these rows, too.
-
-    Rows of weight 0 are left out; other weights are scaled by `kish`.
-    """
+    """Return labels, probabilities, options for some of them, too; weights above 0, by `kish`."""
     more = {key: value for key, value in options.items() if key not in ("positive", "predicted")}
     predicted, positive = options.get("predicted"), options.get("positive")
     if predicted is None:
@@ -250,9 +247,8 @@ def plain_rows(
         problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
         labels, prob, more["predicted"] = problem.label, problem.prob, True
     if more.get("sample_weight") is not None:
-        weight = as_weights(more["sample_weight"], len(prob))
-        labels, prob, weight = _counting(labels, prob, weight)
-        more["sample_weight"] = kish(weight)
+        found = _counting(labels, prob, as_weights(more["sample_weight"], len(prob)))
+        labels, prob, more["sample_weight"] = *found[:2], kish(found[2])
     return labels, prob, more
 
 
@@ -301,10 +297,9 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
     """Refuse `sample_weight` where chance is computed."""
     if rows.get("sample_weight") is not None:
         raise ValueError(
-            "sample_weight is refused here: chance is computed for rows that are drawn one by one, "
-            "and a weight does not say whether it stands for several. Tables of bins, calibration "
-            "errors, scores, CORP and audits take weights. Where a weight counts rows, repeat them "
-            "with np.repeat, and name the row each comes from with cluster=."
+            "sample_weight is refused here: chance is computed for rows that are drawn one by one. "
+            "Tables of bins, calibration errors, scores, CORP, audit and compare take weights. Where a "
+            "weight counts rows, use np.repeat, and name the row each comes from with cluster=."
         )
 
 

@@ -145,9 +145,8 @@ def compare(
     rows, probs = rows_of_models(y_true, y_prob, **names)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    view = view_of_models(rows, view)
+    view, doubt = view_of_models(rows, view), dependence_of(rows, np.random.default_rng(of_order))
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
-    doubt = dependence_of(rows, np.random.default_rng(of_order))
     return Comparison(
         title="Comparison of models" if title is None else str(title),
         n=rows.n,

@@ -11,7 +11,7 @@ from scipy import special
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing.rows import Rows
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
@@ -272,6 +272,36 @@ def _test_of(
     if rows.top:  # the event, that the predicted class was right, stands in column 1
         test = test._replace(views=(replace(test.views[0], view=TOP),))
     return test
+
+
+def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
+    """Return the views to look at: `TOP` and numbers of classes."""
+    if rows.top:
+        if view in (None, "top-label"):
+            return (TOP,)
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+    k = rows.n_classes
+    classes = tuple(range(k))
+    if view is None:
+        # Of two classes one says it all; of very many, hardly any has enough events.
+        return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
+    if view == "top-label":
+        return (TOP,)
+    if view == "class-wise":
+        return classes
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
+        return (int(view),)
+    raise ValueError(
+        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
+        f"{k - 1}, or leave it out."
+    )
+
+
+def in_words(rows: Rows, view: int) -> str:
+    """Return a view in words."""
+    if view == TOP:
+        return "top-label"
+    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def given_view(rows: Rows, view: int) -> View:

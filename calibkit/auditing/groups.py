@@ -93,8 +93,7 @@ def groups_of(
     rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
-    if rows.weight is not None and rows.clusters is None:  # each row a cluster of its own
-        rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
+    rows = _unlike(rows)
     if rows.group is None:
         return None
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
@@ -117,9 +116,7 @@ def groups_of(
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = np.sqrt(variance)
-    if rows.clusters is not None:
-        sd = _by_sandwich(sd, rows.group, residual, rows.clusters)
+    sd = _by_sandwich(np.sqrt(variance), rows.group, residual, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -135,6 +132,13 @@ def groups_of(
     )
 
 
+def _unlike(rows: Rows) -> Rows:
+    """Take each row as a cluster of its own where weights differ and no clusters are named."""
+    if rows.weight is None or rows.clusters is not None:
+        return rows
+    return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
+
+
 def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
     """Return mean residual of all rows outside each group, and its sd; NaN without any."""
     others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
@@ -143,9 +147,11 @@ def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) ->
 
 
 def _by_sandwich(
-    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters
+    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
 ) -> FloatVector:
     """Return the standard deviations of the groups' sums, or those by cluster if larger."""
+    if clusters is None:
+        return sd
     pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
     square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
     return np.maximum(sd, np.sqrt(square))

@@ -13,17 +13,16 @@ from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
-from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
+from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view, in_words, views_of
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.impossible import told as told_of_impossible
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table, pairs_of
 from calibkit.auditing.provenance import of_memory
-from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
 from calibkit.auditing.report import AuditReport, ViewTable
 from calibkit.auditing.rows import Rows, counting, rows_of
-from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
+from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.auditing.times import TimeTable, times_of, with_time
 from calibkit.decisions.costs import as_costs
 from calibkit.types import FloatVector
@@ -180,8 +179,7 @@ def audit(
     tenth or a twentieth kept) 0 to 0.7 % were called miscalibrated; nominal 90 % intervals held
     the calibration error in 89 and 92, the slope in 91 and 92, a difference of Brier scores in 91
     and 92 of 100 sets (400 sets of 1,500 rows with lognormal weights, logits shifted or
-    stretched). Sources: Kish
-    (1965); Särndal, Swensson and Wretman (1992); the redraws by label are our own.
+    stretched). Sources: Kish (1965); Särndal, Swensson and Wretman (1992); redraws by label: ours.
 
     The order of rows tells shuffled from shifted labels. Taught in lesson 14.
 
@@ -201,7 +199,7 @@ def audit(
     time = taken.pop("time")
     rows = counting(with_time(rows_of(**taken, positive=positive), taken["y_true"], time))
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    views = _views(rows, view)
+    views = views_of(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
     report = _report(rows, views, found, settings, str(title or "Audit of predictions"))
     return replace(report, source=of_memory(given, label, prob))
@@ -239,7 +237,7 @@ def _found(
         rows, repairs.repaired, views[0], costs=table, level=settings.level
     )
     aligned = alignment_of(rows, order_rng)
-    by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
+    by_group = groups_of(rows, views[0], in_words(rows, views[0]), settings, groups_rng)
     rng, design = np.random.default_rng(seeds[8]), evidence.test.views[0].design
     timed = times_of(rows, views[0], design, settings, rng)
     table_of_times, said = timed or (None, None)
@@ -253,9 +251,9 @@ def _report(
 ) -> AuditReport:
     """Put the findings into words."""
     _, evidence, repairs, consequences, by_group, times, more = found
-    names = tuple(_words(rows, one) for one in views)
+    names = tuple(in_words(rows, one) for one in views)
     seen = evidence.seen(
-        names, _words(rows, evidence.focus.view), settings, repairs.table.before_left
+        names, in_words(rows, evidence.focus.view), settings, repairs.table.before_left
     )
     clinic = in_its_words(rows, seen, evidence, repairs, consequences)
     answers = _answers(rows, found, seen, clinic["benefit"])
@@ -319,35 +317,6 @@ def told(
         "small_print": f"{seen.short} {promise}",
         "findings": (*told_of_impossible(seen.impossible, seen.log_loss), *found),
     }
-
-
-def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
-    """Return the views to look at: `TOP` and numbers of classes."""
-    if rows.top:
-        if view in (None, "top-label"):
-            return (TOP,)
-        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-    k = rows.n_classes
-    classes = tuple(range(k))
-    if view is None:
-        # Of two classes one says it all; of very many, hardly any has enough events.
-        return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
-    if view == "top-label":
-        return (TOP,)
-    if view == "class-wise":
-        return classes
-    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
-        return (int(view),)
-    raise ValueError(
-        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
-        f"{k - 1}, or leave it out."
-    )
-
-
-def _words(rows: Rows, view: int) -> str:
-    if view == TOP:
-        return "top-label"
-    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def _notes(

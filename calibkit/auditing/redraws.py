@@ -64,10 +64,7 @@ class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
     def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
-        """Take weights as they are, and as they are if the event does not happen, and if it does.
-
-        ``w (y - p)`` is linear in the event also where the weight depends on it.
-        """
+        """Take weights as they are, without the event, and with it; w (y - p) is linear in it."""
         self.prob, self.scale = prob, scale
         self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
         variance = no * yes * prob * (1 - prob)

@@ -172,9 +172,8 @@ def repairs_of(
     table = replace(_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more))
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how) for p in held_out.values()]
-    table = replace(table, error=np.array(errors, dtype=np.float64))
-    if not wanted:
-        table = replace(table, chosen=-1)
+    chosen = table.chosen if wanted else -1
+    table = replace(table, error=np.array(errors, dtype=np.float64), chosen=chosen)
     best = table.chosen if table.chosen >= 0 else table.best
     if best < 0:
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."

@@ -157,8 +157,6 @@ def rows_of(
     if predicted is not None:
         _check_confidence(columns, scores, positive)
     called = class_names if answers is None else answers.names
-    clusters = None if cluster is None else clusters_of(cluster, len(label))
-    weight = None if sample_weight is None else as_weights(sample_weight, len(label))
     rows = Rows(
         label=label,
         prob=prob,
@@ -167,16 +165,15 @@ def rows_of(
         logits=scores,
         group=codes,
         groups=names,
-        clusters=clusters,
+        clusters=None if cluster is None else clusters_of(cluster, len(label)),
         position=np.arange(len(label)),
         class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
         top=predicted is not None,
         true=answers and answers.true,
         predicted=answers and answers.predicted,
-        weight=weight,
+        weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
     )
-    code = None if clusters is None else clusters.code
-    return rows.take(_canonical(label, prob, scores, codes, code, weight))
+    return rows.take(_canonical(rows))
 
 
 def counting(rows: Rows) -> Rows:
@@ -328,11 +325,11 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     return codes.astype(np.intp), tuple(names.tolist())
 
 
-def _canonical(
-    label: IntVector, prob: FloatVector, logits: FloatVector | None, *names: NDArray[Any] | None
-) -> IntVector:
+def _canonical(rows: Rows) -> IntVector:
     """Return an order of the rows that depends on their values only."""
-    keys: list[NDArray[Any]] = [name for name in names if name is not None]
+    label, prob, logits = rows.label, rows.prob, rows.logits
+    names = rows.group, rows.clusters and rows.clusters.code, rows.weight
+    keys: list[Any] = [name for name in names if name is not None]
     if prob.ndim == 1:
         keys += [label, prob] if logits is None else [label, logits, prob]
     else:

@@ -141,10 +141,7 @@ def _fits(name: str, head: str, tail: str) -> bool:
 def predictions_of(
     block: Block, columns: Columns, words: Counter[str]
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return checked labels and probabilities (or logits) of a block.
-
-    Where one label is the positive one, the labels are counted in `words`, for `check_words`.
-    """
+    """Return checked labels and probabilities (or logits); count labels for `check_words`."""
     place = block.place
     logits = columns.logits
     prob = [_numbers(block.columns[name], place, name, logits) for name in columns.prob]

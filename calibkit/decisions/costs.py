@@ -317,9 +317,8 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, sample_weight: Any = No
 
     Notes
     -----
-    ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``. For
-    calibrated probabilities both agree on average, and no model costs more than ignoring it.
-    Section 4 of the review of notions. Taught in lesson 13.
+    ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``: equal on
+    average if calibrated; then no model costs more than ignoring it. Taught in lesson 13.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """How uncertain is a measured error? Bootstrap intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,8 +175,7 @@ def bootstrap_interval(
     labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, prob, options, "interval")
     clusters = None if cluster is None else clusters_of(cluster, len(prob))
-    weight = options.pop("sample_weight", None)
-    data = labels, prob, weight
+    data = labels, prob, options.pop("sample_weight", None)
     tests = _invert(observed, data, method, n_resamples, generator, clusters)
     if tests is not None:
         draws = tests.draws
@@ -184,12 +184,8 @@ def bootstrap_interval(
     else:
         draw = (clusters or Clusters(np.arange(len(prob)), len(prob))).resample
         rows = (draw(generator) for _ in range(n_resamples))
-
-        def resampled(i: IntVector) -> float:
-            more = {} if weight is None else {"sample_weight": weight[i]}
-            return float(measure(labels[i], prob[i], **options, **more))
-
-        draws = np.array(list(watched(map(resampled, rows), n_resamples, "resamples")))
+        values = map(_of_some(measure, data, options), rows)
+        draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"
     low, high = tests.interval(level) if tests else _quantiles(value, draws, level, how)
     return BootstrapInterval(
@@ -201,6 +197,17 @@ def bootstrap_interval(
         name=name,
         draws=draws,
     )
+
+
+def _of_some(measure: Measure, data: Any, options: Any) -> Callable[[IntVector], float]:
+    """Return a measure of rows by their places, whose weights go with them."""
+    label, prob, weight = data
+
+    def found(i: IntVector) -> float:
+        more = {} if weight is None else {"sample_weight": weight[i]}
+        return float(measure(label[i], prob[i], **options, **more))
+
+    return found
 
 
 def _quantiles(value: float, draws: FloatVector, level: float, how: str) -> tuple[float, float]:
