@@ -145,9 +145,6 @@ def rows_of(
 
     Two columns become one: a problem of two classes is the same however it is written down.
     """
-    if (y_prob is None) == (logits is None):
-        given = "both" if y_prob is not None else "neither"
-        raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
     refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
@@ -173,7 +170,7 @@ def rows_of(
         predicted=answers and answers.predicted,
         weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
     )
-    return rows.take(_canonical(rows))
+    return _sorted(rows)
 
 
 def counting(rows: Rows) -> Rows:
@@ -266,6 +263,9 @@ def _read(
     y_true: Any, y_prob: Any, logits: Any
 ) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
     """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+    if (y_prob is None) == (logits is None):
+        named = "both" if y_prob is not None else "neither"
+        raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
         label, prob = _checked(y_true, y_prob)
         if prob.ndim == 2 and prob.shape[1] == 2:
@@ -325,8 +325,8 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     return codes.astype(np.intp), tuple(names.tolist())
 
 
-def _canonical(rows: Rows) -> IntVector:
-    """Return an order of the rows that depends on their values only."""
+def _sorted(rows: Rows) -> Rows:
+    """Return the rows in an order that depends on their values only."""
     label, prob, logits = rows.label, rows.prob, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
     keys: list[Any] = [name for name in names if name is not None]
@@ -336,7 +336,7 @@ def _canonical(rows: Rows) -> IntVector:
         table = prob if logits is None else logits
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
-    return np.lexsort(keys)
+    return rows.take(np.lexsort(keys))
 
 
 def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
