@@ -298,7 +298,7 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
     if rows.get("sample_weight") is not None:
         raise ValueError(
             "sample_weight is refused here: chance is computed for rows that are drawn one by one. "
-            "Tables of bins, calibration errors, scores, CORP, audit and compare take them. Where a "
+            "Tables of bins, calibration errors, scores, CORP, audit, compare take them. Where a "
             "weight counts rows, use np.repeat, and name the row each comes from with cluster=."
         )
 
