@@ -44,8 +44,7 @@ _OFFERS = {
     "scores": "brier_decomposition brier_score log_loss",
     "significance": (
         "adaptive_test bootstrap_interval consistency_band cox_test cumulative_differences "
-        "general_calibration_error hosmer_lemeshow kernel_calibration_error null_level "
-        "spiegelhalter test_based_calibration_error"
+        "hosmer_lemeshow null_level spiegelhalter test_based_calibration_error"
     ),
     "validation": "CalibrationWarning",
     "views": "binary_problem binary_problems",
@@ -65,7 +64,7 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    from calibkit.guesses import unknown_name
+    from calibkit.wrong_names import unknown_name
 
     raise unknown_name(__name__, name)
 

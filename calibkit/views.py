@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.containers import answers_of, refuse_other_order
-from calibkit.guesses import unknown_option
 from calibkit.results import Frozen
 from calibkit.types import Events as Events, FloatArray, IntArray, Rows, shows_rows as shows_rows
 from calibkit.validation import (
@@ -41,6 +40,7 @@ from calibkit.validation import (
     kish,
     warn,
 )
+from calibkit.wrong_names import unknown_option
 
 __all__ = ["BinaryProblem", "Rows", "View", "binary_problem", "binary_problems"]
 

@@ -92,7 +92,6 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
         "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
-        "general": lambda y, p: ck.general_calibration_error(y, p, **o),
         "smooth": lambda y, p: ck.smooth_calibration_error(y, p, view=view),
     }
 
@@ -108,7 +107,6 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "spiegelhalter": lambda y, p: ck.spiegelhalter(y, p, view=view),
         "cox_test": lambda y, p: ck.cox_test(y, p, view=view),
         "cumulative_differences": lambda y, p: ck.cumulative_differences(y, p, view=view),
-        "kernel": lambda y, p: ck.kernel_calibration_error(y, p, view=view),
         "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, null_draws=3, rng=0),
         "consistency_band": lambda y, p: ck.consistency_band(y, p, n_draws=4, rng=0, **o),
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(

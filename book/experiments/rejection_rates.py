@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import special
 
+from book.experiments.kernel import KernelRule
 from calibkit.significance import results
 from calibkit.significance.adaptive import AdaptiveRule
 from calibkit.significance.classical import BinnedRule, BrierRule
 from calibkit.significance.cox import CoxRule, InterceptRule, SlopeRule
 from calibkit.significance.cumulative import RangeRule, SupremumRule
-from calibkit.significance.kernel import KernelRule
 from calibkit.types import FloatVector
 
 Build = Callable[[FloatVector], results.Rule]
@@ -43,7 +43,7 @@ TESTS: dict[str, Build] = {
     "ECCE-R": RangeRule,
     "kernel 0.1": lambda p: KernelRule(p, 0.1),
     "kernel 0.05": lambda p: KernelRule(p, 0.05),
-    "adaptive, Bonferroni": lambda p: AdaptiveRule(p, None),
+    "adaptive, Bonferroni": AdaptiveRule,
 }
 
 

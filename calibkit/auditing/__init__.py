@@ -32,7 +32,7 @@ from calibkit.auditing.groups import GroupTable
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.questions import audit
 from calibkit.auditing.repairs import RepairTable
-from calibkit.auditing.report import AuditReport, ViewTable
+from calibkit.auditing.report import AuditReport
 from calibkit.auditing.settings import AuditSettings
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "Comparison",
     "GroupTable",
     "RepairTable",
-    "ViewTable",
     "audit",
     "compare",
 ]

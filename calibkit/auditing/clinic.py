@@ -12,19 +12,15 @@ from calibkit.auditing.remedy import interval_in_words
 from calibkit.auditing.repairs import Repairs
 from calibkit.auditing.rows import Rows, given_to
 from calibkit.decisions import decision_curve, decision_threshold
-from calibkit.significance import (
-    calibration_in_the_large,
-    calibration_slope,
-    observed_expected_ratio,
-)
+from calibkit.significance import weak
 from calibkit.significance.clusters import Clusters
 from calibkit.types import FloatVector
 from calibkit.views import BinaryProblem
 
 _QUANTITIES = {
-    "O/E": observed_expected_ratio,
-    "calibration in the large": calibration_in_the_large,
-    "slope": calibration_slope,
+    "O/E": weak.observed_expected_ratio,
+    "calibration in the large": weak.calibration_in_the_large,
+    "slope": weak.calibration_slope,
 }
 _COLUMNS = (
     "net_benefit",

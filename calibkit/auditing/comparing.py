@@ -19,13 +19,13 @@ from calibkit.bins import Binning, as_bins
 from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
-from calibkit.guesses import unknown_option
 from calibkit.reliability import reliability_table
 from calibkit.results import spell
 from calibkit.significance import NullLevel, null_level
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator, as_level
 from calibkit.views import View, one_problem
+from calibkit.wrong_names import unknown_option
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure

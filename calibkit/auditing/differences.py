@@ -173,7 +173,8 @@ class Sums:
         place, (cover, df), ends = self._place(key, other), self.moments, NONE
         mean = float(self.apart[place]) / self.n
         if np.isfinite(mean) and not self.refuses(key, other):
-            half, some = float(student(cover[place, place], df, level)), self._differ(place)
+            some = self.up[place] + self.down[place] > 0
+            half = float(student(cover[place, place], df, level))
             ends = mean - half - wider[0] * some, mean + half + wider[1] * some
         first, value = (self.values[[0, other], self.measures.index(key)] / self.n).tolist()
         return change(key, first, value, ends)
@@ -197,6 +198,3 @@ class Sums:
 
     def _place(self, key: str, other: int) -> int:
         return (other - 1) * len(self.measures) + self.measures.index(key)
-
-    def _differ(self, place: int) -> bool:
-        return bool(self.up[place] + self.down[place])

@@ -137,7 +137,8 @@ class Report(Result):
     def origin(self) -> list[str]:
         """Where the report comes from, in lines: date, files, columns, command, versions."""
         known = [f"{name}: {said}" for name, said in self.source.items()]
-        return [f"date: {self.date}", *known, f"versions: {software(self)}"]
+        software = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        return [f"date: {self.date}", *known, f"versions: {software}"]
 
     @property
     def tables(self) -> dict[str, Result]:
@@ -230,11 +231,6 @@ def plain(text: str) -> str:
 
 def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
-
-
-def software(report: Report) -> str:
-    """Return the versions behind a report in one line."""
-    return ", ".join(f"{name} {number}" for name, number in report.versions.items())
 
 
 def cell(value: Any) -> str:

@@ -20,10 +20,10 @@ from calibkit.auditing.pages import Answer
 from calibkit.auditing.predictions import of_table, pairs_of
 from calibkit.auditing.provenance import of_memory
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
-from calibkit.auditing.report import AuditReport, ViewTable
+from calibkit.auditing.report import AuditReport, views_in_words
 from calibkit.auditing.rows import Rows, counting, rows_of
 from calibkit.auditing.settings import AuditSettings, settings_of
-from calibkit.auditing.times import TimeTable, times_of, with_time
+from calibkit.auditing.times import times_of, with_time
 from calibkit.decisions.costs import as_costs
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator
@@ -214,7 +214,7 @@ def _each_target(
 
 
 _Found = tuple[
-    Alignment, Evidence, Repairs, Consequences, GroupTable | None, TimeTable | None, list[Answer]
+    Alignment, Evidence, Repairs, Consequences, GroupTable | None, Listing | None, list[Answer]
 ]
 
 
@@ -266,7 +266,7 @@ def _report(
         n_classes=len(rows.class_names),
         view=names[0],
         class_names=rows.class_names,
-        views=ViewTable.of(evidence.test.views, names, settings.alpha),
+        views=views_in_words(evidence.test.views, names, settings.alpha),
         evidence=evidence,
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.

@@ -18,60 +18,33 @@ from calibkit.auditing.pages import Answer, Report
 from calibkit.auditing.redraws import ViewTest
 from calibkit.auditing.repairs import NoRepair, RepairTable
 from calibkit.auditing.settings import AuditSettings
-from calibkit.auditing.times import TimeTable
 from calibkit.results import Result, spell
 from calibkit.validation import as_level, warn
 
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
-VIEW_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
+_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ViewTable(Result):
-    """All views that were tested together.
+def views_in_words(views: Sequence[ViewTest], names: Sequence[str], alpha: float) -> Listing:
+    """Return the tests of all views, and say in which the labels contradict the predictions.
 
-    Parameters
-    ----------
-    view, direction : ndarray of str, shape (V,)
-        Which event, and which way it is off where its p-value is below `alpha`.
-    events, mean_prob, frequency, z_level, z_slope, p_value : ndarray of shape (V,)
-        Number of events, mean prediction, share of events, Cox's z (below 0: too high,
-        over-confident), and the p-value, adjusted for all views together.
-    n, alpha : int and float
+    `names` are the views in words; a direction is named where the p-value, adjusted for all views
+    together, is at most `alpha`.
     """
-
-    view: NDArray[np.str_]
-    events: NDArray[np.int64]
-    mean_prob: NDArray[np.float64]
-    frequency: NDArray[np.float64]
-    z_level: NDArray[np.float64]
-    z_slope: NDArray[np.float64]
-    p_value: NDArray[np.float64]
-    direction: NDArray[np.str_]
-    n: int
-    alpha: float
-
-    @classmethod
-    def of(cls, views: Sequence[ViewTest], names: Sequence[str], alpha: float) -> "ViewTable":
-        """Return the table of these tests; `names` are the views in words."""
-        numbers = {name: np.array([getattr(v, name) for v in views]) for name in VIEW_NUMBERS}
-        ways = [directions(v)[0] if v.p_value <= alpha else "" for v in views]
-        words = {"view": np.array(names), "direction": np.array(ways)}
-        return cls(n=views[0].n, alpha=alpha, **words, **numbers)
-
-    def describe(self) -> str:
-        """Say in which views the labels contradict the predictions."""
-        pairs = zip(self.view, self.direction, strict=True)
-        found = [f"{view} ({direction})" for view, direction in pairs if direction]
-        if not found:
-            return f"The labels contradict none of {spell(len(self.view), 'view')} ({TEST})."
-        number = f"{len(found)} of {spell(len(self.view), 'view')}"
+    ways = [directions(one)[0] if one.p_value <= alpha else "" for one in views]
+    rows = [
+        (name, *(getattr(one, number) for number in _NUMBERS), way)
+        for name, one, way in zip(names, views, ways, strict=True)
+    ]
+    found = [f"{name} ({way})" for name, way in zip(names, ways, strict=True) if way]
+    all_views = spell(len(views), "view")
+    said = f"The labels contradict none of {all_views} ({TEST})."
+    if found:
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        return f"The labels contradict {number} ({TEST}): {', '.join(found[:_NAMED])}{more}."
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in ("view", *VIEW_NUMBERS, "direction")}
+        said = f"The labels contradict {len(found)} of {all_views} ({TEST}): "
+        said += f"{', '.join(found[:_NAMED])}{more}."
+    return Listing.of(said, ("view", *_NUMBERS, "direction"), rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -98,13 +71,13 @@ class AuditReport(Report):
     """
 
     class_names: tuple[str, ...]
-    views: ViewTable
+    views: Listing
     evidence: Evidence
     consequences: Consequences
     repairs: RepairTable
     candidate: Any
     groups: GroupTable | None
-    times: TimeTable | None
+    times: Listing | None
     weak: Listing
     benefit: Listing | None
     settings: AuditSettings
@@ -112,13 +85,10 @@ class AuditReport(Report):
     @property
     def tables(self) -> dict[str, Result]:
         """The tables behind the answers, by name; groups and times only where they were given."""
-        tables: dict[str, Result] = {"Views": self.views, "Repairs": self.repairs}
-        more: dict[str, Result | None] = {
-            "Weak calibration": self.weak,
-            "Net benefit": self.benefit,
-        }
-        more |= {"Groups": self.groups, "Time": self.times}
-        return tables | {name: table for name, table in more.items() if table is not None}
+        tables: dict[str, Result | None] = {"Views": self.views, "Repairs": self.repairs}
+        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
+        tables |= {"Groups": self.groups, "Time": self.times}
+        return {name: table for name, table in tables.items() if table is not None}
 
     @property
     def verdicts(self) -> dict[str, str]:

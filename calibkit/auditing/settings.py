@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from calibkit.bins import Binning, as_bins
-from calibkit.guesses import answer
 from calibkit.validation import as_count, as_level
+from calibkit.wrong_names import answer
 
 MOST_BINS = 1_000
 _NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples

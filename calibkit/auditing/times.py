@@ -8,7 +8,7 @@ matter of question 3, and no alarm here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.auditing.comparison import Listing
 from calibkit.auditing.evidence import POWER, given_view
 from calibkit.auditing.pages import Answer
 from calibkit.auditing.rows import Rows
@@ -23,60 +24,12 @@ from calibkit.auditing.settings import FINDINGS, AuditSettings
 from calibkit.calibrators import PlattCalibrator
 from calibkit.containers import one_per_row, refuse_other_order
 from calibkit.links import logit
-from calibkit.results import Result
 from calibkit.significance.clusters import Dependence
+from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, IntVector
 from calibkit.views import binary_problem
 
 _MOST, _VARIANCE = 10, 20.0  # blocks, and the variance sum p (1 - p) that each should hold
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TimeTable(Result):
-    """One row per block of time.
-
-    Parameters
-    ----------
-    first, last : ndarray of str, shape (B,)
-        Times of the first and last row of each block, as they were given.
-    count, mean_prob, frequency : ndarray of shape (B,)
-        Numbers of predictions, mean predictions, shares of events.
-    p_value, smallest, alpha : float
-        Of the test that all blocks share one error; the swing of the average error around its mean
-        that would be found with probability 90 %; the level.
-    """
-
-    first: NDArray[np.str_]
-    last: NDArray[np.str_]
-    count: NDArray[np.int64]
-    mean_prob: FloatVector
-    frequency: FloatVector
-    p_value: float
-    smallest: float
-    alpha: float
-
-    @property
-    def gap(self) -> FloatVector:
-        """Mean prediction minus frequency."""
-        return self.mean_prob - self.frequency
-
-    def describe(self) -> str:
-        """Say whether the error changes, and what the rows could have shown."""
-        blocks = f"{len(self.count)} blocks of time, {self.first[0]} to {self.last[-1]}"
-        test = f"score test of level and slope per block, p = {self.p_value:.3g}"
-        power = f"a swing of ±{self.smallest:.3f} would be found in nine files of ten"
-        if self.p_value > self.alpha:
-            return f"No change of the error over time is shown ({blocks}; {test}); {power}."
-        low, high = int(self.gap.argmin()), int(self.gap.argmax())
-        return (
-            f"The error changes over time ({blocks}; {test}). Mean prediction minus frequency goes "
-            f"from {self.gap[low]:+.3f} (from {self.first[low]} on) to {self.gap[high]:+.3f} (from "
-            f"{self.first[high]} on). One repair for all times cannot be right; {power}."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("first", "last", "count", "mean_prob", "frequency", "gap")
-        return {name: getattr(self, name) for name in names}
 
 
 def parsed(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
@@ -129,7 +82,7 @@ def _seconds(text: str) -> float:
 
 def times_of(
     rows: Rows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
-) -> tuple[TimeTable, Answer] | None:
+) -> tuple[Listing, Answer] | None:
     """Test whether all blocks of time share one error in the first view."""
     if rows.time is None:
         return None
@@ -148,26 +101,43 @@ def times_of(
     if rows.clusters is not None and test.df:
         chance = Dependence(curve, problem.label[left], rows.clusters.take(left), rng)
         drawn = [test.statistic(chance.draw(rng)) for _ in range(settings.n_draws)]
-        p_value = float((1 + (np.array(drawn) >= value * (1 - 1e-9)).sum()) / (len(drawn) + 1))
-    order = np.lexsort((number, block))
-    ends = np.cumsum(np.bincount(block))
-    count = np.bincount(block)
-    df = max(test.df, 1)
+        p_value = p_value_of(value, np.array(drawn))
+    order, count = np.lexsort((number, block)), np.bincount(block)
+    ends, df = np.cumsum(count), max(test.df, 1)
     reach = special.chndtrinc(special.chdtri(df, settings.alpha), df, 1 - POWER)
-    table = TimeTable(
-        first=text[order][ends - count],
-        last=text[order][ends - 1],
-        count=count,
-        mean_prob=np.bincount(block, prob, size) / count,
-        frequency=np.bincount(block, label, size) / count,
-        p_value=p_value,
-        smallest=float(np.sqrt(reach * (prob * (1 - prob)).mean() * design / len(prob))),
-        alpha=settings.alpha,
-    )
+    columns = {
+        "first": text[order][ends - count],
+        "last": text[order][ends - 1],
+        "count": count,
+        "mean_prob": np.bincount(block, prob, size) / count,
+        "frequency": np.bincount(block, label, size) / count,
+    }
+    columns["gap"] = columns["mean_prob"] - columns["frequency"]
+    smallest = float(np.sqrt(reach * (prob * (1 - prob)).mean() * design / len(prob)))
     changed = p_value <= settings.alpha
-    numbers = {"p_value": p_value, "smallest": table.smallest, "blocks": float(size)}
+    sentence = _in_words(columns, p_value, smallest, changed)
+    numbers = {"p_value": p_value, "smallest": smallest, "blocks": float(size)}
     verdict, light = FINDINGS["time"][0 if changed else 1], "bad" if changed else "good"
-    return table, Answer("time", verdict, light, table.describe(), numbers)
+    table = Listing(sentence=sentence, columns=columns)
+    return table, Answer("time", verdict, light, sentence, numbers)
+
+
+def _in_words(
+    columns: Mapping[str, NDArray[Any]], p_value: float, smallest: float, changed: bool
+) -> str:
+    """Say whether the error changes, and what the rows could have shown."""
+    first, last, gap = (columns[name] for name in ("first", "last", "gap"))
+    blocks = f"{len(gap)} blocks of time, {first[0]} to {last[-1]}"
+    test = f"score test of level and slope per block, p = {p_value:.3g}"
+    power = f"a swing of ±{smallest:.3f} would be found in nine files of ten"
+    if not changed:
+        return f"No change of the error over time is shown ({blocks}; {test}); {power}."
+    low, high = int(gap.argmin()), int(gap.argmax())
+    return (
+        f"The error changes over time ({blocks}; {test}). Mean prediction minus frequency goes "
+        f"from {gap[low]:+.3f} (from {first[low]} on) to {gap[high]:+.3f} (from "
+        f"{first[high]} on). One repair for all times cannot be right; {power}."
+    )
 
 
 def _blocks(time: FloatVector, variance: FloatVector) -> IntVector:

@@ -35,7 +35,7 @@ from calibkit.errors.named import (
     top_label_calibration_error,
 )
 from calibkit.errors.smooth import SmoothError, smooth_calibration_error
-from calibkit.guesses import unknown_name
+from calibkit.wrong_names import unknown_name
 
 __all__ = [
     "CalibrationError",

@@ -9,7 +9,6 @@ second time.
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
-from calibkit.guesses import unknown_name
 from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._benefit import decision_curve
 from calibkit.plot._choice import choice
@@ -25,6 +24,7 @@ from calibkit.plot._tested import test_based
 from calibkit.plot._venn_abers import venn_abers
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
+from calibkit.wrong_names import unknown_name
 
 __all__ = [
     "alt_text",

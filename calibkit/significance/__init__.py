@@ -21,8 +21,6 @@ Cox, intercept                5.1    5.3    4.6    4.9    4.9    4.9
 Cox, slope                    5.0    4.7    4.8    5.3    5.4    5.2
 ECCE-MAD                      4.7    5.2    4.2    4.9    3.4    4.6
 ECCE-R                        4.4    5.1    3.6    4.7    3.4    4.3
-kernel 0.1                    4.9    5.0    4.7    5.1    4.0    4.9
-kernel 0.05                   4.8    4.8    5.2    5.0    4.2    4.9
 adaptive, Bonferroni          3.9    4.4    8.7    9.1    5.4    5.5
 ============================  =====  =====  =====  =====  =====  =====
 
@@ -31,18 +29,11 @@ and Ma (2019), section 4; Matsubara and others (2023). Lessons 04 and 08.
 """
 
 from calibkit.significance._binomial import binomial_p_values, wilson_interval
-from calibkit.significance.adaptive import AdaptiveResult, adaptive_test
+from calibkit.significance.adaptive import adaptive_test
 from calibkit.significance.bootstrap import BootstrapInterval, bootstrap_interval
 from calibkit.significance.classical import hosmer_lemeshow, spiegelhalter
 from calibkit.significance.cox import cox_test
-from calibkit.significance.cumulative import (
-    CumulativeDifferences,
-    brownian_range_tail,
-    brownian_supremum_tail,
-    cumulative_differences,
-)
-from calibkit.significance.general_error import GeneralError, general_calibration_error
-from calibkit.significance.kernel import kernel_calibration_error
+from calibkit.significance.cumulative import CumulativeDifferences, cumulative_differences
 from calibkit.significance.monitor import Evidence, Monitor
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
@@ -56,12 +47,10 @@ from calibkit.significance.weak import (
 )
 
 __all__ = [
-    "AdaptiveResult",
     "BootstrapInterval",
     "ConsistencyBand",
     "CumulativeDifferences",
     "Evidence",
-    "GeneralError",
     "Monitor",
     "NullLevel",
     "SmoothCurve",
@@ -72,16 +61,12 @@ __all__ = [
     "adaptive_test",
     "binomial_p_values",
     "bootstrap_interval",
-    "brownian_range_tail",
-    "brownian_supremum_tail",
     "calibration_in_the_large",
     "calibration_slope",
     "consistency_band",
     "cox_test",
     "cumulative_differences",
-    "general_calibration_error",
     "hosmer_lemeshow",
-    "kernel_calibration_error",
     "null_level",
     "observed_expected_ratio",
     "smooth_curve",

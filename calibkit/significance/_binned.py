@@ -44,6 +44,19 @@ def draw_classes(
     return classes_at(prob, np.stack([chance.uniform(generator) for _ in range(n_draws)]))
 
 
+def redrawn(
+    prob: FloatArray,
+    label: NDArray[Any],
+    clusters: Clusters | None,
+    n_draws: int,
+    generator: np.random.Generator,
+) -> Iterator[NDArray[np.int64]]:
+    """Draw labels from the predictions again and again; in clusters they agree as in the data."""
+    chance = None if clusters is None else Dependence(prob, label, clusters, generator)
+    for _ in watched(range(n_draws), n_draws, "redraws"):
+        yield draw_classes(prob, 1, generator, chance)[0]
+
+
 def draw_events(
     problem: BinaryProblem,
     table: BinTable,
@@ -147,10 +160,8 @@ class Redraws(NamedTuple):
 
     def resampled_errors(self, n_resamples: int, generator: np.random.Generator) -> FloatVector:
         """Redraw the rows with replacement, edges fixed, and return the error of each resample."""
-        values = np.empty(n_resamples)
-        for block, sums in self.resampled_sums(n_resamples, generator):
-            values[block] = self.errors_of_sums(sums)
-        return values
+        sums = self.resampled_sums(n_resamples, generator)
+        return np.concatenate([self.errors_of_sums(block) for _, block in sums])
 
     def resampled_sums(
         self, n_resamples: int, generator: np.random.Generator

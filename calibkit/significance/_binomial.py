@@ -4,11 +4,11 @@ In long sorted bins most predictions need no p-value of their own: see `_clear`.
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
+from scipy.stats import binom
 
 from calibkit.types import BoolVector, FloatVector, IntArray, IntVector
 from calibkit.validation import as_level
@@ -21,14 +21,6 @@ _MARGIN = 1e-9
 _PARTS = 4
 # The other tail starts about opposite to k: look this near first.
 _NEAR = 4
-
-
-@cache
-def _binom() -> Any:
-    """Return the binomial distribution of `scipy.stats`, which takes long to import."""
-    from scipy.stats import binom
-
-    return binom
 
 
 def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
@@ -140,7 +132,7 @@ class _Tails(NamedTuple):
 
 def _tails(k: IntVector, n: IntVector, p: FloatVector, *, below: bool) -> _Tails:
     """Return the parts of the p-value for observations below (or above) the mean ``n p``."""
-    likely = _binom().pmf(k, n, p)
+    likely = binom.pmf(k, n, p)
     other = _other_tail(k, n, p, likely * _TOLERANCE, below=below)
     own, across = _own(k, n, p, below=below), _own(other, n, p, below=not below)
     return _Tails(own, across, other)
@@ -148,7 +140,7 @@ def _tails(k: IntVector, n: IntVector, p: FloatVector, *, below: bool) -> _Tails
 
 def _own(k: IntVector, n: IntVector, p: FloatVector, *, below: bool) -> FloatVector:
     """Return the probability of k and all outcomes further out: below it, or above."""
-    tail = _binom().cdf(k, n, p) if below else _binom().sf(k - 1, n, p)
+    tail = binom.cdf(k, n, p) if below else binom.sf(k - 1, n, p)
     return np.asarray(tail)
 
 
@@ -173,7 +165,7 @@ def _other_tail(
     opposite = np.rint(2 * p * n).astype(np.int64) - k
 
     def narrow(rows: IntVector, trial: IntVector) -> None:
-        rare = _binom().pmf(trial, n[rows], p[rows]) <= limit[rows]
+        rare = binom.pmf(trial, n[rows], p[rows]) <= limit[rows]
         outer[rows[rare]] = trial[rare]
         inner[rows[~rare]] = trial[~rare]
 

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.errors.debiased import DebiasedError
 from calibkit.errors.family import error_of_tables
 from calibkit.progress import watched
-from calibkit.results import Number, listed
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.significance.null import Measure, measured
+from calibkit.significance.results import Interval
 from calibkit.types import FloatArray, FloatVector, IntArray, IntVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_level
 from calibkit.views import plain_rows
@@ -23,7 +22,7 @@ METHODS = ("inverted", "reflected", "percentile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BootstrapInterval(Number):
+class BootstrapInterval(Interval):
     """A measured value with an interval for the true one.
 
     Parameters
@@ -37,12 +36,7 @@ class BootstrapInterval(Number):
         Nominal probability content, how it was made, and the value of each resample.
     """
 
-    value: float
-    low: float
-    high: float
-    level: float
     method: str
-    name: str
     draws: FloatVector
 
     def describe(self) -> str:
@@ -53,9 +47,6 @@ class BootstrapInterval(Number):
             f"{100 * self.level:g} % interval {self.low:.4f} to {self.high:.4f} "
             f"({how}, {len(self.draws):,} resamples)."
         )
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 def bootstrap_interval(

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from calibkit import links
 from calibkit.results import listed, spell
-from calibkit.significance.clusters import Clusters, Dependence, clusters_of, score_test
+from calibkit.significance._binned import redrawn
+from calibkit.significance.clusters import Clusters, score_test
 from calibkit.significance.results import (
     ChiSquaredRule,
     LinearRule,
@@ -110,7 +111,7 @@ class CoxResult(TestResult):
         return listed(self, (*names, "intercept_error", "slope_error"), ("quantity", "number"))
 
 
-def _with_line(result: TestResult, sample: Sample, clusters: Clusters | None = None) -> CoxResult:
+def _with_line(result: TestResult, sample: Sample) -> CoxResult:
     """Add the fitted line with its standard errors to a test."""
     from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
 
@@ -122,7 +123,7 @@ def _with_line(result: TestResult, sample: Sample, clusters: Clusters | None = N
             prob = links.expit(fit.theta @ features)
             information = (features * (prob * (1 - prob))) @ features.T
             cover = np.linalg.inv(information)
-            if clusters is not None:
+            if (clusters := sample.clusters) is not None:
                 scores = clusters.sums((features * (sample.label - prob)).T)
                 several = clusters.count / (clusters.count - 1)
                 cover = several * cover @ (scores.T @ scores) @ cover
@@ -145,10 +146,11 @@ def cox_scores(
 
 
 def _by_cluster(
-    sample: Sample, part: str, clusters: Clusters, null_draws: int, rng: np.random.Generator
+    sample: Sample, part: str, clusters: Clusters, null_draws: int, rng: Rng
 ) -> TestResult:
     """Return the robust score test: Hotelling's law of the sums over clusters, or redraws."""
     kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
+    null_draws = as_count(null_draws, "null_draws", minimum=0)
 
     def tested(residual: FloatVector) -> tuple[float, float, float]:
         scores, promised = cox_scores(sample.prob, residual, clusters)
@@ -159,9 +161,8 @@ def _by_cluster(
     law = f"Hotelling's law, {clusters.count:,} clusters"
     if null_draws:
         law = f"{spell(null_draws, 'redraw')} of the labels, {clusters.count:,} clusters"
-        chance = Dependence(sample.prob, sample.label, clusters, rng)
-        drawn = [tested(chance.draw(rng) - sample.prob)[0] for _ in range(null_draws)]
-        p_value = p_value_of(value, np.array(drawn))
+        drawn = redrawn(sample.prob, sample.label, clusters, null_draws, as_generator(rng))
+        p_value = p_value_of(value, np.array([tested(y - sample.prob)[0] for y in drawn]))
     if part != "both":
         value = float(np.copysign(np.sqrt(value), side))
     if (np.abs(sample.residual) == 1).any():
@@ -248,13 +249,9 @@ def cox_test(
     (0.5, 0.09)
     """
     as_choice(part, "part", COX)
-    problem = binary_problem(y_true, y_prob, view=view, **rows)
-    sample = sample_of(problem)
-    if cluster is None:
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
+    if sample.clusters is None:
         result = run(sample, [COX[part](sample.prob)], null_draws=null_draws, rng=rng)[0]
-        return _with_line(result, sample)
-    null_draws = as_count(null_draws, "null_draws", minimum=0)
-    order = np.lexsort((problem.label, problem.prob))  # that of the sample
-    clusters = clusters_of(cluster, problem.n).take(order)
-    result = _by_cluster(sample, part, clusters, null_draws, as_generator(rng))
-    return _with_line(result, sample, clusters)
+    else:
+        result = _by_cluster(sample, part, sample.clusters, null_draws, rng)
+    return _with_line(result, sample)

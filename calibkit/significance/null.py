@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, as_bins
-from calibkit.progress import watched
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
@@ -130,10 +129,8 @@ def null_level(
     if redraws := _binned.redraws_of(observed, labels, prob, options.get("sample_weight")):
         draws = redraws.within(clusters, generator).null_errors(n_draws, generator)
     else:
-        chance = None if clusters is None else Dependence(prob, labels, clusters, generator)
-        drawn = (_binned.draw_classes(prob, 1, generator, chance)[0] for _ in range(n_draws))
-        values = (float(measure(y, prob, **options)) for y in drawn)
-        draws = np.array(list(watched(values, n_draws, "redraws")))
+        drawn = _binned.redrawn(prob, labels, clusters, n_draws, generator)
+        draws = np.array([float(measure(y, prob, **options)) for y in drawn])
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
         value=value,

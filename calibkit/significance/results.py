@@ -10,13 +10,36 @@ from scipy import special, stats
 
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
+from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import TIE, as_count, as_generator
+from calibkit.validation import TIE, as_count, as_generator, kish
 from calibkit.views import BinaryProblem
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _RELATIVE_TIE = 1e-9
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Interval(Number):
+    """A measured value with an interval for the true one.
+
+    Parameters
+    ----------
+    value, low, high, level : float
+        The value, the ends of its interval, and the nominal probability content.
+    name : str
+        What was measured.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    name: str
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -76,7 +99,6 @@ class Rule:
     symbol: str
     law: str
     signs: tuple[str, str] = ("", "")  # what below 0 and above 0 mean; empty: one-sided
-    bounded: bool = False  # an estimate that one impossible row changes little stays a number
 
     def statistic(self, residual: FloatMatrix) -> FloatVector:
         """Return one number per row of residuals ``label - prob``; (R, n) in, (R,) out."""
@@ -130,6 +152,8 @@ class Sample:
     prob: FloatVector
     label: FloatVector
     view: str
+    weight: FloatVector  # 1, or what each row stands for, scaled by `kish`
+    clusters: Clusters | None = None  # in the same order; of unlike weights each row is one
 
     @property
     def residual(self) -> FloatMatrix:
@@ -137,13 +161,18 @@ class Sample:
         return (self.label - self.prob)[np.newaxis]
 
 
-def sample_of(problem: BinaryProblem) -> Sample:
+def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
     """Sort the predictions of a problem, and its events among equal ones."""
-    order = np.lexsort((problem.label, problem.prob))
+    weight = np.ones(problem.n) if problem.weight is None else kish(problem.weight)
+    order = np.lexsort((weight, problem.label, problem.prob))
+    if cluster is None and problem.weight is not None:
+        cluster = Clusters(np.arange(problem.n), problem.n)
     return Sample(
         prob=problem.prob[order].astype(np.float64),
         label=problem.label[order].astype(np.float64),
         view=problem.view,
+        weight=weight[order],
+        clusters=None if cluster is None else clusters_of(cluster, problem.n).take(order),
     )
 
 
@@ -164,7 +193,7 @@ def run(
         p_value = p_value_of(float(rule.size(value)[0]), drawn) if law else rule.p_value(value)[0]
         statistic = float(value[0])
         if impossible:
-            statistic, p_value = statistic if rule.bounded else np.inf, 0.0
+            statistic, p_value = np.inf, 0.0
         n = len(sample.prob)
         found.append(result_of(rule, statistic, float(p_value), view=sample.view, n=n, law=law))
     return tuple(found)

@@ -1,6 +1,5 @@
 """A smooth calibration curve with bands, and the distances to it in one number. Lesson 08."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -8,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.progress import watched
 from calibkit.results import Number, spell
-from calibkit.significance._binned import draw_classes
+from calibkit.significance._binned import redrawn
 from calibkit.significance._curves import KNOTS, Loess, Smoother, Spline
-from calibkit.significance.clusters import Clusters, Dependence, clusters_of
-from calibkit.significance.results import p_value_of
+from calibkit.significance.clusters import Clusters
+from calibkit.significance.results import Sample, p_value_of, sample_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_level, as_number
 from calibkit.views import Events, View, binary_problem, shows_rows
@@ -172,24 +170,21 @@ def smooth_curve(
     (0.082, 0.037)
     """
     level, null_draws = as_level(level), as_count(null_draws, "null_draws", minimum=0)
-    problem = binary_problem(y_true, y_prob, view=view, **rows)
-    order = np.lexsort((problem.label, problem.prob))
-    label, prob = problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
-    groups = None if cluster is None else clusters_of(cluster, problem.n).take(order)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
+    label, prob = sample.label, sample.prob
     how = _smoother(label, prob, method, span, degree, n_knots)
     value = _indices(how, label)
-    drawn = _drawn(prob, label, groups, null_draws, as_generator(rng))
     return SmoothCurve(
         value=float(value[0]),
         index_value=value,
-        **_null(how, value, drawn),
-        **_bands(how, label, groups, level),
+        **_null(how, value, sample, null_draws, as_generator(rng)),
+        **_bands(how, label, sample.clusters, level),
         of_events=prob[label == 1],
         of_others=prob[label == 0],
         method=how.words,
         level=level,
-        view=problem.view,
-        n=problem.n,
+        view=sample.view,
+        n=len(prob),
     )
 
 
@@ -231,29 +226,14 @@ def _points(prob: FloatVector) -> FloatVector:
     return np.asarray(points[(points >= low) & (points <= high)])
 
 
-def _drawn(
-    prob: FloatVector,
-    label: FloatVector,
-    groups: Clusters | None,
-    n_draws: int,
-    generator: np.random.Generator,
-) -> Iterator[FloatVector]:
-    """Draw labels from the predictions; within clusters they agree as they do in the data."""
-    chance = None
-    if groups is not None and n_draws:
-        chance = Dependence(prob, label.astype(np.int64), groups, generator)
-    drawn = (draw_classes(prob, 1, generator, chance)[0] for _ in range(n_draws))
-    for one in watched(drawn, n_draws, "redraws"):
-        yield one.astype(np.float64)
-
-
 def _null(
-    how: Smoother, value: FloatVector, drawn: Iterator[FloatVector]
+    how: Smoother, value: FloatVector, sample: Sample, n_draws: int, rng: np.random.Generator
 ) -> dict[str, FloatVector]:
     """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
-    draws = np.array([_indices(how, label) for label in drawn])
-    if not len(draws):
+    if not n_draws:
         return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
+    drawn = redrawn(sample.prob, sample.label, sample.clusters, n_draws, rng)
+    draws = np.array([_indices(how, label.astype(np.float64)) for label in drawn])
     p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
     high = np.quantile(draws, 0.95, axis=0)
     return {"null_mean": draws.mean(axis=0), "null_high": high, "p_value": np.array(p_values)}

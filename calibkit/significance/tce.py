@@ -1,7 +1,8 @@
 """The test-based calibration error: the share of the predictions that the labels contradict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -241,14 +242,17 @@ def test_based_calibration_error(
     binning = PavaBC() if bins is None else as_bins(bins)
     problems = binary_problems(y_true, y_prob, view=view, **rows)
     parts = [SortedProblem(problem, binning) for problem in problems]
-    verdicts = tuple(_verdict(part, rule) for part in parts)
-    null = _null_shares(parts, as_probabilities(y_prob), draws, generator, rule)
+    observed = ((part, part.label) for part in parts)
+    verdicts = tuple(_verdict(*one) for one in _tested(observed, problems[0].n, rule))
+    redraws = _redraws(parts, as_probabilities(y_prob), draws, generator)
+    tested = watched(_tested(redraws, problems[0].n, rule), draws * len(parts), "redraws")
+    shares = np.array([rejected.mean() for _, _, rejected in tested])
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
         view=view_of(problems),
         alpha=float(alpha),
         verdicts=verdicts,
-        null_values=null,
+        null_values=shares.reshape(draws, len(parts)).mean(axis=1),
     )
 
 
@@ -256,9 +260,26 @@ def test_based_calibration_error(
 vars(test_based_calibration_error)["__test__"] = False
 
 
-def _verdict(part: SortedProblem, rule: BinomialTest) -> ViewVerdict:
-    bounds = part.cut(part.label)
-    rejected = rule.rejections(hits_of(part.label, bounds), bounds, part.prob)
+def _tested(
+    labelled: Iterable[tuple[SortedProblem, IntArray]], n: int, rule: BinomialTest
+) -> Iterator[tuple[SortedProblem, IntVector, BoolVector]]:
+    """Cut problems of n rows with their labels; yield each with its bounds and what is rejected.
+
+    Many are tested at once, as if their rows stood behind each other.
+    """
+    waiting = iter(labelled)
+    while some := list(islice(waiting, max(1, _BLOCK // n))):
+        cuts = [part.cut(label) for part, label in some]
+        hits = [hits_of(label, cut) for (_, label), cut in zip(some, cuts, strict=True)]
+        bounds = [cut[1:] + place * n for place, cut in enumerate(cuts)]
+        at = np.concatenate([np.zeros(1, dtype=np.intp), *bounds])
+        prob = np.concatenate([part.prob for part, _ in some])
+        rejected = rule.rejections(np.concatenate(hits), at, prob).reshape(-1, n)
+        for (part, _), cut, row in zip(some, cuts, rejected, strict=True):
+            yield part, cut, row
+
+
+def _verdict(part: SortedProblem, bounds: IntVector, rejected: BoolVector) -> ViewVerdict:
     return ViewVerdict(
         table=part.table(bounds),
         prob=read_only(part.as_given(part.prob)),
@@ -267,54 +288,20 @@ def _verdict(part: SortedProblem, rule: BinomialTest) -> ViewVerdict:
     )
 
 
-def _null_shares(
-    parts: Sequence[SortedProblem],
-    prob: FloatArray,
-    draws: int,
-    generator: np.random.Generator,
-    rule: BinomialTest,
-) -> FloatVector:
-    """Return the rejected share of each redraw, the mean over the views."""
-    size = max(1, _BLOCK // len(prob))
-    sizes = [min(size, draws - start) for start in range(0, draws, size)]
-    redraws = _redraws(parts, prob, sizes, generator)
-    shares = (_rejected_shares(part, labels, rule) for part, labels in redraws)
-    steps = len(sizes) * len(parts)
-    found = list(watched(shares, steps, "redraws"))
-    views = len(parts)
-    rounds = [np.mean(found[i : i + views], axis=0) for i in range(0, steps, views)]
-    return np.concatenate([np.empty(0), *rounds])
-
-
 def _redraws(
-    parts: Sequence[SortedProblem],
-    prob: FloatArray,
-    sizes: Sequence[int],
-    generator: np.random.Generator,
+    parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
 ) -> Iterator[tuple[SortedProblem, IntArray]]:
-    """Yield each view with blocks of labels in sorted order: that of rows cannot matter."""
+    """Redraw the labels of sorted rows, so that the order of the rows cannot matter."""
     if len(parts) == 1:
-        for size in sizes:
-            happened = generator.random((size, len(prob))) < parts[0].prob
+        for _ in range(draws):
+            happened = generator.random(len(prob)) < parts[0].prob
             yield parts[0], happened.view(np.uint8)
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
     rows = np.lexsort(by_class.T)
     place = np.argsort(rows)
-    for size in sizes:
-        drawn = draw_classes(by_class[rows], size, generator)
+    for _ in range(draws):
+        drawn = draw_classes(by_class[rows], 1, generator)[0][place]
         for k, part in enumerate(parts):
-            yield part, (drawn[:, place[part.order]] == k).view(np.uint8)
-
-
-def _rejected_shares(part: SortedProblem, labels: IntArray, rule: BinomialTest) -> FloatVector:
-    """Return the rejected share for each row of labels, of shape (draws, n) in sorted order."""
-    n, hits, bounds = len(part.prob), [], [np.zeros(1, dtype=np.intp)]
-    for draw, label in enumerate(labels):
-        cut = part.cut(label)
-        hits.append(hits_of(label, cut))
-        bounds.append(cut[1:] + draw * n)
-    prob = np.tile(part.prob, len(labels))
-    rejected = rule.rejections(np.concatenate(hits), np.concatenate(bounds), prob)
-    return np.asarray(rejected.reshape(len(labels), n).mean(axis=1))
+            yield part, (drawn[part.order] == k).view(np.uint8)

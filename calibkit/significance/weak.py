@@ -11,20 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.results import Number, listed, spell
-from calibkit.significance.clusters import Clusters, clusters_of
+from calibkit.results import spell
+from calibkit.significance.results import Interval, Sample, sample_of
 from calibkit.types import FloatVector
-from calibkit.validation import as_level, kish
+from calibkit.validation import as_level
 from calibkit.views import Rows, View, one_problem, shows_rows
 
 _FAR = 1e3  # no estimate lies further from its start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeakCalibration(Number):
+class WeakCalibration(Interval):
     """An estimate with its profile-likelihood interval.
 
     Parameters
@@ -36,12 +35,7 @@ class WeakCalibration(Number):
     name, view, n : str, str, int
     """
 
-    value: float
-    low: float
-    high: float
-    level: float
     ideal: float
-    name: str
     view: str
     n: int
 
@@ -53,60 +47,50 @@ class WeakCalibration(Number):
             f"{spell(self.n, 'prediction')})."
         )
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
-
 
 def _checked(
     y_true: Any, y_prob: Any, view: View, cluster: Any, rows: Rows
-) -> tuple[FloatVector, FloatVector, FloatVector, Clusters | None, str]:
-    """Return labels, predictions and weights in their own order, clusters, the event in words."""
-    problem = one_problem(y_true, y_prob, view=view, **rows)
-    weight = np.ones(problem.n) if problem.weight is None else kish(problem.weight)
-    order = np.lexsort((weight, problem.label, problem.prob))
-    groups = None if cluster is None else clusters_of(cluster, problem.n).take(order)
-    if groups is None and problem.weight is not None:  # each row a cluster of its own
-        groups = Clusters(np.arange(problem.n), problem.n)
-    label, prob = problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
-    if label.min() == label.max():
-        happened = "always" if label[0] else "never"
+) -> tuple[Sample, FloatVector]:
+    """Return rows in an order of their own, in which both outcomes occur, and their logits."""
+    sample = sample_of(one_problem(y_true, y_prob, view=view, **rows), cluster)
+    if sample.label.min() == sample.label.max():
+        happened = "always" if sample.label[0] else "never"
         raise ValueError(f"the event {happened} happened; both outcomes are needed to fit a line.")
-    return label, prob, weight[order], groups, problem.view
-
-
-def _logits(prob: FloatVector) -> FloatVector:
-    if prob[0] == 0 or prob[-1] == 1:
+    if sample.prob[0] == 0 or sample.prob[-1] == 1:
         raise ValueError("y_prob holds 0 or 1, whose logit is infinite; nothing is clipped here.")
-    return np.asarray(special.logit(prob))
+    return sample, np.asarray(special.logit(sample.prob))
 
 
-def _loss(label: FloatVector, logits: FloatVector, weight: FloatVector) -> float:
-    return float((weight * (np.logaddexp(0, logits) - label * logits)).sum())
+def _estimate(
+    named: tuple[str, float], value: float, ends: tuple[float, float], level: float, sample: Sample
+) -> WeakCalibration:
+    """Return an estimate under its name, beside what would be ideal."""
+    (name, ideal), (low, high), n = named, ends, len(sample.label)
+    of = {"low": low, "high": high, "level": level, "ideal": ideal}
+    return WeakCalibration(value=value, name=name, view=sample.view, n=n, **of)
 
 
-def _level_of(label: FloatVector, logits: FloatVector, weight: FloatVector) -> float:
+def _loss(sample: Sample, logits: FloatVector) -> float:
+    return float(sample.weight @ (np.logaddexp(0, logits) - sample.label * logits))
+
+
+def _level_of(sample: Sample, logits: FloatVector) -> float:
     """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
-    reach = float(np.abs(logits).max()) + 50
+    label, weight, reach = sample.label, sample.weight, float(np.abs(logits).max()) + 50
     return float(
         optimize.brentq(lambda a: weight @ (special.expit(a + logits) - label), -reach, reach)
     )
 
 
-def _rise(
-    level: float,
-    label: FloatVector,
-    logits: FloatVector,
-    lever: FloatVector,
-    weight: FloatVector,
-    groups: Clusters | None,
-) -> float:
+def _rise(level: float, sample: Sample, logits: FloatVector, lever: FloatVector) -> float:
     """Return by how much the loss rises to the ends of an interval (equation 1 of the Notes)."""
-    if groups is None:
+    if (groups := sample.clusters) is None:
         return float(special.chdtri(1, 1 - level) / 2)
     prob, count = special.expit(logits), groups.count
-    spread = weight * prob * (1 - prob)
+    spread = sample.weight * prob * (1 - prob)
     lever = lever - spread @ lever / spread.sum() if np.ptp(lever) else lever
-    robust = count / (count - 1) * (groups.sums(weight * (label - prob) * lever) ** 2).sum()
+    scores = groups.sums(sample.weight * (sample.label - prob) * lever)
+    robust = count / (count - 1) * (scores**2).sum()
     design = max(1.0, float(robust / (spread @ lever**2)))
     return float(design * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2)
 
@@ -180,18 +164,11 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    label, prob, weight, groups, words = _checked(y_true, y_prob, view, cluster, rows)
-    logits, level = _logits(prob), as_level(level)
-    best = _level_of(label, logits, weight)
-    rise = _rise(level, label, best + logits, np.ones_like(logits), weight, groups)
-    low, high = _ends(lambda a: _loss(label, a + logits, weight), best, rise)
-    named: dict[str, Any] = {
-        "name": "calibration in the large",
-        "ideal": 0.0,
-        "view": words,
-        "n": len(label),
-    }
-    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
+    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    best, level = _level_of(sample, logits), as_level(level)
+    rise = _rise(level, sample, best + logits, np.ones_like(logits))
+    ends = _ends(lambda a: _loss(sample, a + logits), best, rise)
+    return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
 
 
 @shows_rows
@@ -232,8 +209,8 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    label, prob, weight, groups, words = _checked(y_true, y_prob, view, cluster, rows)
-    logits, level = _logits(prob), as_level(level)
+    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    label, prob, level = sample.label, sample.prob, as_level(level)
     one, none = prob[label == 1], prob[label == 0]
     if prob[0] == prob[-1]:
         raise ValueError("all predictions are equal, so they have no slope; pass others.")
@@ -241,19 +218,12 @@ def calibration_slope(
         raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
 
     def loss(b: float) -> float:
-        return _loss(label, b * logits + _level_of(label, b * logits, weight), weight)
+        return _loss(sample, b * logits + _level_of(sample, b * logits))
 
     best = float(optimize.minimize_scalar(loss, bracket=(0.0, 1.0), tol=1e-10).x)
     line = best * logits
-    rise = _rise(level, label, line + _level_of(label, line, weight), logits, weight, groups)
-    low, high = _ends(loss, best, rise)
-    named: dict[str, Any] = {
-        "name": "calibration slope",
-        "ideal": 1.0,
-        "view": words,
-        "n": len(label),
-    }
-    return WeakCalibration(value=best, low=low, high=high, level=level, **named)
+    rise = _rise(level, sample, line + _level_of(sample, line), logits)
+    return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)
 
 
 @shows_rows
@@ -291,17 +261,11 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    label, prob, weight, _, words = _checked(y_true, y_prob, view, None, rows)
     how: Any = {"view": view, "level": level, "cluster": cluster, **rows}
     large = calibration_in_the_large(y_true, y_prob, **how)
-    logits, expected = _logits(prob), float((weight * prob).sum())
-    ends = large.low, large.high
+    sample, logits = _checked(y_true, y_prob, view, None, rows)
+    weight, ends = sample.weight, (large.low, large.high)
+    expected = float(weight @ sample.prob)
     low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)
-    named: dict[str, Any] = {
-        "name": "observed/expected ratio",
-        "ideal": 1.0,
-        "view": words,
-        "n": len(label),
-    }
-    ratio = float(weight @ label) / expected
-    return WeakCalibration(value=ratio, low=low, high=high, level=large.level, **named)
+    value, named = float(weight @ sample.label) / expected, ("observed/expected ratio", 1.0)
+    return _estimate(named, value, (low, high), large.level, sample)

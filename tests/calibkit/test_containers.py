@@ -275,8 +275,8 @@ RANDOM = ("null_level", "bootstrap", "consistency")
 ONE_GAP = ("expected", "adaptive", "average", "maximum", "root_mean_square", "lp")
 # They redraw labels, and keep a verdict per row: test_tce.py and test_adaptive.py compare.
 BY_ROW = ("test_based", "adaptive_test")
-# Means over pairs of rows, a curve, and what needs an event: one row is an error.
-PAIRS = ("kernel", "smooth_curve", "decision_curve")
+# A curve, and what needs an event: one row is an error.
+PAIRS = ("smooth_curve", "decision_curve")
 
 
 def deterministic(found: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import calibkit as ck
 from book.experiments import others
 from book.experiments.pages import BLOCK
-from calibkit import guesses
+from calibkit import wrong_names
 from tools.virtual_environment import ROOT
 
 NAMES = [library.pip for library in others.LIBRARIES]
@@ -99,11 +99,13 @@ def test_the_impossible_costs_what_the_page_says() -> None:
 def test_the_table_of_words_is_the_one_that_answers_wrong_names() -> None:
     rows = text().partition("## The words")[2].partition("\n## ")[0].split("\n| ")[3:]
     assert [row.partition("\n\n")[0] for row in rows] == [
-        f"{word.theirs} | {word.ours} |" for word in guesses.WORDS
+        f"{word.theirs} | {word.ours} |" for word in wrong_names.WORDS
     ]
-    typed = [name for word in guesses.WORDS for name in word.typed.split()]
+    typed = [name for word in wrong_names.WORDS for name in word.typed.split()]
     assert len(set(typed)) == len(typed)
-    names = {name for word in guesses.WORDS for name in re.findall(r"`([a-z_]{8,})`", word.ours)}
+    names = {
+        name for word in wrong_names.WORDS for name in re.findall(r"`([a-z_]{8,})`", word.ours)
+    }
     assert len(names) >= 10
     assert all(hasattr(ck, name) for name in names)
 

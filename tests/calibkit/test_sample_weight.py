@@ -172,10 +172,8 @@ def refusing() -> dict[str, Measure]:
         "spiegelhalter": ck.spiegelhalter,
         "cox_test": ck.cox_test,
         "cumulative_differences": ck.cumulative_differences,
-        "kernel": ck.kernel_calibration_error,
         "adaptive_test": ck.adaptive_test,
         "test_based": ck.test_based_calibration_error,
-        "general": ck.general_calibration_error,
     }
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from book.experiments import kernel
 from calibkit.bins import EqualMass
 from calibkit.calibrators import (
     BetaCalibrator,
@@ -22,7 +23,6 @@ from calibkit.calibrators import (
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import parsimonious
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.significance import kernel_calibration_error
 from calibkit.types import FloatVector
 
 FOLDS = 10
@@ -154,7 +154,7 @@ def smooth_evaluators() -> dict[str, Calibrator]:
 
 def kernel_error(label: NDArray[Any], prob: FloatVector) -> float:
     """Return the unbiased squared kernel calibration error, on the scale of the source."""
-    return LABEL_FACTOR * kernel_calibration_error(label, prob, length_scale=LENGTH_SCALE).statistic
+    return LABEL_FACTOR * kernel.kernel_error(label, prob, LENGTH_SCALE)
 
 
 def default_evaluators() -> dict[str, Calibrator | Derived | Direct]:

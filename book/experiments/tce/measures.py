@@ -4,13 +4,13 @@ The source cuts sorted rows by their index, through ties if need be. So its valu
 order of rows with equal predictions; here that is the order in which the rows come.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from book.experiments.tce.general import general_error
 from calibkit import bins, significance
 from calibkit.bins.pava import edges_between
 
@@ -88,9 +88,7 @@ def seven(
     pava = AsGiven()
     found = [percent(data, one, **options) for one in (binning, by_index, pava)]
     for norm in (1, np.inf):
-        for one in (n_bins, by_index):
-            error = significance.general_calibration_error(*data, bins=one, norm=norm)
-            found.append(float(error))
+        found += [general_error(*data, bins=one, norm=norm).value for one in (n_bins, by_index)]
     return [round(value, 4) for value in found]
 
 
@@ -105,9 +103,8 @@ def criterion(data: Labelled, binning: bins.Binning) -> tuple[float, float]:
     The first is ``sum_b (n_b / n) var_b``, which PAVA minimises among bins with increasing
     frequencies (Proposition 1); Table 1 prints both.
     """
-    loss: Callable[..., float] = variance
-    found = significance.general_calibration_error(*data, bins=binning, loss=loss)
-    return float(found), float(np.nanmean(found.losses[0]))
+    found = general_error(*data, bins=binning, loss=variance)
+    return found.value, float(np.nanmean(found.losses))
 
 
 # The bins that Table 1 compares.

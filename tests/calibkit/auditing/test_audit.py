@@ -573,7 +573,7 @@ def test_the_view_is_said_in_the_answers(view: Any) -> None:
     assert report.view == words
     for topic in ("data", "calibration", "costs"):
         assert words in report[topic].sentence
-    assert len(report.views.view) == (3 if view == "class-wise" else 1)
+    assert len(report.views.columns["view"]) == (3 if view == "class-wise" else 1)
 
 
 @pytest.mark.slow
@@ -782,8 +782,9 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert {"error changes", "no evidence"} <= report.codes and report.light == "bad"
     assert report.headline.startswith("The error changes over time. On average: no evidence")
     assert "rows agree" not in report.codes and "what has changed" in report.advice
-    assert report.times is not None and report.times.first[0] == "2024-01-01"
-    assert report.times.gap[0] < -0.05 < 0.05 < report.times.gap[-1]
+    assert report.times is not None and report.times.columns["first"][0] == "2024-01-01"
+    gap = report.times.columns["gap"]
+    assert gap[0] < -0.05 < 0.05 < gap[-1]
     assert "Time" in report.to_html()
     # The order of rows, and how a time is written, change nothing.
     order = np.random.default_rng(0).permutation(len(y))
@@ -807,7 +808,7 @@ def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
     rows = with_time(rows_of(y, p, cluster=cluster), y, time)
     found = times_of(rows, 1, 1.0, QUICK, np.random.default_rng(0))
     assert found is not None
-    return found[0].p_value
+    return found[1].numbers["p_value"]
 
 
 def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:

@@ -10,11 +10,8 @@ from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.plot._cumulative import _CRITICAL
 from calibkit.plot._tested import _outline
-from calibkit.significance import (
-    brownian_supremum_tail,
-    cumulative_differences,
-    test_based_calibration_error,
-)
+from calibkit.significance import cumulative_differences, test_based_calibration_error
+from calibkit.significance.cumulative import brownian_supremum_tail
 from tests.drawn import assert_nothing_is_cut_off, corners, find, heights, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)

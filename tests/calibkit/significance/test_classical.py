@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
-from book.experiments import rejection_rates as sizes
+from book.experiments import kernel, rejection_rates as sizes
 from calibkit import significance
 from calibkit.significance import (
     TestResult,
@@ -22,7 +22,6 @@ from calibkit.significance import (
     cox_test,
     cumulative_differences,
     hosmer_lemeshow,
-    kernel_calibration_error,
     spiegelhalter,
 )
 from tests.helpers import binary_data, class_data
@@ -42,7 +41,6 @@ ALL: dict[str, Callable[..., Any]] = {
     "Cox, slope": lambda y, p, **o: cox_test(y, p, part="slope", **o),
     "MAD": lambda y, p, **o: cumulative_differences(y, p, **o).mad_test,
     "range": lambda y, p, **o: cumulative_differences(y, p, **o).range_test,
-    "kernel": kernel_calibration_error,
     "adaptive": lambda y, p, **o: adaptive_test(y, p, **({"null_draws": 0} | o)),
 }
 each = pytest.mark.parametrize("name", ALL)
@@ -197,7 +195,7 @@ def test_directions(subtests: pytest.Subtests) -> None:
 def test_counting_the_other_class_changes_signs_only(rows: list[tuple[float, int]]) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
     close: dict[str, Any] = {"rel": 1e-6, "abs": 1e-6}
-    for test in (spiegelhalter, ALL["Cox"], ALL["Cox, slope"], ALL["kernel"]):
+    for test in (spiegelhalter, ALL["Cox"], ALL["Cox, slope"]):
         one, other = test(labels, prob), test(1 - labels, 1 - prob)
         assert one.statistic == pytest.approx(other.statistic, **close)
     one, other = (ALL["Cox, intercept"](*data) for data in ((labels, prob), (1 - labels, 1 - prob)))
@@ -248,9 +246,7 @@ def test_a_certain_prediction_that_was_wrong_decides(name: str, subtests: pytest
         with subtests.test(null_draws=null_draws):
             for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
                 result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
-                # The kernel's mean over pairs changes little by one row: it stays a number.
-                assert np.isfinite(result.statistic) == (name == "kernel")
-                assert result.p_value == 0
+                assert np.isinf(result.statistic) and result.p_value == 0
                 assert "is rejected" in result.describe()
 
 
@@ -288,10 +284,10 @@ def test_redraws_find_the_exact_p_value(name: str) -> None:
 
 
 def stated() -> dict[str, dict[tuple[str, int], float]]:
-    """Read the table of sizes in the docstring of the room: law -> (scores, n) -> rate."""
+    """Read the tables of sizes in docstrings: law -> (scores, n) -> rate."""
     columns = [(scores, n) for scores in sizes.SCORES for n in (200, 2000)]
     found = {}
-    for line in (significance.__doc__ or "").splitlines():
+    for line in f"{significance.__doc__}{kernel.__doc__}".splitlines():
         match = re.match(r"(\S.*?)((?:\s+\d+\.\d){6})$", line)
         if match:
             rates = [float(number) / 100 for number in match.group(2).split()]

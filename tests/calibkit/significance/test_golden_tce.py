@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from book.experiments.tce.general import general_error
 from book.experiments.tce.measures import AsGiven, sized
 from book.experiments.tce.t_test import percent_by_t
 from calibkit import bins, significance
@@ -43,8 +44,8 @@ def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict
     assert 100 * float(error) == pytest.approx(block["percent"], abs=1e-12)
     published = percent_by_t((label, prob), binning, published=True)
     assert published == pytest.approx(block["percent_t"], abs=1e-12)
-    gap = significance.general_calibration_error(label, prob, bins=binning)
-    assert float(gap) == pytest.approx(block["gap"], abs=1e-12)
+    gap = general_error(label, prob, bins=binning)
+    assert gap.value == pytest.approx(block["gap"], abs=1e-12)
 
 
 @pytest.mark.parametrize(("case", "block"), BLOCKS, ids=name_of)
@@ -80,10 +81,8 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
                 continue
             assert percent(label, prob, int(n_bins)) == pytest.approx(want["percent"], abs=1e-12)
             for norm, key in ((1, "l1"), (np.inf, "inf")):
-                gap = significance.general_calibration_error(
-                    label, prob, bins=int(n_bins), norm=norm
-                )
-                assert float(gap) == pytest.approx(want[key], abs=1e-12)
+                gap = general_error(label, prob, bins=int(n_bins), norm=norm)
+                assert gap.value == pytest.approx(want[key], abs=1e-12)
     compared = 0
     for n_bins, want in case["quantile"].items():
         with subtests.test(n_bins=n_bins):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import significance
 from calibkit.significance import binomial_p_values, wilson_interval
 from tests.helpers import binary_data
 
@@ -17,7 +16,6 @@ SHARED: dict[str, Callable[..., Any]] = {
     "Spiegelhalter": ck.spiegelhalter,
     "Cox": ck.cox_test,
     "cumulative": ck.cumulative_differences,
-    "kernel": ck.kernel_calibration_error,
     "adaptive": ck.adaptive_test,
     "test-based": ck.test_based_calibration_error,
 }
@@ -46,22 +44,13 @@ class Backwards:
         return np.where(prob < 0.5, 1, 0)
 
 
-hosmer, kernel, tce = ck.hosmer_lemeshow, ck.kernel_calibration_error, SHARED["test-based"]
-general, invert = significance.general_calibration_error, 'binned.*use method="reflected"'
+hosmer, tce = ck.hosmer_lemeshow, SHARED["test-based"]
+invert = 'binned.*use method="reflected"'
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: hosmer(*DATA, n_bins=0), "n_bins"),
     (lambda: hosmer(*DATA, variance="p"), "variance must be"),
     (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
-    (lambda: kernel([1], [0.3]), "pass two rows"),
-    *(
-        (lambda s=s: kernel(*DATA, length_scale=s), "length_scale must")
-        for s in (0, 0.019, -1, np.nan, np.inf, "1", True, None)
-    ),
-    *((lambda n=n: ck.adaptive_test(*DATA, max_bins=n), "max_bins") for n in (0, -1, 2.5, "4")),
-    (lambda: general(*DATA, loss="distance"), '"gap", "rejected" or a function'),
-    (lambda: general(*DATA, loss=lambda y, p: np.nan), "The loss of bin 1 is nan"),
-    (lambda: general(*DATA, norm=0.5), "norm must be a number from 1 on"),
     (lambda: tce(*DATA, alpha=0.0), "alpha must lie strictly"),
     (lambda: tce(*DATA, bins="many"), "bins must be"),
     (lambda: tce(*DATA, bins=Backwards()), "number bins from low to high"),

@@ -158,9 +158,13 @@ def test_the_order_of_tied_rows_does_not_matter() -> None:
     assert len({tce(label[i], prob[i], null_draws=0).value for i in shuffles}) == 1
 
 
-def test_class_wise_is_the_mean_over_classes() -> None:
+def test_class_wise_is_the_mean_over_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     label, prob = class_data(400)
     error = tce(label, prob, view="class-wise", null_draws=4, rng=0)
+    monkeypatch.setattr("calibkit.significance.tce._BLOCK", 1000)  # two classes at a time
+    pieces = tce(label, prob, view="class-wise", null_draws=4, rng=0)
+    assert pieces.null_values.tolist() == error.null_values.tolist()
+    assert (pieces.rejected == error.rejected).all()
     single = [tce(label, prob, view=k, null_draws=0).value for k in range(3)]
     assert error.value == pytest.approx(np.mean(single), abs=1e-15)
     assert error.per_view.tolist() == single

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from calibkit.significance import kernel_calibration_error
-from calibkit.significance.kernel import KernelRule
+from book.experiments.kernel import KernelRule, kernel_error
 from tests.helpers import binary_data
 
 
@@ -27,7 +26,7 @@ def test_the_series_is_the_sum_over_pairs(length_scale: float) -> None:
     labels, prob = binary_data(90, seed=1)
     prob[:4] = [0.0, 0.0, 1.0, 1.0]
     labels[:4] = [0, 0, 1, 1]
-    found = kernel_calibration_error(labels, prob, length_scale=length_scale).statistic
+    found = kernel_error(labels, prob, length_scale)
     assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-14)
 
 
@@ -40,7 +39,7 @@ def test_the_series_is_the_sum_over_pairs_always(
     rows: list[tuple[float, int]], length_scale: float
 ) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])
-    found = kernel_calibration_error(labels, prob, length_scale=length_scale).statistic
+    found = kernel_error(labels, prob, length_scale)
     assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-13)
 
 
@@ -60,7 +59,7 @@ def test_the_scale_of_source_000() -> None:
         total[i, j] += sum(pi[a] * pj[b] * on_labels(a, b) for a in (0, 1) for b in (0, 1))
     pairs = near * total
     published = (pairs.sum() - np.trace(pairs)) / (40 * 39)
-    ours = kernel_calibration_error(labels, prob, length_scale=1).statistic
+    ours = kernel_error(labels, prob, 1)
     assert ours * 2 * (1 - np.exp(-0.5)) == pytest.approx(published, abs=1e-14)
 
 
@@ -94,15 +93,14 @@ def test_it_is_unbiased_under_miscalibration_too() -> None:
 
 def test_blocks_do_not_change_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     labels, prob = binary_data(500, seed=4)
-    whole = kernel_calibration_error(labels, prob)
-    monkeypatch.setattr("calibkit.significance.kernel._BLOCK_ENTRIES", 1000)
-    cut = kernel_calibration_error(labels, prob)
-    assert cut.statistic == pytest.approx(whole.statistic, abs=1e-15)
-    assert cut.p_value == pytest.approx(whole.p_value, rel=1e-10)
+    rule = KernelRule(np.sort(prob), 0.1)
+    whole, value = kernel_error(labels, prob), rule.p_value(np.array([1e-3]))
+    monkeypatch.setattr("book.experiments.kernel._BLOCK_ENTRIES", 1000)
+    assert kernel_error(labels, prob) == pytest.approx(whole, abs=1e-15)
+    assert rule.p_value(np.array([1e-3])) == pytest.approx(value, rel=1e-10)
 
 
 def test_predictions_far_apart_say_nothing() -> None:
     """At 30 length scales the kernel is 0 in float64: there is no pair to speak of."""
-    result = kernel_calibration_error([1, 0], [0.2, 0.8], length_scale=0.02)
-    assert abs(result.statistic) < 1e-15
-    assert result.p_value == 1
+    assert abs(kernel_error([1, 0], [0.2, 0.8], 0.02)) < 1e-15
+    assert KernelRule(np.array([0.2, 0.8]), 0.02).p_value(np.zeros(1)) == 1
