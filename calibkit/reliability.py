@@ -60,10 +60,14 @@ class BinTable(Result):
         return self.count > 0
 
     @property
+    def total(self) -> NDArray[Any]:
+        """Number of predictions, or the sum of their weights, in each bin."""
+        return self.count if self.mass is None else self.mass
+
+    @property
     def weight(self) -> NDArray[np.float64]:
         """Share of all predictions, or of their weights, in each bin; sums to 1."""
-        mass = self.count if self.mass is None else self.mass
-        return np.asarray(mass / mass.sum())
+        return np.asarray(self.total / self.total.sum())
 
     @property
     def gap(self) -> NDArray[np.float64]:

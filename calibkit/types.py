@@ -37,7 +37,10 @@ Measure = TypeVar("Measure", bound=Callable[..., Any])
 
 
 def shows_rows(measure: Measure) -> Measure:
-    """Let `help` and editors list what ``**rows`` takes, in place of ``**rows``."""
+    """Let `help` and editors list what ``**rows`` takes, in place of ``**rows``.
+
+    Without predictions, as in ``measure(y, logits=z)``, the measure runs, to answer a wrong name.
+    """
     signature = inspect.signature(measure)
     *named, rows = signature.parameters.values()
     (options,) = get_args(rows.annotation)
@@ -45,5 +48,6 @@ def shows_rows(measure: Measure) -> Measure:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in options.__annotations__.items()
     ]
+    measure.__defaults__ = (None,)
     measure.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
     return measure

@@ -300,6 +300,17 @@ def as_weights(
     return weight
 
 
+def kish(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale weights so that they, and their squares, sum to Kish's number ``(sum w)^2 / sum w^2``.
+
+    That many rows of equal weight tell as much (Kish, 1965, section 11.7).
+    >>> kish(np.array([3.0, 1.0])).round(9).tolist()
+    [1.2, 0.4]
+    """
+    share = weight / weight.max()
+    return np.asarray(share * (share.sum() / (share @ share)))
+
+
 def _check_whole_numbers(labels: FloatArray) -> None:
     bad = np.flatnonzero(~(labels == np.rint(labels)) | np.isinf(labels))
     if len(bad):

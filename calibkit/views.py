@@ -37,6 +37,7 @@ from calibkit.validation import (
     as_probability_array,
     as_weights,
     check_probability_rows,
+    kish,
     warn,
 )
 from calibkit.wrong_names import unknown_option
@@ -100,8 +101,8 @@ def binary_problem(
     sample_weight : None
         Refused here. Tables of bins, calibration errors, scores and CORP take it: an array of shape
         (n,), at least 0, what each row counts. A row of weight 2 is that row twice, one of weight 0
-        is left out. Tests, bands, intervals and this function have no weights, as chance knows
-        whole rows only.
+        is left out. `audit`, `compare`, null levels, bands and intervals take it too: for chance it
+        is one row that stands for two. Other tests have no weights.
 
     Returns
     -------
@@ -237,13 +238,18 @@ def _right(
 def plain_rows(
     y_true: Any, y_prob: Any, options: Mapping[str, Any]
 ) -> tuple[IntArray, FloatArray, dict[str, Any]]:
-    """Return labels, probabilities, and options that hold for some of these rows, too."""
+    """Return labels, probabilities, options for some of them, too; weights above 0, by `kish`."""
     more = {key: value for key, value in options.items() if key not in ("positive", "predicted")}
     predicted, positive = options.get("predicted"), options.get("positive")
     if predicted is None:
-        return *as_predictions(y_true, y_prob, positive), more
-    problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
-    return problem.label, problem.prob, more | {"predicted": True}
+        labels, prob = as_predictions(y_true, y_prob, positive)
+    else:
+        problem = binary_problem(y_true, y_prob, predicted=predicted, positive=positive)
+        labels, prob, more["predicted"] = problem.label, problem.prob, True
+    if more.get("sample_weight") is not None:
+        found = _counting(labels, prob, as_weights(more["sample_weight"], len(prob)))
+        labels, prob, more["sample_weight"] = *found[:2], kish(found[2])
+    return labels, prob, more
 
 
 def one_problem(
@@ -275,10 +281,9 @@ def weighted_rows(
     if unknown:
         raise unknown_option(unknown, Rows.__annotations__)
     refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-    labels, prob, _ = plain_rows(y_true, y_prob, {"positive": positive, "predicted": predicted})
-    if sample_weight is None:
-        return labels, prob, None
-    return _counting(labels, prob, as_weights(sample_weight, len(prob)))
+    options = {"positive": positive, "predicted": predicted, "sample_weight": sample_weight}
+    labels, prob, more = plain_rows(y_true, y_prob, options)
+    return labels, prob, more["sample_weight"]
 
 
 def _counting(
@@ -292,10 +297,9 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
     """Refuse `sample_weight` where chance is computed."""
     if rows.get("sample_weight") is not None:
         raise ValueError(
-            "sample_weight is refused here: chance is computed for rows that are drawn one by one, "
-            "and a weight does not say whether it stands for several. Tables of bins, calibration "
-            "errors, scores and CORP take weights. Where a weight counts rows, repeat them with "
-            "np.repeat, and name the row each comes from with cluster=."
+            "sample_weight is refused here: chance is computed for rows that are drawn one by one. "
+            "Tables of bins, calibration errors, scores, CORP, audit, compare take them. Where a "
+            "weight counts rows, use np.repeat, and name the row each comes from with cluster=."
         )
 
 

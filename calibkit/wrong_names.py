@@ -17,90 +17,51 @@ class Word(NamedTuple):
     typed: str = ""  # names, and options with =; capitals and underscores do not matter
 
 
-WORDS = (
-    Word(
-        "ECE, expected calibration error",
-        '`expected_calibration_error`; for K classes with `view="top-label"`',
-        "ece expected_calibration binary_calibration_error get_ece binned_ece",
-    ),
-    Word("ACE in netcal", "`average_calibration_error`"),
-    Word(
-        'ACE, adaptive; "equal frequency", "quantile" bins',
-        "`adaptive_calibration_error`, or any error with `bins=EqualMass(15)`",
-        "ace adaptive_ece adaece equal_frequency quantile",
-    ),
-    Word('MCE, "max" norm', "`maximum_calibration_error`", "mce max_calibration_error"),
-    Word('RMSCE, "l2" norm', "`root_mean_square_calibration_error`", "rmsce rmsece"),
-    Word(
-        "static, class-wise, marginal ECE",
-        "`class_wise_calibration_error`; `marginal_calibration_error`",
-        "sce static_calibration_error classwise_ece cwece multiclass_calibration_error",
-    ),
-    Word(
-        "debiased, unbiased error",
-        "`debiased_calibration_error`",
-        "debiased_ece unbiased_calibration_error get_calibration_error",
-    ),
-    Word(
-        "smooth ECE (smECE)",
-        "`smooth_calibration_error`; its p-value and null level by `null_level`",
-        "smece smooth_ece",
-    ),
-    Word(
-        "calibration curve, reliability diagram",
-        "`reliability_table`; `plot.reliability(y, p)`",
-        "calibration_curve calibration_display reliability_diagram reliability_curve "
-        "reliability_plot plot_calibration_curve rel_diagram calibration_plot",
-    ),
-    Word("confidence, accuracy", 'the probability and the event of `view="top-label"`'),
-    Word(
-        "Brier score, `brier_score_loss`",
-        "`brier_score`; of one column it counts the event alone",
-        "brier brier_score_loss brier_loss",
-    ),
-    Word(
-        "NLL, cross-entropy", "`log_loss`, in nats", "nll cross_entropy logloss negative_log_loss"
-    ),
-    Word(
-        "ICI, E50, E90, E_max, ECI",
-        "`significance.smooth_curve`, which has all five",
-        "ici eavg e50 e90 emax eci integrated_calibration_index estimated_calibration_index",
-    ),
-    Word(
-        "CITL, calibration slope, O/E",
-        "`significance.calibration_in_the_large`, `significance.calibration_slope`, "
-        "`significance.observed_expected_ratio`",
-        "citl calibration_intercept calibration_slope calibration_in_the_large oe_ratio",
-    ),
-    Word(
-        "net benefit, decision curve (DCA)",
-        "`decisions.net_benefit`, `decisions.decision_curve`",
-        "net_benefit dca decision_curve decision_curve_analysis",
-    ),
-    Word('`pos_label="yes"`', '`positive="yes"`', "pos_label="),
-    Word("`n_bins=15`", "`bins=15`, where there are bins", "n_bins= num_bins= nbins="),
-    Word(
-        '`strategy="uniform"`, `strategy="quantile"`',
-        '`bins=15`, `bins=EqualMass(15, rule="quantile")`',
-        "strategy=",
-    ),
-    Word("`weights=w`", "`sample_weight=w`", "weights= sample_weights="),
-    Word("`random_state=0`, `seed=0`", "`rng=0`, where chance is drawn", "random_state= seed="),
-    Word(
-        "`logits=z`",
-        "probabilities, `softmax(z, axis=1)` or `expit(z)` of scipy.special; `audit` takes logits",
-        "logits= from_logits=",
-    ),
-    Word(
-        "`y_pred=p`, `probs=p`", "`y_prob=p`, after the labels", "y_pred= y_score= y_proba= probs="
-    ),
-    Word(
-        "histogram binning, isotonic, Platt, temperature",
-        "{py:mod}`calibkit.calibrators`, {py:mod}`calibkit.multiclass`",
-        "histogram_binning isotonic_regression isotonic platt platt_scaling temperature_scaling "
-        "isotonic_calibrator platt_calibrator dirichlet_calibrator calibrated_classifier_cv",
-    ),
-)
+_TABLE = """
+ECE, expected calibration error | `expected_calibration_error`; for K classes with
+  `view="top-label"` | ece expected_calibration binary_calibration_error get_ece binned_ece
+ACE in netcal | `average_calibration_error`
+ACE, adaptive; "equal frequency", "quantile" bins | `adaptive_calibration_error`, or any error
+  with `bins=EqualMass(15)` | ace adaptive_ece adaece equal_frequency quantile
+MCE, "max" norm | `maximum_calibration_error` | mce max_calibration_error
+RMSCE, "l2" norm | `root_mean_square_calibration_error` | rmsce rmsece
+static, class-wise, marginal ECE | `class_wise_calibration_error`; `marginal_calibration_error` |
+  sce static_calibration_error classwise_ece cwece multiclass_calibration_error
+debiased, unbiased error | `debiased_calibration_error` | debiased_ece unbiased_calibration_error
+  get_calibration_error
+smooth ECE (smECE) | `smooth_calibration_error`; its p-value and null level by `null_level` |
+  smece smooth_ece
+calibration curve, reliability diagram | `reliability_table`; `plot.reliability(y, p)` |
+  calibration_curve calibration_display reliability_diagram reliability_curve reliability_plot
+  plot_calibration_curve rel_diagram calibration_plot
+confidence, accuracy | the probability and the event of `view="top-label"`
+Brier score, `brier_score_loss` | `brier_score`; of one column it counts the event alone | brier
+  brier_score_loss brier_loss
+NLL, cross-entropy | `log_loss`, in nats | nll cross_entropy logloss negative_log_loss
+ICI, E50, E90, E_max, ECI | `significance.smooth_curve`, which has all five | ici eavg e50 e90
+  emax eci integrated_calibration_index estimated_calibration_index
+CITL, calibration slope, O/E | `significance.calibration_in_the_large`,
+  `significance.calibration_slope`, `significance.observed_expected_ratio` | citl
+  calibration_intercept calibration_slope calibration_in_the_large oe_ratio
+net benefit, decision curve (DCA) | `decisions.net_benefit`, `decisions.decision_curve` |
+  net_benefit dca decision_curve decision_curve_analysis
+`pos_label="yes"` | `positive="yes"` | pos_label=
+`n_bins=15` | `bins=15`, where there are bins | n_bins= num_bins= nbins=
+`strategy="uniform"`, `strategy="quantile"` | `bins=15`, `bins=EqualMass(15, rule="quantile")` |
+  strategy=
+`weights=w` | `sample_weight=w` | weights= sample_weights=
+`random_state=0`, `seed=0` | `rng=0`, where chance is drawn | random_state= seed=
+`logits=z` | probabilities, `softmax(z, axis=1)` or `expit(z)` of scipy.special; `audit` takes
+  logits | logits= from_logits=
+`y_pred=p`, `probs=p` | `y_prob=p`, after the labels | y_pred= y_score= y_scores= scores= y_proba=
+  probs= proba= probas= probabilities= preds= y_hat= predictions=
+histogram binning, isotonic, Platt, temperature | {py:mod}`calibkit.calibrators`,
+  {py:mod}`calibkit.multiclass` | histogram_binning isotonic_regression isotonic platt
+  platt_scaling temperature_scaling isotonic_calibrator platt_calibrator dirichlet_calibrator
+  calibrated_classifier_cv
+"""
+_ROWS = (" ".join(row.split()).split(" | ") for row in re.split(r"\n(?=\S)", _TABLE.strip()))
+WORDS = tuple(Word(*row) for row in _ROWS)
 _ROLE = re.compile(r"\{[\w:]+\}")
 
 
@@ -125,9 +86,8 @@ def unknown_name(module: str, name: str) -> AttributeError:
     if ours:
         return AttributeError(f"{module} has no {name!r}; here it is {ours}.")
     message = f"module {module!r} has no attribute {name!r}"
-    return AttributeError(
-        message, name=name, obj=sys.modules[module]
-    )  # Python looks for a like one
+    # Python looks for a like one.
+    return AttributeError(message, name=name, obj=sys.modules[module])
 
 
 def unknown_option(options: Mapping[str, object], also: Iterable[str] = ()) -> TypeError:

@@ -63,9 +63,9 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
     if rows.true is not None:
         found = alignment_of(spread_out(rows, rng), rng)
-        return replace(found, accuracy=float(rows.label.mean()))
+        return replace(found, accuracy=float(rows.weighed(rows.label).mean()))
     table, label = rows.table, rows.label
-    count = np.bincount(label, minlength=table.shape[1])
+    count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
     own = float(rows.own.mean())
     promise = float(
@@ -78,7 +78,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     # Confidence that is far too high is no inverted column.
     better = None
     if not rows.top:
-        better = _better_order(table, label, (mean, sd, promise), rows.clusters)
+        better = _better_order(rows, table, (mean, sd, promise))
     if better is not None:
         verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
     elif z < CLEAR:
@@ -95,8 +95,8 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
         order=order,
         z=z,
         expected_z=expected,
-        accuracy=float((table.argmax(axis=1) == label).mean()),
-        majority=float(count.max() / rows.n),
+        accuracy=float(rows.weighed(table.argmax(axis=1) == label).mean()),
+        majority=float(met.max() / met.sum()),
     )
 
 
@@ -145,15 +145,13 @@ def _ratio(difference: float, sd: float) -> float:
 
 
 def _better_order(
-    table: FloatVector,
-    label: IntVector,
-    scale: tuple[float, float, float],
-    clusters: Clusters | None,
+    rows: Rows, table: FloatVector, scale: tuple[float, float, float]
 ) -> IntVector | None:
     """Return which column belongs to each label, if that is clearly not its own one."""
-    n, k = table.shape
+    (n, k), label, clusters = table.shape, rows.label, rows.clusters
     mean, sd, promise = scale
-    met = np.stack([np.bincount(label, column, k) for column in table.T], axis=1)
+    weight = 1.0 if rows.weight is None else rows.weight
+    met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
     _, order = optimize.linear_sum_assignment(-met)
     if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
         return None
@@ -161,7 +159,7 @@ def _better_order(
     surplus = float(chosen.mean()) - mean
     # The best of K! orders looks good by chance; the bound grows with their number.
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
-    gain = chosen - table[np.arange(n), label]
+    gain = rows.weighed(chosen - table[np.arange(n), label])
     spread = float(gain.std()) / np.sqrt(n)
     if clusters is not None:
         pseudo = pseudo_values(gain[np.newaxis], clusters)

@@ -14,7 +14,7 @@ from calibkit.auditing.rows import Rows, given_to
 from calibkit.decisions import decision_curve, decision_threshold
 from calibkit.significance import weak
 from calibkit.significance.clusters import Clusters
-from calibkit.types import FloatVector, IntVector
+from calibkit.types import FloatVector
 from calibkit.views import BinaryProblem
 
 _QUANTITIES = {
@@ -42,7 +42,8 @@ def weak_calibration(
         parts = []
         for name, measure in _QUANTITIES.items():
             try:
-                found = measure(one.label, one.prob, level=level, cluster=clusters)
+                how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
+                found = measure(one.label, one.prob, **how)
             except ValueError as error:  # no line fits best: said, not hidden
                 rows.append((model, name, np.nan, np.nan, np.nan))
                 parts.append(f"no {name}, for {str(error).removesuffix('.')}")
@@ -56,29 +57,27 @@ def weak_calibration(
 
 
 def net_benefits(
-    label: IntVector,
-    probs: Mapping[str, FloatVector],
-    costs: FloatVector | None,
-    clusters: Clusters | None,
-    level: float,
+    rows: Rows, probs: Mapping[str, FloatVector], costs: FloatVector | None, level: float
 ) -> Listing | None:
     """Return net benefits of P(y = 1) where the prices put the threshold; without odds None."""
+    label = rows.label
     if costs is None or prices_with_threshold(costs) is None or label.min() == label.max():
         return None
     t, (first, *_) = decision_threshold(costs), probs
     if t in (0, 1):  # one mistake is free
         return None
-    rows, said = [], []
-    how: dict[str, Any] = {"thresholds": [t], "level": level, "cluster": clusters}
+    values, said = [], []
+    how: dict[str, Any] = {"thresholds": [t], "level": level, "cluster": rows.clusters}
+    how |= {"sample_weight": rows.weight}
     for name, prob in probs.items():
         found = decision_curve(label, prob, against=probs[first], **how)
         value, low, high, *more = (float(getattr(found, column)[0]) for column in _COLUMNS)
-        rows.append((name, value, low, high, *more))
+        values.append((name, value, low, high, *more))
         said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
     text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
     text += f"{'; '.join(said)}; treat all {float(found.treat_all[0]):.4f}, treat none 0."
     heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
-    return Listing.of(text, (*heads, "treatments avoided"), rows)
+    return Listing.of(text, (*heads, "treatments avoided"), values)
 
 
 def in_its_words(
@@ -91,5 +90,5 @@ def in_its_words(
     prices, problems = consequences.prices, {seen.focus_words: evidence.problem}
     return {
         "weak": weak_calibration(problems, rows.clusters, level),
-        "benefit": net_benefits(rows.label, probs, prices, rows.clusters, level),
+        "benefit": net_benefits(rows, probs, prices, level),
     }

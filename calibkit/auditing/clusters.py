@@ -26,11 +26,16 @@ def promise_of(clusters: int | None, settings: AuditSettings) -> str:
 
 
 def by_cluster(rows: Rows) -> tuple[str, ...]:
-    """Return what is to be noted of clusters."""
+    """Return what is to be noted of clusters, and of weights."""
+    notes = []
+    if rows.weight is not None:
+        worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
+        notes += [f"Weights: what a row stands for; {worth}. Redraws keep them with their rows."]
     if rows.clusters is None:
-        return ()
+        return tuple(notes)
     size = rows.clusters.size
     return (
+        *notes,
         f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. Labels "
         "are redrawn so that the rows of a cluster agree as much as they do in the data; folds "
         "hold whole clusters; intervals of gains and costs are Student's, from what the mean "

@@ -1,6 +1,7 @@
 """Compare models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -23,7 +24,7 @@ from calibkit.results import spell
 from calibkit.significance import NullLevel, null_level
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator, as_level
-from calibkit.views import View, binary_problem, refuse_weights
+from calibkit.views import View, one_problem
 from calibkit.wrong_names import unknown_option
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
@@ -42,6 +43,7 @@ def compare(
     cluster: Any = None,
     class_names: Sequence[str] | None = None,
     predicted: Any = None,
+    sample_weight: Any = None,
     title: str | None = None,
     level: float = 0.95,
     bins: Binning | int = 15,
@@ -74,6 +76,8 @@ def compare(
     predicted : array-like of shape (n,) or True, optional
         As in `audit`: the predicted class, the same for all models, whose confidences `y_prob`
         holds. Models that predict other classes answer other questions: compare their tables.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for in the population, as in `audit`.
     title : str, optional
         What was compared, for the pages.
     level : float
@@ -110,8 +114,8 @@ def compare(
     one measure at least in 8 to 13. The ``codes`` pay for all models and measures together (the
     multivariate t of Hothorn, Bretz and Westfall, 2008; in a stream Bonferroni): at 95 % they
     separate two equal models in 2, 1 and 3 of 100 files of 100, 1,000 and 4,000 rows (``dev.py
-    clusters --alone``). In groups intervals have a level that pays for all groups. Weights are
-    refused as in `audit`. Taught in lesson 13.
+    clusters --alone``). In groups intervals have a level that pays for all groups. With weights
+    intervals are those of ratio estimators. Taught in lesson 13.
 
     Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
     copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
@@ -134,14 +138,14 @@ def compare(
     'new is better than old'
     """
     if unknown:
-        refuse_weights(unknown)
         raise unknown_option(unknown)
     level, bins = as_level(level), as_bins(bins)
     names = {"groups": groups, "cluster": cluster, "class_names": class_names}
-    rows, probs = rows_of_models(y_true, y_prob, **names, predicted=predicted)
+    names |= {"predicted": predicted, "sample_weight": sample_weight}
+    rows, probs = rows_of_models(y_true, y_prob, **names)
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    view = view_of_models(rows, view)
+    view, doubt = view_of_models(rows, view), dependence_of(rows, np.random.default_rng(of_order))
     each, nulls = _measured(rows, probs, table, view, bins, of_null)
     return Comparison(
         title="Comparison of models" if title is None else str(title),
@@ -152,7 +156,7 @@ def compare(
         costs=table,
         **_clinic(rows, probs, view, table, level),
         notes=(*_notes(level, bins), *by_cluster(rows)),
-        advice=_doubt(rows, of_order),
+        advice=doubt.sentence if doubt else "",
         **_diagrams(rows, probs, view, bins),
         **worded(tuple(probs), _differences(rows, each, nulls, table, level, of_all), level),
     )
@@ -164,10 +168,10 @@ def _measured(
     """Return what each row adds to the measures of each model, and the null levels of its error."""
     each, nulls = {}, []
     for name, prob in probs.items():
-        each[name] = differences.measures_of_rows(rows.label, prob, costs, view, bins)
+        each[name] = differences.measures_of_rows(rows, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
         measured = expected_calibration_error, rows.label, prob
-        nulls.append(null_level(*measured, cluster=rows.clusters, **how))
+        nulls.append(null_level(*measured, cluster=rows.clusters, sample_weight=rows.weight, **how))
     return each, nulls
 
 
@@ -176,30 +180,26 @@ def _clinic(
 ) -> dict[str, Any]:
     """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
     shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
-    problems = {name: binary_problem(rows.label, p, view=shown) for name, p in probs.items()}
+    how: Any = {"view": shown, "sample_weight": rows.weight}
+    problems = {name: one_problem(rows.label, p, **how) for name, p in probs.items()}
     told = {name: given_to(one, prob) for name, prob in probs.items()}
     return {
         "weak": weak_calibration(problems, rows.clusters, level),
-        "benefit": net_benefits(rows.label, told, costs, rows.clusters, level),
+        "benefit": net_benefits(rows, told, costs, level),
     }
-
-
-def _doubt(rows: Rows, seed: int) -> str:
-    """Return what is to be said where rows look dependent, or an empty text."""
-    found = dependence_of(rows, np.random.default_rng(seed))
-    return "" if found is None else found.sentence
 
 
 def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
     summed = view == "class-wise"
     shown: View = "top-label" if summed else view
-    tables = {n: reliability_table(rows.label, p, view=shown, bins=bins) for n, p in probs.items()}
-    several = {} if view in _SEVERAL else probs
+    how: Any = {"view": shown, "bins": bins, "sample_weight": rows.weight}
+    tables = {n: reliability_table(rows.label, p, **how) for n, p in probs.items()}
+    several, how = {} if view in _SEVERAL else probs, {"view": view, "sample_weight": rows.weight}
     return {
         "view": "every class, summed" if summed else next(iter(tables.values())).view,
         "bins": tables,
-        "curves": {name: murphy_curve(rows.label, p, view=view) for name, p in several.items()},
+        "curves": {n: murphy_curve(rows.label, p, **how) for n, p in several.items()},
     }
 
 
@@ -207,7 +207,8 @@ def _sums(rows: Rows, each: Measured, costs: FloatVector | None, inside: Any) ->
     """Return the sums over some rows, by mask or slice."""
     sums, codes = Sums(costs), None if rows.clusters is None else rows.clusters.code[inside]
     count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-    sums.add(count, [{k: v[inside] for k, v in own.items()} for own in each.values()], codes)
+    parts = [{k: v[inside] for k, v in own.items()} for own in each.values()]
+    sums.add(count, parts, codes, partial(rows.weighed, where=inside))
     return sums
 
 

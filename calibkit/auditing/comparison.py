@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibkit.auditing import html
 from calibkit.auditing.differences import Change
 from calibkit.auditing.pages import Report
-from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.rows import Rows, counting, rows_of
 from calibkit.auditing.settings import MOST_CLASSES
 from calibkit.containers import column_names, refuse_other_columns, refuse_other_order
 from calibkit.decisions import MurphyCurve
@@ -187,7 +187,7 @@ def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict
     if len(named) < len(y_prob):
         raise ValueError("two models have the same name.")
     models = {f"model {name!r}": prob for name, prob in named.items()}
-    by_row = {name: options[name] for name in ("groups", "cluster", "predicted")}
+    by_row = {k: options[k] for k in ("groups", "cluster", "predicted", "sample_weight")}
     refuse_other_order(y_true=y_true, **by_row, **models)
     first = next(filter(None, map(column_names, models.values())), None)
     for said, prob in models.items():
@@ -209,4 +209,5 @@ def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict
             )
         probs[name] = checked[rows.position]
     assert rows is not None
-    return rows, probs
+    used = slice(None) if rows.weight is None else rows.weight > 0
+    return counting(rows), {name: prob[used] for name, prob in probs.items()}

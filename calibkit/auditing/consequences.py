@@ -79,15 +79,15 @@ def consequences_of(
 ) -> Consequences:
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
-    curve, after = murphy_curve(event, before), None
+    curve, after = murphy_curve(event, before, sample_weight=rows.weight), None
     worst, worst_at, average = 0.0, float("nan"), Estimate(0.0, 0.0, 0.0)
     if repaired is not None:
         after_prob = np.clip(_event(rows, repaired, view)[1], 0, 1)
-        after = murphy_curve(event, after_prob)
+        after = murphy_curve(event, after_prob, sample_weight=rows.weight)
         loss = curve.cost(_GRID) - after.cost(_GRID)
         worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
         # Mean cost over all thresholds is half a Brier score per row.
-        gain = ((event - before) ** 2 - (event - after_prob) ** 2) / 2
+        gain = rows.weighed(((event - before) ** 2 - (event - after_prob) ** 2) / 2)
         ends = mean_interval(gain[np.newaxis], level, rows.clusters)
         average = Estimate(float(gain.mean()), *np.concatenate(ends).tolist())
     return Consequences(
@@ -112,17 +112,17 @@ def _event(rows: Rows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVe
 
 def _paid(rows: Rows, repaired: FloatVector | None, costs: FloatVector, level: float) -> Paid:
     own = costs[best_actions(rows.prob, costs=costs), rows.label]
-    count = np.bincount(rows.label, minlength=rows.n_classes)
+    count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
     fixed = own
     if repaired is not None:
         fixed = costs[best_actions(repaired, costs=costs), rows.label]
-    differences = np.stack([own - fixed, own - ignoring])
+    differences = rows.weighed(np.stack([own - fixed, own - ignoring]))
     ends = mean_interval(differences, level, rows.clusters)
     regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
     return Paid(
-        trust=policy_cost(rows.label, rows.prob, costs=costs),
-        repaired=float("nan") if repaired is None else float(fixed.mean()),
+        trust=policy_cost(rows.label, rows.prob, costs=costs, sample_weight=rows.weight),
+        repaired=float("nan") if repaired is None else float(rows.weighed(fixed).mean()),
         regret=regret,
         over_ignoring=over_ignoring,
         threshold=_threshold(costs),

@@ -7,19 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.auditing.rows import given_to, losses
+from calibkit.auditing.rows import Rows, given_to, losses
 from calibkit.bins import Binning
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import best_actions
+from calibkit.reliability import edges_of
 from calibkit.significance.clusters import ClusterSums, means_of_sums, student
 from calibkit.types import FloatMatrix, FloatVector, IntVector
-from calibkit.views import BinaryProblem, View, binary_problems
+from calibkit.views import BinaryProblem, View, weighted_problems
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
 _DRAWS = 20_000  # of all differences together
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
+Each = Sequence[Mapping[str, FloatVector]]  # what rows add, by model and measure
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
 
@@ -38,31 +40,32 @@ def scores_of_rows(
 
 
 def measures_of_rows(
-    label: IntVector, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
+    rows: Rows, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
 ) -> dict[str, FloatVector]:
     """Return what each row adds to the scores, the CORP parts of the Brier score, and the ECE.
 
     The curve and the frequency are minimisers of what they are subtracted from: to first order
     their own error does not matter, and sums over rows behave as those of fixed functions.
     """
-    problems = binary_problems(label, prob, view=view)
+    problems = weighted_problems(rows.label, prob, view=view, sample_weight=rows.weight)
     parts = [_parts(problem, bins) for problem in problems]
     lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
     parts_of_brier = {"miscalibration": lost, "discrimination": won}
-    scores = scores_of_rows(label, prob, costs)
+    scores = scores_of_rows(rows.label, prob, costs)
     return scores | parts_of_brier | {"calibration error": error / len(problems)}
 
 
 def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVector, FloatVector]:
     prob, happened = problem.prob.astype(np.float64), problem.label.astype(np.float64)
-    curve = corp_decomposition(problem.label, prob).recalibrate(prob)
+    weight = problem.weight
+    curve = corp_decomposition(problem.label, prob, sample_weight=weight).recalibrate(prob)
     best = (curve - happened) ** 2
-    edges = bins.edges(prob, problem.label)
-    place = bins.assign(prob, edges)
-    side = np.sign(np.bincount(place, prob - happened, minlength=len(edges)))
+    edges = edges_of(problem, bins)
+    place, scale = bins.assign(prob, edges), 1.0 if weight is None else weight
+    side = np.sign(np.bincount(place, scale * (prob - happened), minlength=len(edges)))
     return (
         (prob - happened) ** 2 - best,
-        (happened.mean() - happened) ** 2 - best,
+        (np.average(happened, weights=weight) - happened) ** 2 - best,
         side[place] * (prob - happened),
     )
 
@@ -121,15 +124,19 @@ class Sums:
         return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
     def add(
-        self, count: IntVector, each: Sequence[Mapping[str, FloatVector]], cluster: Any = None
+        self, count: IntVector, each: Each, cluster: Any = None, weighed: Any = np.asarray
     ) -> None:
-        """Add what some rows add to the measures of each model; `count`: rows of each class."""
+        """Add what some rows add to the measures of each model; `count`: rows of each class.
+
+        `weighed` makes of these values such as have weighted means; which rows differ they hide.
+        """
         self.count, self.measures = self.count + count, list(each[0])
         values = np.array([list(one.values()) for one in each])
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
             apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
-            self.values, self.apart = self.values + values.sum(axis=2), self.apart + apart.sum(1)
             self.up, self.down = self.up + (apart > 0).sum(1), self.down + (apart < 0).sum(1)
+            values, apart = weighed(values), weighed(apart)
+            self.values, self.apart = self.values + values.sum(axis=2), self.apart + apart.sum(1)
             if cluster is None:
                 self.products = self.products + apart @ apart.T
             else:

@@ -11,7 +11,7 @@ from scipy import special
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit.auditing.rows import Rows
-from calibkit.auditing.settings import AuditSettings
+from calibkit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit.errors import expected_calibration_error
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
@@ -24,7 +24,8 @@ from calibkit.significance import (
     consistency_band,
     null_level,
 )
-from calibkit.views import BinaryProblem, View, binary_problem
+from calibkit.validation import kish
+from calibkit.views import BinaryProblem, View, one_problem
 
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
@@ -107,7 +108,7 @@ class Evidence:
             return None
         ranks = np.linspace(0, 1, 301)
         across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
-        if len(across) < _DIFFERENT:
+        if len(across) < _DIFFERENT or self.problem.weight is not None:  # PL3 has no weights
             return None
         return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
 
@@ -229,6 +230,7 @@ def evidence_of(
     shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
     how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
+    how |= {"sample_weight": rows.weight}
     measured = expected_calibration_error, label, prob
     return Evidence(
         test=test,
@@ -247,7 +249,7 @@ def evidence_of(
             rng=of_band,
             **how | {"view": shown},
         ),
-        problem=binary_problem(label, prob, view=shown),
+        problem=one_problem(label, prob, view=shown, sample_weight=rows.weight),
     )
 
 
@@ -264,11 +266,42 @@ def _test_of(
         n_draws=settings.n_draws,
         rng=rng,
         clusters=rows.clusters and rows.clusters.take(left),
+        weight=None if rows.weight is None else kish(rows.weight[left]),
         limits=settings.limits,
     )
     if rows.top:  # the event, that the predicted class was right, stands in column 1
         test = test._replace(views=(replace(test.views[0], view=TOP),))
     return test
+
+
+def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
+    """Return the views to look at: `TOP` and numbers of classes."""
+    if rows.top:
+        if view in (None, "top-label"):
+            return (TOP,)
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+    k = rows.n_classes
+    classes = tuple(range(k))
+    if view is None:
+        # Of two classes one says it all; of very many, hardly any has enough events.
+        return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
+    if view == "top-label":
+        return (TOP,)
+    if view == "class-wise":
+        return classes
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
+        return (int(view),)
+    raise ValueError(
+        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
+        f"{k - 1}, or leave it out."
+    )
+
+
+def in_words(rows: Rows, view: int) -> str:
+    """Return a view in words."""
+    if view == TOP:
+        return "top-label"
+    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def given_view(rows: Rows, view: int) -> View:
@@ -300,7 +333,7 @@ def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None
     side = np.where(outside, np.sign(table.gap), 0.0)
     used = np.flatnonzero(table.occupied)
     runs = np.split(used, np.flatnonzero(np.diff(side[used])) + 1)
-    count, gap = table.count, np.where(side == 0, 0.0, np.abs(table.gap))
+    count, gap = table.weight, np.where(side == 0, 0.0, np.abs(table.gap))
     best = max(runs, key=lambda run: float((count[run] * gap[run]).sum()))
     if not gap[best].any():
         return None
@@ -309,4 +342,4 @@ def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None
         for part in (table.mean_prob, table.frequency)
     )
     low, high = table.edges[best[0]], table.edges[best[-1] + 1]
-    return Region(float(low), float(high), mean, frequency, int(count[best].sum()))
+    return Region(float(low), float(high), mean, frequency, int(table.count[best].sum()))

@@ -1,7 +1,7 @@
 """The same question for each group of rows, and whether one of them is worse than the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,37 +93,37 @@ def groups_of(
     rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
+    rows = _unlike(rows)
     if rows.group is None:
         return None
+    weight = np.ones(rows.n) if rows.weight is None else rows.weight
     problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
-    size = len(rows.groups)
-    promised, events, variance = (
+    size, residual = len(rows.groups), weight * (label - prob)
+    promised, events, variance, mass = (
         np.asarray(np.bincount(rows.group, weights, size), dtype=np.float64)
-        for weights in (prob, label, prob * (1 - prob))
+        for weights in (weight * prob, weight * label, weight**2 * prob * (1 - prob), weight)
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    outside = _outside(events - promised, variance, count)
+    outside = _outside(events - promised, variance, mass)
     left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
     members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [
         _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
-        else _by_cluster(prob, label - prob, inside, rows.clusters)
+        else _by_cluster(prob, residual, inside, rows.clusters, weight)
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = np.sqrt(variance)
-    if rows.clusters is not None:
-        sd = _by_sandwich(sd, rows.group, label - prob, rows.clusters)
+    sd = _by_sandwich(np.sqrt(variance), rows.group, residual, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
-        mean_prob=promised / count,
-        frequency=events / count,
-        error=np.sqrt(variance) / count,
-        smallest=reach(settings.alpha / size) * sd / count,
+        mean_prob=promised / mass,
+        frequency=events / mass,
+        error=np.sqrt(variance) / mass,
+        smallest=reach(settings.alpha / size) * sd / mass,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
@@ -132,17 +132,26 @@ def groups_of(
     )
 
 
-def _outside(residual: FloatVector, variance: FloatVector, count: IntVector) -> FloatMatrix:
+def _unlike(rows: Rows) -> Rows:
+    """Take each row as a cluster of its own where weights differ and no clusters are named."""
+    if rows.weight is None or rows.clusters is not None:
+        return rows
+    return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
+
+
+def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
     """Return mean residual of all rows outside each group, and its sd; NaN without any."""
-    others = np.where(count == count.sum(), np.nan, count.sum() - count)
+    others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
     spread = np.maximum(variance.sum() - variance, 0.0)
     return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
 
 
 def _by_sandwich(
-    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters
+    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
 ) -> FloatVector:
     """Return the standard deviations of the groups' sums, or those by cluster if larger."""
+    if clusters is None:
+        return sd
     pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
     square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
     return np.maximum(sd, np.sqrt(square))
@@ -192,17 +201,18 @@ def _p_values(
 
 
 def _by_cluster(
-    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters
+    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, mass: Any
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""
     if not len(inside):
         return 1.0, 1.0
-    scores, promised = cox_scores(prob[inside], residual[inside], clusters.take(inside))
-    n, variance = len(prob), prob * (1 - prob)
-    weight = np.full(n, -1.0 / max(n - len(inside), 1))
-    weight[inside] = 1.0 / len(inside)
-    apart = np.sqrt(np.atleast_1d(weight**2 @ variance))
-    contrast = clusters.sums((weight * residual)[:, np.newaxis])
+    square, members = mass**2, clusters.take(inside)
+    scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
+    n, own = len(prob), mass[inside].sum()
+    share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
+    share[inside] = 1.0 / own
+    apart = np.sqrt(np.atleast_1d(share**2 @ (square * prob * (1 - prob))))
+    contrast = clusters.sums((share * residual)[:, np.newaxis])
     differs = score_test(contrast, apart)[2] if len(inside) < n else 1.0
     return score_test(scores, promised)[2], differs
 

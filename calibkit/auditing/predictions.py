@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,17 @@ from calibkit.counts.columns import (
     columns_of,
     predictions_of,
     true_and_predicted,
+    weights_of,
     words_of,
 )
-from calibkit.counts.files import blocks_of, n_blocks, resolve_all
+from calibkit.counts.files import blocks_of, n_blocks
 from calibkit.progress import track
 
 _NAMES = ("groups", "cluster", "time")
 Files = Sequence[tuple[str, Columns]]
-_COLUMNS = ("y_true", "scores", "predicted", *_NAMES)
-_BY_NAME = ("logits", "predicted", *_NAMES)
+_BESIDE = (*_NAMES, "sample_weight")
+_COLUMNS = ("y_true", "scores", "predicted", *_BESIDE)
+_BY_NAME = ("logits", "predicted", *_BESIDE)
 _NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
 
@@ -43,6 +44,7 @@ class Predictions:
     groups: NDArray[np.str_] | None = None
     cluster: NDArray[np.str_] | None = None
     time: NDArray[np.str_] | None = None
+    sample_weight: NDArray[np.float64] | None = None
     predicted: NDArray[np.int64] | None = None  # number of the predicted class, as `y_true`
 
     @property
@@ -65,8 +67,8 @@ class Predictions:
 
     @property
     def named(self) -> dict[str, Any]:
-        """What is known of the rows beside labels and scores: groups, cluster, time."""
-        return {name: getattr(self, name) for name in _NAMES if getattr(self, name) is not None}
+        """What is known of the rows beside labels and scores: groups, cluster, time, weight."""
+        return {name: getattr(self, name) for name in _BESIDE if getattr(self, name) is not None}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -83,9 +85,7 @@ class Predictions:
         return replace(self, **chosen)
 
 
-def of_table(
-    given: Mapping[str, Any], label: str | None, prob: str | Sequence[str] | None
-) -> dict[str, Any]:
+def of_table(given: Mapping[str, Any], label: str | None, prob: Any) -> dict[str, Any]:
     """Return what an audit is given, with columns in the place of the names of a table."""
     if label is None and prob is None:
         return dict(given)
@@ -107,29 +107,26 @@ def of_table(
         off = np.abs(np.sum(columns, axis=0) - 1)
         if len(columns) > 1 and off.max() > _NO_CLASSES:
             raise ValueError(
-                f"the columns {listed(found.prob)} do not sum to 1, but several columns are the "
-                "classes of one model. Several models or targets are several audits: "
-                "{name: audit(table, label=…, prob=name) for name in (…)}, or compare them."
+                f"the columns {listed(found.prob)} do not sum to 1, but columns are classes of one "
+                "model. Several targets are several audits: a label for each. Models: see compare."
             )
         if len(columns) > 1 and given["class_names"] is None:
             taken["class_names"] = found.classes or found.prob
     return {**given, "y_true": table[label], **taken}
 
 
+def pairs_of(labels: Sequence[str], probs: Any) -> list[tuple[str, Any]]:
+    """Return each of several labels with its predictions."""
+    if isinstance(probs, str | None) or len(probs) != len(labels) or len({*labels}) < len(labels):
+        raise ValueError(
+            f"several labels need as many predictions, e.g. y1, y2 by p1, p2; got {labels!r} by "
+            f"{probs!r}. Several models of one label are for compare."
+        )
+    return list(zip(labels, probs, strict=True))
+
+
 class TooLarge(Exception):
     """The rows need more memory than was allowed."""
-
-
-def read_predictions(
-    path: str | PathLike[str], *, memory_limit: int | None = None, **columns: Any
-) -> Predictions:
-    """Read labels and predictions from a CSV, Parquet or NumPy file.
-
-    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group``,
-    ``cluster``, ``time`` and ``logits``.
-    More than `memory_limit` bytes of rows are refused with `TooLarge`.
-    """
-    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), memory_limit)
 
 
 def keep(blocks: Iterable[Predictions], limit: int | None) -> Predictions:
@@ -202,6 +199,8 @@ def _blocks_of(
         scores = read[0][1] if models == 1 else np.column_stack([scores for _, scores in read])
         held = zip(_NAMES, (columns.group, columns.cluster, columns.time), strict=True)
         named: dict[str, Any] = {name: words_of(block, column) for name, column in held if column}
+        if columns.weight:
+            named["sample_weight"] = weights_of(block, columns.weight)
         yield Predictions(
             y_true=true.astype(np.int64, copy=False),
             predicted=said,

@@ -13,30 +13,29 @@ from calibkit.auditing.clusters import by_cluster, promise_of
 from calibkit.auditing.comparison import Listing
 from calibkit.auditing.consequences import Consequences, consequences_of
 from calibkit.auditing.dependence import dependence_of, doubted
-from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view
+from calibkit.auditing.evidence import Evidence, Seen, evidence_of, given_view, in_words, views_of
 from calibkit.auditing.groups import GroupTable, groups_of
 from calibkit.auditing.impossible import told as told_of_impossible
 from calibkit.auditing.pages import Answer
-from calibkit.auditing.predictions import of_table
+from calibkit.auditing.predictions import of_table, pairs_of
 from calibkit.auditing.provenance import of_memory
-from calibkit.auditing.redraws import TOP
 from calibkit.auditing.repairs import NoRepair, Repairs, RepairTable, repairs_of
 from calibkit.auditing.report import AuditReport, views_in_words
-from calibkit.auditing.rows import Rows, rows_of
-from calibkit.auditing.settings import MOST_CLASSES, AuditSettings, settings_of
+from calibkit.auditing.rows import Rows, counting, rows_of
+from calibkit.auditing.settings import AuditSettings, settings_of
 from calibkit.auditing.times import times_of, with_time
 from calibkit.decisions.costs import as_costs
 from calibkit.types import FloatVector
 from calibkit.validation import as_generator
-from calibkit.views import View, refuse_weights
+from calibkit.views import View
 
 
 def audit(
     y_true: Any,
     y_prob: Any = None,
     *,
-    label: str | None = None,
-    prob: str | Sequence[str] | None = None,
+    label: str | Sequence[str] | None = None,
+    prob: Any = None,
     logits: Any = None,
     view: View | None = None,
     costs: Any = None,
@@ -46,6 +45,7 @@ def audit(
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     predicted: Any = None,
+    sample_weight: Any = None,
     title: str | None = None,
     settings: AuditSettings | None = None,
     rng: int | np.random.Generator | None = 0,
@@ -63,8 +63,9 @@ def audit(
     label, prob : str, and str or sequence of str, optional
         Where `y_true` is a table (of pandas, polars or arrow, or a mapping): its columns, as in
         `calibkit.counts.count_files`. Several of `prob`, or ``"p_*"``, are the classes of one
-        model. Several models or targets are several audits, one call for each, or `compare`. Then
-        `logits`, `groups`, `cluster` and `predicted` may be names of columns too.
+        model. Several targets: a list of labels, and for each of them what is given as `prob`; then
+        there are as many audits. Several models of one label are for `compare`. `logits`, `groups`,
+        `cluster`, `time`, `predicted` and `sample_weight` may then be names of columns too.
     view : {"top-label", "class-wise"} or int, optional
         Which events. None: y = 1, also of two columns; of more the predicted class and every
         class (up to 200).
@@ -88,6 +89,12 @@ def audit(
     predicted : array-like of shape (n,) or True, optional
         The predicted class of each row: `y_prob` is then the confidence in it and `y_true` the true
         class, of any kind; True: `y_true` is 1 where it was right. See `calibkit.binary_problem`.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for in the population: survey, importance or inverse-probability
+        weights, of which only the ratios matter. A row of weight 2 is one row that stands for two,
+        not two rows: it says no more than another row. Frequencies are another matter: repeat such
+        rows with ``np.repeat``, and name the row each comes from with `cluster`. A row of weight 0
+        is left out. Not with `time`.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
@@ -101,14 +108,13 @@ def audit(
     -------
     AuditReport
         It speaks (``text()``), has six ``answers``, ``verdicts`` and ``codes``, a ``calibrator``,
-        ``figures()``, and becomes a page, Markdown or JSON (``save``).
+        ``figures()``, and becomes a page, Markdown or JSON (``save``). Of several targets a
+        ``dict`` from label to report.
 
     Raises
     ------
     ValueError
         If something is not valid, with row, value and the number of rows affected.
-        Also `sample_weight`: it does not say whether it counts rows or how likely one was drawn.
-        Repeat rows that count several times, and name where each comes from with `cluster`.
     TypeError
         If an option is no setting.
 
@@ -161,6 +167,20 @@ def audit(
     (``dev.py clusters --seasons``; nats): NBA 0.0067 beside 0.0065, NFL 0.0015 beside 0.0011, MLB
     0.0000 beside -0.0001: each game has an outcome of its own.
 
+    By weight: all means (level, error, scores, costs, gains) are weighted, with the intervals of
+    ratio estimators, resamples keep weights with their rows, and the amount of data is Kish's
+    number, ``(sum w)^2 / sum w^2``. Redraws of labels keep the weights; the level test has the
+    variance ``sum w^2 p(1-p)``. Weights may depend on the label (events were chosen more often):
+    of two classes the test then redraws the labels as such a choice would leave them, with the
+    weights ``w_0, w_1`` that a row would have with either, and the variance is ``sum w_0 w_1
+    p(1-p)``; null level, band and groups do not. Shuffled labels and dependence are looked for in
+    the rows as they are. In 300 calibrated sets of 500 rows in each of six designs (lognormal
+    weights, common and rare events; rows chosen by the prediction; of events, or of other rows, a
+    tenth or a twentieth kept) 0 to 0.7 % were called miscalibrated; nominal 90 % intervals held
+    the calibration error in 89 and 92, the slope in 91 and 92, a difference of Brier scores in 91
+    and 92 of 100 sets (400 sets of 1,500 rows with lognormal weights, logits shifted or
+    stretched). Sources: Kish (1965); Särndal, Swensson and Wretman (1992); redraws by label: ours.
+
     The order of rows tells shuffled from shifted labels. Taught in lesson 14.
 
     Examples
@@ -170,18 +190,27 @@ def audit(
     >>> audit(data.y_true, data.y_prob).headline
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
-    refuse_weights(options)
+    if not (label is None or isinstance(label, str)):
+        return _each_target(**locals())  # type: ignore[no-any-return]
     settings = settings_of(settings, options)
     given = {"logits": logits, "groups": groups, "cluster": cluster, "predicted": predicted}
     given |= {"y_true": y_true, "y_prob": y_prob, "class_names": class_names}
-    taken = of_table(given | {"time": time}, label, prob)
+    taken = of_table(given | {"time": time, "sample_weight": sample_weight}, label, prob)
     time = taken.pop("time")
-    rows = with_time(rows_of(**taken, positive=positive), taken["y_true"], time)
+    rows = counting(with_time(rows_of(**taken, positive=positive), taken["y_true"], time))
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    views = _views(rows, view)
+    views = views_of(rows, view)
     found = _found(rows, views, table, settings, as_generator(rng))
     report = _report(rows, views, found, settings, str(title or "Audit of predictions"))
     return replace(report, source=of_memory(given, label, prob))
+
+
+def _each_target(
+    label: Sequence[str], prob: Any, title: Any, options: dict[str, Any], **given: Any
+) -> Any:
+    """Return an audit of each label by its own predictions, by the name of the label."""
+    pairs, name = pairs_of(label, prob), title or "Audit of predictions"
+    return {y: audit(label=y, prob=p, title=f"{name}: {y}", **given, **options) for y, p in pairs}
 
 
 _Found = tuple[
@@ -208,7 +237,7 @@ def _found(
         rows, repairs.repaired, views[0], costs=table, level=settings.level
     )
     aligned = alignment_of(rows, order_rng)
-    by_group = groups_of(rows, views[0], _words(rows, views[0]), settings, groups_rng)
+    by_group = groups_of(rows, views[0], in_words(rows, views[0]), settings, groups_rng)
     rng, design = np.random.default_rng(seeds[8]), evidence.test.views[0].design
     timed = times_of(rows, views[0], design, settings, rng)
     table_of_times, said = timed or (None, None)
@@ -222,16 +251,17 @@ def _report(
 ) -> AuditReport:
     """Put the findings into words."""
     _, evidence, repairs, consequences, by_group, times, more = found
-    names = tuple(_words(rows, one) for one in views)
+    names = tuple(in_words(rows, one) for one in views)
     seen = evidence.seen(
-        names, _words(rows, evidence.focus.view), settings, repairs.table.before_left
+        names, in_words(rows, evidence.focus.view), settings, repairs.table.before_left
     )
     clinic = in_its_words(rows, seen, evidence, repairs, consequences)
     answers = _answers(rows, found, seen, clinic["benefit"])
     first = answers[0].verdict == "not aligned"
+    count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
         title=title,
-        **told(answers, seen, repairs.table, more, rows.cluster_count),
+        **told(answers, seen, repairs.table, more, count),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -287,35 +317,6 @@ def told(
         "small_print": f"{seen.short} {promise}",
         "findings": (*told_of_impossible(seen.impossible, seen.log_loss), *found),
     }
-
-
-def _views(rows: Rows, view: View | None) -> tuple[int, ...]:
-    """Return the views to look at: `TOP` and numbers of classes."""
-    if rows.top:
-        if view in (None, "top-label"):
-            return (TOP,)
-        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-    k = rows.n_classes
-    classes = tuple(range(k))
-    if view is None:
-        # Of two classes one says it all; of very many, hardly any has enough events.
-        return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
-    if view == "top-label":
-        return (TOP,)
-    if view == "class-wise":
-        return classes
-    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
-        return (int(view),)
-    raise ValueError(
-        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
-        f"{k - 1}, or leave it out."
-    )
-
-
-def _words(rows: Rows, view: int) -> str:
-    if view == TOP:
-        return "top-label"
-    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def _notes(

@@ -43,7 +43,8 @@ class ViewTest:
     z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
     z_slope: float
     p_value: float  # adjusted for all views that were looked at together
-    design: float = 1.0  # variance of the gap by clusters, over that of independent rows
+    design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
+    kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
 
     @property
     def gap(self) -> float:
@@ -62,17 +63,20 @@ class JointTest(NamedTuple):
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
-    def __init__(self, prob: FloatVector) -> None:
-        variance = prob * (1 - prob)
+    def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
+        """Take weights as they are, without the event, and with it; w (y - p) is linear in it."""
+        self.prob, self.scale = prob, scale
+        self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
+        variance = no * yes * prob * (1 - prob)
         self.total = float(variance.sum())
-        level, slope = InterceptRule(prob), SlopeRule(prob)
+        level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
         self.sd = np.array([level.sd, slope.sd])
         self.design = 1.0
         self.cell, self.n_cells = _cells(prob, variance)
-        self.expected = np.bincount(self.cell, prob, self.n_cells)
+        self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever = slope.lever
-        self.expected_lever = float(prob @ self.lever)
+        self.lever, self.pull = slope.lever, self.weight * slope.lever
+        self.expected_lever = float((no * prob) @ self.lever)
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
         """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
@@ -158,18 +162,29 @@ def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
 class _Tables:
     """Where the events of a set of labels go: cells and levers of every view at once."""
 
-    def __init__(self, table: FloatVector, views: Sequence[int]) -> None:
+    def __init__(
+        self, table: FloatVector, views: Sequence[int], label: Any = None, weight: Any = None
+    ) -> None:
         n, k = table.shape
+        self.weight, scale = weight, np.ones(n) if weight is None else weight
+        weights = _of_labels(scale, table, label)
+        self.chance = table  # of each label, given that the row was chosen
+        if weight is not None:
+            self.chance = table / weights
+            self.chance /= self.chance.sum(axis=1, keepdims=True)
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
-        self.names, self.leader, self.table = views, predicted, table
-        self.views = [_View(table.max(axis=1) if v == TOP else table[:, v]) for v in views]
+        self.happens = [predicted if v == TOP else v for v in views]  # with this label
+        self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
+        place = np.arange(n)
+        self.views = [
+            _View(prob, scale, weights[place, happens - 1], weights[place, happens])
+            for prob, happens in zip(self.probs, self.happens, strict=True)
+        ]
         self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
-        self.top = views.index(TOP) if TOP in views else -1
         # Of more than two classes one look at each label serves all that are no event of their own.
         self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
-        self.alone = [(i, predicted if v == TOP else v) for i, v in enumerate(views)
-                      if v == TOP or k == 2]  # fmt: skip
+        self.alone = [i for i, v in enumerate(views) if v == TOP or k == 2]
         if not self.classes:
             return  # tables of n times K cells would be for nothing
         # Classes that nobody looks at share one cell behind all others.
@@ -177,14 +192,12 @@ class _Tables:
         lever = np.zeros((n, k))
         for i, v in self.classes:
             cell[:, v] = self.views[i].cell + self.offset[i]
-            lever[:, v] = self.views[i].lever
+            lever[:, v] = self.views[i].pull
         self.cell, self.lever = cell.ravel(), lever.ravel()
 
     def residual(self, i: int, label: IntVector) -> FloatVector:
-        """Return event minus prediction of every row in a view."""
-        prob = self.table.max(axis=1) if i == self.top else self.table[:, self.names[i]]
-        happened = label == (self.leader if i == self.top else self.names[i])
-        return np.asarray(happened - prob)
+        """Return event minus prediction of every row in a view, by weight."""
+        return np.asarray(self.views[i].scale * ((label == self.happens[i]) - self.probs[i]))
 
     def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
         """Return the events of all cells, and the sum of levers of every view."""
@@ -192,15 +205,16 @@ class _Tables:
         events, levers = np.zeros(size), np.zeros(len(self.views))
         if self.classes:
             place = self.start + label
-            events += np.bincount(self.cell.take(place), minlength=size)
+            events += np.bincount(self.cell.take(place), self.weight, size)
             by_class = np.bincount(label, self.lever.take(place), self.k)
             for i, v in self.classes:
                 levers[i] = by_class[v]
-        for i, event in self.alone:
-            view, happened = self.views[i], np.flatnonzero(label == event)
+        for i in self.alone:
+            view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
             at = slice(self.offset[i], self.offset[i + 1])
-            events[at] = np.bincount(view.cell.take(happened), minlength=view.n_cells)
-            levers[i] = view.lever.take(happened).sum()
+            each = None if self.weight is None else view.weight.take(happened)
+            events[at] = np.bincount(view.cell.take(happened), each, view.n_cells)
+            levers[i] = view.pull.take(happened).sum()
         return events[:-1], levers
 
 
@@ -242,11 +256,13 @@ def joint_test(
     n_draws: int,
     rng: np.random.Generator,
     clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
     limits: Sequence[float] = (),
 ) -> JointTest:
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
     No row may give probability 0 to its label: such a row has been contradicted, not tested.
+    A weight, scaled by `kish`, stays with its row in a redraw, as it would be with the new label.
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.
     """
@@ -254,10 +270,14 @@ def joint_test(
     if clusters is None:  # an order that the names of the two classes do not change
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
-    tables = _Tables(table, views)
-    drawer: Drawer | Dependence = Drawer(table, label)
+        weight = None if weight is None else weight[order]
+    tables = _Tables(table, views, label, weight)
+    drawer: Drawer | Dependence = Drawer(tables.chance, label)
     if clusters is not None:
-        drawer = Dependence(table[:, 1] if table.shape[1] == 2 else table, label, clusters, rng)
+        chance = tables.chance[:, 1] if table.shape[1] == 2 else tables.chance
+        drawer = Dependence(chance, label, clusters, rng)
+    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
+        clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
     while True:
@@ -269,8 +289,24 @@ def joint_test(
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    tests = zip(tables.views, views, *own, p_values, strict=True)
+    happened = [label == happens for happens in tables.happens]
+    tests = zip(tables.views, views, *own, p_values, happened, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+
+
+def _of_labels(weight: FloatVector, table: FloatVector, label: IntVector) -> FloatVector:
+    """Return the weight that each row would have with each label, (n, K).
+
+    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
+    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
+    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    """
+    weights, p = weight[:, np.newaxis], table[:, 1]
+    if table.shape[1] > 2 or np.ptp(weight) == 0:
+        return np.broadcast_to(weights, table.shape)
+    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
 def _strengths(
@@ -292,19 +328,22 @@ def _strengths(
     return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
 
 
-def _view_test(one: _View, view: int, count: float, lever: float, p_value: float) -> ViewTest:
+def _view_test(
+    one: _View, view: int, count: float, lever: float, p_value: float, happened: Any
+) -> ViewTest:
     scores = count - one.expected.sum(), lever - one.expected_lever
     z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
-    n = len(one.cell)
+    n, mass = len(happened), float(one.scale.sum())
     return ViewTest(
         view=view,
         n=n,
-        events=int(count),
-        mean_prob=float(one.expected.sum() / n),
-        frequency=float(count / n),
-        variance=one.total / n,
+        events=int(happened.sum()),
+        mean_prob=float(one.scale @ one.prob / mass),
+        frequency=float(one.scale @ happened / mass),
+        variance=one.total / mass,
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
-        design=one.design,
+        design=one.design * n / mass,
+        kish=mass if mass < n else float("inf"),
     )

@@ -170,10 +170,10 @@ def repairs_of(
         _held_out(candidates, rows, settings, rng) if candidates else ({}, [], [])
     )
     table = replace(_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more))
-    errors = [_error(rows.label, p, view=view, bins=settings.bins) for p in held_out.values()]
-    table = replace(table, error=np.array(errors, dtype=np.float64))
-    if not wanted:
-        table = replace(table, chosen=-1)
+    how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
+    errors = [_error(rows.label, p, **how) for p in held_out.values()]
+    chosen = table.chosen if wanted else -1
+    table = replace(table, error=np.array(errors, dtype=np.float64), chosen=chosen)
     best = table.chosen if table.chosen >= 0 else table.best
     if best < 0:
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
@@ -214,9 +214,10 @@ def _held_out(
                     said = fitted.calibrate(scores)
                     after[held] = said[held]
                     lost = losses(given_to(rows.label, said))
-                    own += float(lost[left & ~held].mean()) / n_folds
+                    own += float(rows.weighed(lost[left & ~held], left & ~held).mean()) / n_folds
             repaired[name] = after
-            flattery.append(float(losses(given_to(rows.label, after))[left].mean()) - own)
+            lost = losses(given_to(rows.label, after))[left]
+            flattery.append(float(rows.weighed(lost, left).mean()) - own)
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
         except ValueError as error:
             notes.append(f"{name} could not be fitted: {error}")
@@ -256,7 +257,8 @@ def _scores(model: Any, rows: Rows) -> FloatVector:
 
 
 def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
-    return clone(model).fit(_scores(model, rows)[where], rows.label[where])
+    weight = None if rows.weight is None else rows.weight[where]
+    return clone(model).fit(_scores(model, rows)[where], rows.label[where], sample_weight=weight)
 
 
 def certain(prob: FloatVector) -> NDArray[np.bool_]:
@@ -271,7 +273,7 @@ def _table(
     before = losses(rows.own)
     after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
     after = after.reshape(m, rows.n)  # also where there is no candidate
-    gains = before[left] - after[:, left]
+    gains = rows.weighed(before[left] - after[:, left], left)
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
@@ -286,17 +288,17 @@ def _table(
         chosen = _simplest(gains, clear, inside)
         if not left.all():  # then it is worth more that nothing is called impossible again
             safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-after, safe, rows.clusters)
+            chosen = _simplest(-rows.weighed(after), safe, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
-        log_loss=after.mean(axis=1),
+        log_loss=rows.weighed(after).mean(axis=1),
         gain=gain,
         low=low,
         high=high,
         clear=clear,
         error=np.full(m, np.nan),
-        before=float(before.mean()),
-        before_left=float(before[left].mean()) if left.any() else float("nan"),
+        before=float(rows.weighed(before).mean()),
+        before_left=float(rows.weighed(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
         level=settings.level,
         folds=settings.folds,

@@ -25,6 +25,8 @@ from calibkit.validation import (
     as_labels,
     as_predictions,
     as_probability_array,
+    as_weights,
+    kish,
     row_sum_tolerance,
     warn,
 )
@@ -32,6 +34,7 @@ from calibkit.validation import (
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
+_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "true", "predicted", "weight")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -53,16 +56,34 @@ class Rows:
     true: IntVector | None = None  # then the numbers of the true class
     predicted: IntVector | None = None  # and of the predicted one, where they are known
     time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
+    weight: FloatVector | None = None  # what each row stands for; None: all for the same
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.label)
 
-    @property
-    def cluster_count(self) -> int | None:
-        """Number of clusters; None where rows are independent."""
-        return None if self.clusters is None else self.clusters.count
+    def take(self, chosen: Any) -> "Rows":
+        """Return some rows, by place or mask, in this order."""
+        parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
+        taken = {name: part[chosen] for name, part in parts.items() if part is not None}
+        clusters = self.clusters and self.clusters.take(chosen)
+        time = self.time and (self.time[0][chosen], self.time[1][chosen])
+        return replace(self, clusters=clusters, time=time, **taken)
+
+    def weighed(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
+        """Return (..., n) values whose plain mean and scatter over rows are those by weight.
+
+        ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
+        (Särndal, Swensson and Wretman, 1992, section 5.5), so that any interval for a mean serves.
+        """
+        if self.weight is None:
+            return values
+        weight = self.weight[where]
+        mean = np.average(values, axis=-1, weights=weight)[..., np.newaxis]
+        with np.errstate(invalid="ignore"):
+            linear = mean + weight / weight.mean() * (values - mean)
+        return np.where(np.isfinite(mean), linear, values)
 
     @property
     def n_classes(self) -> int:
@@ -87,9 +108,7 @@ class Rows:
     @property
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
-        if self.rest is not None:
-            return np.where(self.label == 1, self.prob, self.rest)
-        return given_to(self.label, self.prob)
+        return given_to(self.label, self.table)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -120,16 +139,14 @@ def rows_of(
     class_names: Sequence[str] | None = None,
     positive: Any = None,
     predicted: Any = None,
+    sample_weight: Any = None,
 ) -> Rows:
     """Check the input of an audit and put it into canonical order.
 
     Two columns become one: a problem of two classes is the same however it is written down.
     """
-    if (y_prob is None) == (logits is None):
-        given = "both" if y_prob is not None else "neither"
-        raise ValueError(f"pass either y_prob or logits=, got {given}; calibkit does not guess.")
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
-    refuse_other_order(**by_row, groups=groups, cluster=cluster)
+    refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
     y_true, answers = _labelled(y_true, class_names, positive, predicted)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
@@ -137,23 +154,37 @@ def rows_of(
     if predicted is not None:
         _check_confidence(columns, scores, positive)
     called = class_names if answers is None else answers.names
-    clusters = None if cluster is None else clusters_of(cluster, len(label))
-    order = _canonical(label, prob, scores, codes, None if clusters is None else clusters.code)
-    return Rows(
-        label=label[order],
-        prob=prob[order],
-        rest=None if rest is None else rest[order],
+    rows = Rows(
+        label=label,
+        prob=prob,
+        rest=rest,
         columns=columns,
-        logits=None if scores is None else scores[order],
-        group=None if codes is None else codes[order],
+        logits=scores,
+        group=codes,
         groups=names,
-        clusters=None if clusters is None else clusters.take(order),
-        position=order,
+        clusters=None if cluster is None else clusters_of(cluster, len(label)),
+        position=np.arange(len(label)),
         class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
         top=predicted is not None,
-        true=None if answers is None else answers.true[order],
-        predicted=None if answers is None else answers.predicted[order],
+        true=answers and answers.true,
+        predicted=answers and answers.predicted,
+        weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
     )
+    return _sorted(rows)
+
+
+def counting(rows: Rows) -> Rows:
+    """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
+    if rows.weight is None:
+        return rows
+    rows = rows.take(rows.weight > 0)
+    weight = kish(np.asarray(rows.weight))
+    clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
+    rows = replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
+    if rows.group is None:
+        return rows
+    left, code = np.unique(rows.group, return_inverse=True)
+    return replace(rows, group=code, groups=tuple(rows.groups[k] for k in left))
 
 
 def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -> None:
@@ -219,12 +250,10 @@ def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
     table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
     table[np.arange(len(chosen)), said] = prob
     return replace(
-        rows,
+        rows.take(chosen),
         label=rows.true[chosen],
         prob=table[:, 1] if k == 2 else table,
         rest=table[:, 0] if k == 2 else None,
-        position=rows.position[chosen],
-        clusters=rows.clusters and rows.clusters.take(chosen),
         true=None,
         top=False,
     )
@@ -234,6 +263,9 @@ def _read(
     y_true: Any, y_prob: Any, logits: Any
 ) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
     """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+    if (y_prob is None) == (logits is None):
+        named = "both" if y_prob is not None else "neither"
+        raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
         label, prob = _checked(y_true, y_prob)
         if prob.ndim == 2 and prob.shape[1] == 2:
@@ -293,18 +325,18 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     return codes.astype(np.intp), tuple(names.tolist())
 
 
-def _canonical(
-    label: IntVector, prob: FloatVector, logits: FloatVector | None, *names: IntVector | None
-) -> IntVector:
-    """Return an order of the rows that depends on their values only."""
-    keys: list[NDArray[Any]] = [name for name in names if name is not None]
+def _sorted(rows: Rows) -> Rows:
+    """Return the rows in an order that depends on their values only."""
+    label, prob, logits = rows.label, rows.prob, rows.logits
+    names = rows.group, rows.clusters and rows.clusters.code, rows.weight
+    keys: list[Any] = [name for name in names if name is not None]
     if prob.ndim == 1:
         keys += [label, prob] if logits is None else [label, logits, prob]
     else:
         table = prob if logits is None else logits
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
-    return np.lexsort(keys)
+    return rows.take(np.lexsort(keys))
 
 
 def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ def with_time(rows: Rows, y_true: Any, time: Any) -> Rows:
     """Return rows that know when they were predicted, in their own order."""
     if time is None:
         return rows
+    if rows.weight is not None:
+        raise ValueError("the test of time= has no weights: leave out time, or sample_weight.")
     refuse_other_order(y_true=y_true, time=time)
     number, text = parsed(time, rows.n)
     return replace(rows, time=(number[rows.position], text[rows.position]))

@@ -79,8 +79,9 @@ def _order(found: Alignment, rows: Rows) -> str:
 
 def data(seen: Seen) -> Answer:
     """Answer question 2: whether there is enough data."""
-    power, n = seen.power, seen.first.n
+    power, n, kish = seen.power, seen.first.n, min(seen.first.n, seen.first.kish)
     rows = spell(n, "prediction")
+    rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
         smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
         text = (
@@ -96,6 +97,7 @@ def data(seen: Seen) -> Answer:
         "smallest_error": power.smallest,
         "half_width": power.half_width,
         "needed": float(power.needed),
+        **({"effective_n": kish} if kish < n else {}),
         "needed_for_0.01": float(power.needed_precise),
         "null_error": seen.numbers["null_error"],
     }

@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from calibkit.auditing import AuditReport, Comparison, audit
 from calibkit.auditing.large import audit_stream, compare_rows, compare_stream
@@ -20,6 +21,7 @@ from calibkit.auditing.predictions import (
     Predictions,
     TooLarge,
     keep,
+    pairs_of,
     rows_of_files,
     side_by_side,
 )
@@ -36,7 +38,8 @@ from calibkit.results import printable, write_whole
 from calibkit.significance import Monitor
 from calibkit.views import View
 
-_BESIDE = ("predicted", "group", "cluster", "time")  # columns that say more of the rows
+_BESIDE = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
+_REPORTS = ("html", "markdown", "json")
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
@@ -58,7 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK if found.healthy else BAD_INPUT
         if options.command == "monitor":
             return _monitor(options)
-        return _judge(options, sys.argv[1:] if argv is None else argv)
+        words = list(sys.argv[1:] if argv is None else argv)
+        seed = [] if "--seed" in words else ["--seed", str(options.seed)]
+        options.said = ["calibkit", *words, *seed]
+        options.written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
+        return max(_judge(one) for one in _targets(options))
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -99,14 +106,28 @@ def _monitor(options: argparse.Namespace) -> int:
     return OK if evidence.alarm is None else CONDITION_MET
 
 
-def _judge(options: argparse.Namespace, argv: Sequence[str]) -> int:
+def _targets(options: argparse.Namespace) -> list[argparse.Namespace]:
+    """Return the options for each label of an audit: several are y1,y2 by p1,p2."""
+    given, labels, found = vars(options), options.label or "", []
+    if options.command != "audit" or "," not in labels or labels in _names(options):
+        return [options]
+    kind, title = "prob" if options.prob else "logits", options.title
+    for label, prob in pairs_of(_parts(labels), _parts(",".join(given[kind] or []))):
+        own = {"label": label, kind: [prob], "title": title and f"{title}: {label}"}
+        for report in _REPORTS:
+            if given[report] not in (None, "-"):
+                path = Path(given[report])
+                own[report] = str(path.with_stem(f"{path.stem}-{quote(label, safe='')}"))
+        found.append(argparse.Namespace(**given | own))
+    return found
+
+
+def _judge(options: argparse.Namespace) -> int:
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
     _check_outputs(options)
     with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
-    command = ["calibkit", *argv, *([] if "--seed" in argv else ["--seed", str(options.seed)])]
-    written = [path for path in (options.html, options.markdown, options.json) if path]
-    source = of_files(options.paths, _roles(options), command, written)
+    source = of_files(options.paths, _roles(options), options.said, options.written)
     report = replace(report, source=source)
     _write(report, options)
     met = [code for code in conditions if code in report.codes]
@@ -128,7 +149,7 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
 def _check_outputs(options: argparse.Namespace) -> None:
     """Look before the work whether the reports can be written."""
     places: set[Path] = set()
-    for name in ("html", "markdown", "json", "state"):
+    for name in (*_REPORTS, "state"):
         target = getattr(options, name, None)
         if target is None or (target == "-" and name == "json"):
             continue
@@ -209,6 +230,10 @@ def _rows_or_stream(
             note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
             _say(f"{note}a stream (see --memory-limit)", error=True)
             stream = rows_of_files(files, models=models, progress=progress)
+    if rows is None and options.weight:
+        raise ValueError(
+            "--weight: a stream has no weights; leave out --large, or raise --memory-limit."
+        )
     return rows, stream
 
 
@@ -216,11 +241,16 @@ def _refuse_missing(options: argparse.Namespace, prob: Sequence[str] | None) -> 
     if options.label and prob:
         return
     missing = "--prob" if options.label else "--label"
-    names = column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
+    names = _names(options)
     raise ValueError(
         f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
         f"choose one, e.g. {missing} {quoted(names[0])}."
     )
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    """Return the columns of the first file."""
+    return column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
 
 
 def _files(options: argparse.Namespace, prob: Sequence[str] | None = None) -> Any:
@@ -235,8 +265,8 @@ def _columns(options: argparse.Namespace, prob: Sequence[str] | None = None) -> 
         raise ValueError("give --prob or --logits, not both.")
     prob = prob or options.prob or logits
     _refuse_missing(options, prob)
-    given, names = vars(options), ("predicted", "group", "cluster", "time", "positive")
-    return {name: given[name] for name in (*names, "delimiter", "decimal") if given.get(name)} | {
+    given, names = vars(options), (*_BESIDE, "positive", "delimiter", "decimal")
+    return {name: given[name] for name in names if given.get(name)} | {
         "label": options.label,
         "prob": prob,
         "classes": None if options.classes is None else _parts(options.classes),

@@ -75,7 +75,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
-    add("--label", metavar="COLUMN", help="the labels")
+    add("--label", metavar="COLUMN", help="the labels; in audit several: y1,y2 by --prob p1,p2")
     several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
     if command == "compare":
         several = "P(y = 1) of each model, e.g. old,new; or patterns for classes, e.g. 'a_*,b_*'"
@@ -88,6 +88,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     if command != "monitor":
         add("--group", metavar="COLUMN", help="groups to compare")
         add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
+        add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":
         add("--time", metavar="COLUMN", help="when; is the error the same all along?")
     add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")

@@ -29,6 +29,7 @@ class Columns:
     group: str | None = None  # column of the groups
     cluster: str | None = None  # column that says which rows belong together
     time: str | None = None  # column that says when
+    weight: str | None = None  # column of what each row stands for
     predicted: str | None = None  # column of the predicted class: y says whether the label is it
     codes: Mapping[str, int] | None = None  # then the number of the class of every word
     logits: bool = False  # `prob` names logits: any finite numbers
@@ -37,7 +38,8 @@ class Columns:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        names = (self.label, *self.prob, self.group, self.cluster, self.time, self.predicted)
+        names = (self.label, *self.prob, self.group, self.cluster, self.time, self.weight)
+        names = (*names, self.predicted)
         return tuple(dict.fromkeys(name for name in names if name))
 
     def found_in(self, names: Sequence[str], place: Place) -> "Columns":
@@ -107,11 +109,11 @@ def columns_of(
 ) -> Columns:
     """Return checked `Columns`; `more`: its other fields."""
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    for what, name in (("groups'", "group"), ("clusters'", "cluster"), ("times'", "time")):
+    for name in ("group", "cluster", "time", "weight"):
         if (found := more.get(name)) not in (label, *names):
             continue
         raise ValueError(
-            f"The {what} column {quoted(found)} is the labels' or a probability column; name "
+            f"The {name}s' column {quoted(found)} is the labels' or a probability column; name "
             "another one."
         )
     more["classes"] = None if classes is None else tuple(classes)
@@ -121,7 +123,7 @@ def columns_of(
 def _hint(names: Sequence[str], name: str) -> str:
     """Say so if a name, or the one name of a file, looks like several."""
     if set(name.split(",")) <= set(names):
-        return " Several models or targets are several audits, or one calibkit compare."
+        return " Several targets are several audits: a label for each. Models: calibkit compare."
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
         if len(names) == 1 and mark in names[0]:
             return (
@@ -139,10 +141,7 @@ def _fits(name: str, head: str, tail: str) -> bool:
 def predictions_of(
     block: Block, columns: Columns, words: Counter[str]
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return checked labels and probabilities (or logits) of a block.
-
-    Where one label is the positive one, the labels are counted in `words`, for `check_words`.
-    """
+    """Return checked labels and probabilities (or logits); count labels for `check_words`."""
     place = block.place
     logits = columns.logits
     prob = [_numbers(block.columns[name], place, name, logits) for name in columns.prob]
@@ -187,6 +186,11 @@ def words_of(block: Block, name: str) -> NDArray[np.str_]:
     """Return a column of any kind, in words."""
     coded = texts_of(block, name)
     return np.array(coded.values or ("",))[coded.codes]
+
+
+def weights_of(block: Block, name: str) -> NDArray[np.float64]:
+    """Return a column of finite numbers."""
+    return _numbers(block.columns[name], block.place, name, True).astype(np.float64)
 
 
 def texts_of(block: Block, name: str) -> Texts:
@@ -264,9 +268,7 @@ def _numbers(column: Column, place: Place, name: str, logits: bool) -> FloatArra
         "(command line: --logits)."
     )
     value = f"{quoted(name)} = {repr(column[row].item()).removesuffix('.0')}"
-    raise place.error(
-        f"{value} is not {'a finite logit; use probabilities instead.' if logits else what}", row
-    )
+    raise place.error(f"{value} is not {'a finite logit or weight.' if logits else what}", row)
 
 
 def _check_rows(table: FloatArray, place: Place) -> None:

@@ -101,7 +101,8 @@ def blocks_of(path: FilePath, columns: Columns, parts: range | None = None) -> I
     if kind == "parquet":
         return _parquet.blocks(file, columns.needed, parts)
     if kind == "csv":
-        return csv_files.blocks(file, columns.needed, columns.prob, columns.dialect)
+        numbers = [name for name in (*columns.prob, columns.weight) if name]
+        return csv_files.blocks(file, columns.needed, numbers, columns.dialect)
     return _arrays.blocks(file, columns.needed)
 
 

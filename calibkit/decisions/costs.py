@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibkit.results import Number, spell
 from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_finite, as_predictions, as_probabilities
+from calibkit.validation import as_array, as_finite, as_predictions, as_probabilities, as_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -290,7 +290,7 @@ def decision_threshold(costs: Any) -> float:
     return float(harm / (benefit + harm))
 
 
-def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
+def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, sample_weight: Any = None) -> PolicyCost:
     """Mean cost that was paid, beside the promised cost and that of ignoring the model.
 
     Parameters
@@ -302,6 +302,8 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     costs : array-like of shape (A, K), pair of float, mapping or str
         ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
         positive, false negative): see `expected_costs`.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice.
 
     Returns
     -------
@@ -315,9 +317,8 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
 
     Notes
     -----
-    ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``. For
-    calibrated probabilities both agree on average, and no model costs more than ignoring it.
-    Section 4 of the review of notions. Taught in lesson 13.
+    ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``: equal on
+    average if calibrated; then no model costs more than ignoring it. Taught in lesson 13.
 
     Examples
     --------
@@ -333,15 +334,17 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any) -> PolicyCost:
     said = rows @ table.T
     done = _decided(rows, table, said)
     n, n_actions = said.shape
+    weight = np.ones(n) if sample_weight is None else as_weights(sample_weight, n)
     # Counts of (action, class) make the sums independent of the order of rows.
     cell = done * table.shape[1] + labels.astype(np.intp)
-    met = np.bincount(cell, minlength=table.size).reshape(table.shape)
+    met = np.bincount(cell, weight, table.size).reshape(table.shape)
+    total = met.sum()
     return PolicyCost(
-        value=float((met * table).sum() / n),
-        promised=float(np.sort(said[np.arange(n), done]).sum() / n),
-        ignoring=float((table @ met.sum(axis=0)).min() / n),
+        value=float((met * table).sum() / total),
+        promised=float(np.sort(weight * said[np.arange(n), done]).sum() / total),
+        ignoring=float((table @ met.sum(axis=0)).min() / total),
         action=np.arange(n_actions),
-        share=met.sum(axis=1) / n,
-        paid=(met * table).sum(axis=1) / n,
+        share=met.sum(axis=1) / total,
+        paid=(met * table).sum(axis=1) / total,
         n=n,
     )

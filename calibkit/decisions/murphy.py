@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.results import Result, spell
 from calibkit.types import FloatVector
 from calibkit.validation import as_array
-from calibkit.views import View, binary_problem
+from calibkit.views import View, one_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -111,7 +111,9 @@ class MurphyCurve(Result):
         }
 
 
-def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
+def murphy_curve(
+    y_true: Any, y_prob: Any, *, view: View = None, sample_weight: Any = None
+) -> MurphyCurve:
     """Mean cost of trusting the predictions, for all ratios of costs at once.
 
     Parameters
@@ -122,6 +124,8 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice.
 
     Returns
     -------
@@ -148,21 +152,23 @@ def murphy_curve(y_true: Any, y_prob: Any, *, view: View = None) -> MurphyCurve:
     >>> curve.cost([0.2, 0.35]).round(4).tolist(), round(curve.area, 4)
     ([0.05, 0.25], 0.0875)
     """
-    problem = binary_problem(y_true, y_prob, view=view)
+    problem = one_problem(y_true, y_prob, view=view, sample_weight=sample_weight)
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.int64)
-    order = np.argsort(prob, kind="stable")
-    ordered, events = prob[order], np.concatenate([[0], np.cumsum(label[order])])
+    order, weight = np.argsort(prob, kind="stable"), problem.weight
+    each: Any = np.ones_like(label) if weight is None else weight[order]
+    ordered, columns = prob[order], np.stack([each, each * label[order]])
+    rows, events = np.pad(columns.cumsum(axis=1), ((0, 0), (1, 0)))
     inside = ordered[(ordered > 0) & (ordered < 1)]
     ends = np.concatenate([[0.0], np.unique(inside), [1.0]])
     # On (left, right] those below `right` wait.
     waiting = np.searchsorted(ordered, ends[1:], side="left")
     missed = events[waiting]
-    in_vain = (problem.n - waiting) - (events[-1] - missed)
+    in_vain = (rows[-1] - rows[waiting]) - (events[-1] - missed)
     return MurphyCurve(
         threshold=ends,
-        in_vain=in_vain / problem.n,
-        missed=missed / problem.n,
-        base_rate=float(events[-1] / problem.n),
+        in_vain=in_vain / rows[-1],
+        missed=missed / rows[-1],
+        base_rate=float(events[-1] / rows[-1]),
         view=problem.view,
         n=problem.n,
     )

@@ -14,7 +14,7 @@ from calibkit.reliability import BinTable, reliability_tables
 from calibkit.significance.clusters import Clusters, Dependence, classes_at
 from calibkit.types import FloatArray, FloatVector, IntArray, IntVector
 from calibkit.validation import as_predictions
-from calibkit.views import BinaryProblem, Rows, View, binary_problems
+from calibkit.views import BinaryProblem, Rows, View, weighted_problems
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
@@ -65,17 +65,17 @@ def draw_events(
     *,
     coarse: bool = False,
     chance: Dependence | None = None,
-) -> IntVector:
-    """Draw events and count them, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
+) -> NDArray[Any]:
+    """Draw events and add them up, (n_draws, B); `coarse` draws meet predictions to 1e-7, faster.
 
     Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
     binomial law of their mean prediction. `chance` makes the rows of clusters agree.
     """
-    if chance is not None:
+    if chance is not None or problem.weight is not None:
         index = table.binning.assign(problem.prob, table.edges)
         drawn = (draw_classes(problem.prob, 1, generator, chance)[0] for _ in range(n_draws))
-        counts = [np.bincount(index[y == 1], minlength=table.n_bins) for y in drawn]
-        return np.stack(counts).astype(np.intp)
+        weight = 1.0 if problem.weight is None else problem.weight
+        return np.stack([np.bincount(index, weight * y, table.n_bins) for y in drawn])
     if problem.n > MANY_ROWS:
         count, bounds, columns = _lots(problem, table, by_label=False)
         drawn = (generator.binomial(count, columns[:, 1]) for _ in range(n_draws))
@@ -96,7 +96,7 @@ def draw_events(
 def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IntVector, IntVector]:
     """Return the row order that puts bins side by side, and the bounds of the bins in it."""
     index = table.binning.assign(problem.prob, table.edges)
-    bounds = np.concatenate(([0], np.cumsum(table.count)))
+    bounds = np.concatenate(([0], np.cumsum(np.bincount(index, minlength=table.n_bins))))
     return np.argsort(index, kind="stable"), bounds
 
 
@@ -127,8 +127,8 @@ class Redraws(NamedTuple):
         gaps, tables = [], self.error.tables
         for table, hits in zip(tables, self.null_events(n_draws, generator), strict=True):
             with np.errstate(invalid="ignore"):  # empty bins stay NaN
-                gaps.append(table.mean_prob - hits / table.count)
-        return self.errors(gaps, [bin_weights(t.count, self.error.weights) for t in tables])
+                gaps.append(table.mean_prob - hits / table.total)
+        return self.errors(gaps, [bin_weights(t.total, self.error.weights) for t in tables])
 
     def errors(self, gaps: Sequence[FloatVector], weights: Sequence[FloatVector]) -> FloatVector:
         """Return the error for gaps and weights of the bins, one array per table, bins last."""
@@ -138,7 +138,7 @@ class Redraws(NamedTuple):
 
     def null_events(
         self, n_draws: int, generator: np.random.Generator, *, coarse: bool = False
-    ) -> list[IntVector]:
+    ) -> list[NDArray[Any]]:
         """Redraw all labels from the predictions; count events per table, shape (n_draws, B)."""
         tables, problems = self.error.tables, self.problems
         if len(problems) == 1:
@@ -172,7 +172,8 @@ class Redraws(NamedTuple):
         lots have the multinomial law, and their means replace predictions.
         """
         n = len(self.prob)
-        if n > MANY_ROWS and len(self.problems) == 1 and self.clusters is None:
+        plain = self.clusters is None and self.problems[0].weight is None
+        if n > MANY_ROWS and len(self.problems) == 1 and plain:
             count, bounds, columns = _lots(self.problems[0], self.error.tables[0], by_label=True)
             for block in blocks(n_resamples, len(count), "resamples"):
                 size = block.stop - block.start
@@ -183,6 +184,8 @@ class Redraws(NamedTuple):
         for problem, table in zip(self.problems, self.error.tables, strict=True):
             order, bounds = _sort_by_bin(problem, table)
             columns = np.column_stack([np.ones(n), problem.prob, problem.label])
+            if problem.weight is not None:
+                columns *= problem.weight[:, np.newaxis]
             parts.append((order, bounds, columns[order]))
         for block in blocks(n_resamples, n, "resamples"):
             units = n if self.clusters is None else self.clusters.count
@@ -230,17 +233,19 @@ def _sums(times: FloatVector, bounds: IntVector, columns: FloatVector) -> FloatV
     return sums
 
 
-def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
+def redraws_of(observed: Any, y_true: Any, y_prob: Any, weight: Any = None) -> Redraws | None:
     """Return what redraws a binned error if its bins can be reused, else None.
 
     They cannot if they depend on the labels, or if the measure changed or selected rows before
-    it measured: then its tables are not those of the rows that are redrawn.
+    it measured: then its tables are not those of the rows that are redrawn. Weights must be scaled
+    by `kish`.
     """
     if not isinstance(observed, CalibrationError) or uses_labels(observed.tables[0].binning):
         return None
-    if observed.tables[0].mass is not None:  # of weighted rows
+    first = observed.tables[0]
+    if (first.mass is None) != (weight is None) or (first.mass is not None and observed.tables[1:]):
         return None
-    binning, words = observed.tables[0].binning, observed.tables[0].view
+    binning, words = first.binning, first.view.removesuffix(", weighted")
     view: View = "class-wise"
     if len(observed.tables) == 1:
         named: dict[str, View] = {"top-label": "top-label", "positive class": None}
@@ -252,13 +257,14 @@ def redraws_of(observed: Any, y_true: Any, y_prob: Any) -> Redraws | None:
             view = int(words.removeprefix("class "))
     # The confidence of a predicted class is a column of its own.
     several: tuple[Rows, ...] = ({}, {"predicted": True})
-    for rows in several[: 2 if view == "top-label" else 1]:
+    for said in several[: 2 if view == "top-label" else 1]:
+        rows: Rows = {**said, "sample_weight": weight}
         try:
             tables = reliability_tables(y_true, y_prob, view=view, bins=binning, **rows)
         except ValueError:  # a view of other columns, or predictions outside of these bins
             continue
         if all(map(_same_table, tables, observed.tables)):
-            problems = binary_problems(y_true, y_prob, view=view, **rows)
+            problems = weighted_problems(y_true, y_prob, view=view, **rows)
             label, prob = as_predictions(y_true, y_prob)
             return Redraws(observed, problems, prob, label)
     return None

@@ -67,7 +67,7 @@ class Inversion:
         self.largest = self._of_the_data([part.worst for part in self.parts])
 
     def _of_the_data(self, gaps: list[FloatVector]) -> float:
-        weights = [bin_weights(table.count, self.error.weights) for table in self.error.tables]
+        weights = [bin_weights(table.total, self.error.weights) for table in self.error.tables]
         return float(self.redraws.errors(gaps, weights))
 
     def at(self, true_error: float) -> FloatVector:
@@ -131,12 +131,12 @@ def _chance(
     count, sum_prob, hits = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore"):  # empty bins are NaN, and count nothing below
         gap = table.gap
-        calibrated = table.mean_prob - events / table.count
+        calibrated = table.mean_prob - events / table.total
         observed = sum_prob / count - hits / count - gap
     # A frequency scatters more than resamples of its n rows show, by n / (n - 1); one row alone
     # shows nothing, and is taken to scatter as its prediction says. So do clusters, of which no
     # bin holds more than all.
-    number = np.minimum(table.count, table.count if units is None else units)
+    number = np.minimum(table.total, table.total if units is None else units)
     several = number > 1
     observed = observed * np.sqrt(number / np.where(several, number - 1, 1))
     return _Chance(
@@ -157,7 +157,7 @@ def _pattern(table: BinTable, gap: FloatVector) -> FloatVector:
     least squares; the rest is shrunk by the factor of James and Stein, ``1 - df / X²``.
     """
     used = table.occupied
-    n, prob, frequency = table.count[used], table.mean_prob[used], table.frequency[used]
+    n, prob, frequency = table.total[used], table.mean_prob[used], table.frequency[used]
     guess = (frequency * n + 0.5) / (n + 1)  # never 0 or 1, so that every bin has a spread
     sd = np.sqrt(guess * (1 - guess) / n)
     spread = prob * (1 - prob)

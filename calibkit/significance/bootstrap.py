@@ -1,5 +1,6 @@
 """How uncertain is a measured error? Bootstrap intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,9 @@ from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.significance.null import Measure, measured
 from calibkit.significance.results import Interval
-from calibkit.types import FloatArray, FloatVector, IntArray, Rng
+from calibkit.types import FloatArray, FloatVector, IntArray, IntVector, Rng
 from calibkit.validation import as_choice, as_count, as_generator, as_level
-from calibkit.views import plain_rows, refuse_weights
+from calibkit.views import plain_rows
 
 METHODS = ("inverted", "reflected", "percentile")
 
@@ -86,7 +87,7 @@ def bootstrap_interval(
         labels of a calibrated model as in `null_level`.
     **options
         Passed to `measure`, e.g. ``view="top-label"``; ``positive`` names the label that a
-        one-dimensional `y_prob` is about. `sample_weight` is refused.
+        one-dimensional `y_prob` is about; `sample_weight` is redrawn with its row.
 
     Returns
     -------
@@ -162,19 +163,19 @@ def bootstrap_interval(
     level = as_level(level)
     n_resamples, generator = as_count(n_resamples, "n_resamples", minimum=2), as_generator(rng)
     method = None if method is None else as_choice(method, "method", METHODS)
-    refuse_weights(options)
     labels, prob, options = plain_rows(y_true, y_prob, options)
-    observed, value, name = measured(measure, labels, y_prob, options, "interval")
+    observed, value, name = measured(measure, labels, prob, options, "interval")
     clusters = None if cluster is None else clusters_of(cluster, len(prob))
-    tests = _invert(observed, (labels, prob), method, n_resamples, generator, clusters)
+    data = labels, prob, options.pop("sample_weight", None)
+    tests = _invert(observed, data, method, n_resamples, generator, clusters)
     if tests is not None:
         draws = tests.draws
-    elif redraws := _binned.redraws_of(observed, labels, prob):
+    elif redraws := _binned.redraws_of(observed, *data):
         draws = redraws._replace(clusters=clusters).resampled_errors(n_resamples, generator)
     else:
         draw = (clusters or Clusters(np.arange(len(prob)), len(prob))).resample
         rows = (draw(generator) for _ in range(n_resamples))
-        values = (float(measure(labels[i], prob[i], **options)) for i in rows)
+        values = map(_of_some(measure, data, options), rows)
         draws = np.array(list(watched(values, n_resamples, "resamples")))
     how = "inverted" if tests else method or "reflected"
     low, high = tests.interval(level) if tests else _quantiles(value, draws, level, how)
@@ -189,6 +190,17 @@ def bootstrap_interval(
     )
 
 
+def _of_some(measure: Measure, data: Any, options: Any) -> Callable[[IntVector], float]:
+    """Return a measure of rows by their places, whose weights go with them."""
+    label, prob, weight = data
+
+    def found(i: IntVector) -> float:
+        more = {} if weight is None else {"sample_weight": weight[i]}
+        return float(measure(label[i], prob[i], **options, **more))
+
+    return found
+
+
 def _quantiles(value: float, draws: FloatVector, level: float, how: str) -> tuple[float, float]:
     """Return the quantiles of the draws, mirrored at the value for the reflected form."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
@@ -197,7 +209,7 @@ def _quantiles(value: float, draws: FloatVector, level: float, how: str) -> tupl
 
 def _invert(
     observed: Any,
-    data: tuple[IntArray, FloatArray],
+    data: tuple[IntArray, FloatArray, Any],
     method: str | None,
     n_resamples: int,
     generator: np.random.Generator,

@@ -135,10 +135,10 @@ def _with_line(result: TestResult, sample: Sample) -> CoxResult:
 
 
 def cox_scores(
-    prob: FloatVector, residual: FloatVector, clusters: Clusters
+    prob: FloatVector, residual: FloatVector, clusters: Clusters, rows: Any = 1
 ) -> tuple[FloatMatrix, FloatVector]:
     """Return level and slope of each cluster, (C, 2), and their standard deviations as promised."""
-    level, slope = InterceptRule(prob), SlopeRule(prob)
+    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
     scores = clusters.sums(np.column_stack([residual, residual * slope.lever]))
     if slope.sd == 0:  # equal predictions have no slope; what is left is rounding
         scores[:, 1] = 0.0

@@ -15,15 +15,7 @@ from calibkit.significance.clusters import Dependence, clusters_of
 from calibkit.significance.results import p_value_of
 from calibkit.types import FloatVector, Rng
 from calibkit.validation import TIE, as_count, as_generator, as_level
-from calibkit.views import (
-    BinaryProblem,
-    Events,
-    View,
-    one_problem,
-    plain_rows,
-    refuse_weights,
-    shows_rows,
-)
+from calibkit.views import BinaryProblem, Rows, View, one_problem, plain_rows, shows_rows
 
 Measure = Callable[..., SupportsFloat]
 
@@ -132,9 +124,9 @@ def null_level(
     """
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
     labels, prob, options = plain_rows(y_true, y_prob, options)
-    observed, value, name = measured(measure, labels, y_prob, options, "null level")
+    observed, value, name = measured(measure, labels, prob, options, "null level")
     clusters = None if cluster is None else clusters_of(cluster, len(labels))
-    if redraws := _binned.redraws_of(observed, labels, y_prob):
+    if redraws := _binned.redraws_of(observed, labels, prob, options.get("sample_weight")):
         draws = redraws.within(clusters, generator).null_errors(n_draws, generator)
     else:
         drawn = _binned.redrawn(prob, labels, clusters, n_draws, generator)
@@ -224,7 +216,7 @@ def consistency_band(
     n_draws: int = 1000,
     rng: Rng = None,
     cluster: Any = None,
-    **rows: Unpack[Events],
+    **rows: Unpack[Rows],
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
 
@@ -255,9 +247,11 @@ def consistency_band(
     cluster : array-like of shape (n,), optional
         Which rows belong together, as in `null_level`.
     positive : optional
-        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``.
     predicted : array-like of shape (n,) or True, optional
         The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for, at least 0; it stays with its row in a redraw.
 
     Returns
     -------
@@ -277,7 +271,6 @@ def consistency_band(
     [False, False, False, False, False]
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
-    refuse_weights(rows)
     problem, generator = one_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
     table = table_of(problem, as_bins(bins))
     if _binned.uses_labels(table.binning):
@@ -288,7 +281,7 @@ def consistency_band(
         chance = Dependence(problem.prob, problem.label, clusters, generator)
     with np.errstate(invalid="ignore"):  # empty bins stay NaN
         drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
-        frequency = drawn / table.count
+        frequency = drawn / table.total
     if simultaneous:
         lower, upper = _simultaneous_limits(frequency, table, problem, level, chance is not None)
     else:
@@ -303,9 +296,10 @@ def _simultaneous_limits(
 ) -> tuple[FloatVector, FloatVector]:
     prob = problem.prob.astype(np.float64)
     index = table.binning.assign(prob, table.edges)
-    variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
+    weight: Any = 1.0 if problem.weight is None else problem.weight
+    variance = np.bincount(index, weights=weight**2 * prob * (1 - prob), minlength=table.n_bins)
     with np.errstate(invalid="ignore", divide="ignore"):
-        sd = frequency.std(axis=0) if dependent else np.sqrt(variance) / table.count
+        sd = frequency.std(axis=0) if dependent else np.sqrt(variance) / table.total
         deviation = np.abs(frequency - table.mean_prob) / sd
     # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)

@@ -12,7 +12,7 @@ from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import TIE, as_count, as_generator
+from calibkit.validation import TIE, as_count, as_generator, kish
 from calibkit.views import BinaryProblem
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
@@ -152,7 +152,8 @@ class Sample:
     prob: FloatVector
     label: FloatVector
     view: str
-    clusters: Clusters | None = None  # in the same order
+    weight: FloatVector  # 1, or what each row stands for, scaled by `kish`
+    clusters: Clusters | None = None  # in the same order; of unlike weights each row is one
 
     @property
     def residual(self) -> FloatMatrix:
@@ -162,11 +163,15 @@ class Sample:
 
 def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
     """Sort the predictions of a problem, and its events among equal ones."""
-    order = np.lexsort((problem.label, problem.prob))
+    weight = np.ones(problem.n) if problem.weight is None else kish(problem.weight)
+    order = np.lexsort((weight, problem.label, problem.prob))
+    if cluster is None and problem.weight is not None:
+        cluster = Clusters(np.arange(problem.n), problem.n)
     return Sample(
         prob=problem.prob[order].astype(np.float64),
         label=problem.label[order].astype(np.float64),
         view=problem.view,
+        weight=weight[order],
         clusters=None if cluster is None else clusters_of(cluster, problem.n).take(order),
     )
 

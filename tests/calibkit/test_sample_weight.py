@@ -168,8 +168,6 @@ def refusing() -> dict[str, Measure]:
         "binary_problem": ck.binary_problem,
         "binary_problems": ck.binary_problems,
         "debiased": ck.debiased_calibration_error,
-        "bootstrap": lambda y, p, **rows: ck.bootstrap_interval(ck.brier_score, y, p, **rows),
-        "consistency_band": ck.consistency_band,
         "hosmer_lemeshow": ck.hosmer_lemeshow,
         "spiegelhalter": ck.spiegelhalter,
         "cox_test": ck.cox_test,
@@ -179,6 +177,12 @@ def refusing() -> dict[str, Measure]:
     }
 
 
+CHANCE = {  # what redraws weights with their rows
+    "bootstrap": lambda y, p, **rows: ck.bootstrap_interval(ck.brier_score, y, p, **rows),
+    "consistency_band": ck.consistency_band,
+}
+
+
 @pytest.mark.parametrize("name", refusing())
 def test_what_computes_chance_refuses_weights(name: str) -> None:
     y, p = binary_data(50)
@@ -186,9 +190,9 @@ def test_what_computes_chance_refuses_weights(name: str) -> None:
         refusing()[name](y, p, sample_weight=np.ones(50))
 
 
-@pytest.mark.parametrize("name", [*weighted(), *refusing()])
+@pytest.mark.parametrize("name", [*weighted(), *refusing(), *CHANCE])
 def test_words_as_labels(name: str) -> None:
-    measure = (weighted() | refusing())[name]
+    measure = (weighted() | refusing() | CHANCE)[name]
     y, p = binary_data(50, 4)
     seed = {"rng": 0} if name in ("bootstrap", "consistency_band", "test_based") else {}
     if name in ("adaptive_test",):

@@ -11,15 +11,21 @@ import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit.auditing import AuditSettings, audit, compare
 from calibkit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
-from calibkit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
+from calibkit.auditing.predictions import Predictions, TooLarge, keep, rows_of_files
 from calibkit.counts import PredictionFileError
 from calibkit.counts.columns import columns_of
+from calibkit.counts.files import resolve_all
 from calibkit.fakes import LogitDistortion
 from calibkit.significance.clusters import clusters_of, mean_interval
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+
+
+def read_predictions(path: Path, *, limit: int | None = None, **columns: Any) -> Predictions:
+    """Read all rows of a file."""
+    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), limit)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -77,9 +83,9 @@ def test_a_bad_value_is_named(
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "log.npz"
     np.savez(path, y=np.tile([0, 1], 50_000), p=np.full(100_000, 0.5))
-    assert read_predictions(path, label="y", prob="p", memory_limit=2_000_000).n == 100_000
+    assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
     with pytest.raises(TooLarge):
-        read_predictions(path, label="y", prob="p", memory_limit=1_000_000)
+        read_predictions(path, label="y", prob="p", limit=1_000_000)
 
 
 def test_a_stream_is_left_where_the_limit_is_passed() -> None:
@@ -345,7 +351,7 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
         ({"prob": ["p_ant", "p_bee"]}, "several audits"),
         ({"prob": "none"}, "'none' is not there"),
         ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
-        ({"prob": "p_ant", "sample_weight": top}, "and name the row each comes from"),
+        ({"prob": "p_ant", "sample_weight": top[1:]}, "need shape"),
     ):
         with subtests.test(words), pytest.raises(ValueError, match=words):
             audit(frame, label="first", **options)

@@ -183,8 +183,6 @@ def test_rows_that_agree_are_told_beside_the_differences() -> None:
     for option, words in (("seed", "here it is rng=0"), ("n_bins", "bins=15")):
         with pytest.raises(TypeError, match=words):
             compare(y, models, **{option: 1})
-    with pytest.raises(ValueError, match="sample_weight is refused"):
-        compare(y, models, sample_weight=y)
 
 
 def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
