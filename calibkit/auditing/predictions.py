@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from calibkit.counts.columns import (
     weights_of,
     words_of,
 )
-from calibkit.counts.files import blocks_of, n_blocks
+from calibkit.counts.files import blocks_of, n_blocks, resolve_all
 from calibkit.progress import track
 
 _NAMES = ("groups", "cluster", "time")
@@ -127,6 +128,17 @@ def pairs_of(labels: Sequence[str], probs: Any) -> list[tuple[str, Any]]:
 
 class TooLarge(Exception):
     """The rows need more memory than was allowed."""
+
+
+def read_predictions(
+    path: str | PathLike[str], *, limit: int | None = None, **columns: Any
+) -> Predictions:
+    """Read labels and predictions from a CSV, Parquet or NumPy file; see `keep` for the limit.
+
+    `columns`: what `calibkit.counts.count_files` is told of a file, and ``group``, ``cluster``,
+    ``time``, ``weight`` and ``logits``.
+    """
+    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), limit)
 
 
 def keep(blocks: Iterable[Predictions], limit: int | None) -> Predictions:

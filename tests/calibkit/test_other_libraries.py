@@ -103,9 +103,7 @@ def test_the_table_of_words_is_the_one_that_answers_wrong_names() -> None:
     ]
     typed = [name for word in WORDS for name in word.typed.split()]
     assert len(set(typed)) == len(typed)
-    names = {
-        name for word in WORDS for name in re.findall(r"`([a-z_]{8,})`", word.ours)
-    }
+    names = {name for word in WORDS for name in re.findall(r"`([a-z_]{8,})`", word.ours)}
     assert len(names) >= 10
     assert all(hasattr(ck, name) for name in names)
 

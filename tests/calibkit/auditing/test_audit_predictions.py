@@ -11,21 +11,15 @@ import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit.auditing import AuditSettings, audit, compare
 from calibkit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
-from calibkit.auditing.predictions import Predictions, TooLarge, keep, rows_of_files
+from calibkit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
 from calibkit.counts import PredictionFileError
 from calibkit.counts.columns import columns_of
-from calibkit.counts.files import resolve_all
 from calibkit.fakes import LogitDistortion
 from calibkit.significance.clusters import clusters_of, mean_interval
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-
-
-def read_predictions(path: Path, *, limit: int | None = None, **columns: Any) -> Predictions:
-    """Read all rows of a file."""
-    return keep(rows_of_files(resolve_all([path], columns_of(**columns))), limit)
 
 
 # --- reading -------------------------------------------------------------------------------------
