@@ -580,9 +580,13 @@ def test_the_size_between_stands_apart(monkeypatch) -> None:
     assert part.sizes == (1000, 3000, 10_000)
     assert len({d.task for d in part.rows}) == 20
     small, middle, large = (part.maps.where(at(n)) for n in part.sizes)
-    assert small.beats("PL^CE", "PL3^CE")
-    assert middle.beats("PL3^CE", "PL^CE") and large.beats("PL3^CE", "PL^CE")
-    assert part.map_squares.best() == "PL3^CE"
+    gaps = [[f"{1000 * x:.2f}" for x in p.gap("PL^CE", "PL3^CE")] for p in (small, middle, large)]
+    assert gaps == [["-1.03", "0.33"], ["0.75", "0.46"], ["0.66", "0.17"]]
+    errors = [part.errors.where(at(n)) for n in part.sizes]
+    assert [e.beats("PL3^CE", "PL^CE") for e in errors] == [False, True, True]
+    assert errors[1].mean("ES15") < errors[0].mean("ES15") / 2
+    ahead = {"PL^CE", "PL^CE rule", "PL3^CE", "PL3^CE rule"}
+    assert set(part.map_squares.leaders()) == ahead and part.map_squares.best() == "PL3^CE"
     one_less = {d: row for d, row in STUDY.between.items() if (d.task, d.n) != ("lenet-cat", 3000)}
     monkeypatch.setattr("book.experiments.pseudo_real.study.stored", lambda: one_less)
     assert {d.task for d in Study.load().between} == set(pseudo_real.TASKS) - {"lenet-cat"}
