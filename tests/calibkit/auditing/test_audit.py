@@ -304,6 +304,7 @@ def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     assert found >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_interval_that_is_printed_decides(seed: int) -> None:
     kind = ("calibrated", "over-confident")[seed % 2]
@@ -340,7 +341,7 @@ def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
 
 
 @pytest.mark.parametrize("digits", [2, 3])
-@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("k", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
 def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
     p = np.random.default_rng(0).dirichlet(np.ones(k), 200).round(digits)
     with pytest.raises(ValueError, match="probabilities"):
@@ -371,6 +372,7 @@ def test_settings_by_name() -> None:
         of(case, bins=0)
 
 
+@pytest.mark.slow
 def test_costs_of_an_over_confident_model() -> None:
     data = LogitDistortion(slope=0.3).sample(6000, rng=0)
     report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
@@ -748,6 +750,7 @@ def test_independent_rows_are_not_called_dependent(kind: str) -> None:
     assert warned <= 1
 
 
+@pytest.mark.slow
 def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> None:
     for case, draw in clustered_rows.DESIGNS.items():
         if case in ("random effect, 1000 x 3", "unequal sizes, 100"):  # often too weak to be seen

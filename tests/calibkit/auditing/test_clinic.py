@@ -13,6 +13,7 @@ from tests.helpers import binary_data, class_data
 Y, P = binary_data(400)
 
 
+@pytest.mark.slow
 def test_an_audit_says_them(subtests) -> None:
     cluster = np.arange(400) // 4
     report = ck.audit(Y, P, costs=(1, 4), cluster=cluster, n_draws=99)
@@ -45,6 +46,7 @@ def test_a_comparison_says_them() -> None:
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
 
+@pytest.mark.slow
 def test_where_there_is_none_the_reason_is_said() -> None:
     labels, prob = class_data(200)
     report = ck.audit(labels, prob, n_draws=99)

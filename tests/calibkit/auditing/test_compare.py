@@ -147,6 +147,7 @@ def test_models_that_are_equally_good_are_not_separated() -> None:
         assert one["low"] < one["difference"] < one["high"]
 
 
+@pytest.mark.slow
 def test_codes_pay_for_all_measures_and_models() -> None:
     """Of equal models some measure is separated more often than the level says; a code is not."""
     alone = together = 0
@@ -172,6 +173,7 @@ def test_all_together_is_the_law_of_the_largest_t() -> None:
         assert sums.together(0.9, np.random.default_rng(1)) == pytest.approx(content, abs=0.006)
 
 
+@pytest.mark.slow
 def test_rows_that_agree_are_told_beside_the_differences() -> None:
     y, models = two(300)
     often = {name: np.repeat(p, 5) for name, p in models.items()}

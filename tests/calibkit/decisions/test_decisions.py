@@ -466,6 +466,7 @@ def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
     assert (decision_threshold((1, 0)), decision_threshold((0, 1))) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
     from calibkit.auditing import AuditSettings, audit
 

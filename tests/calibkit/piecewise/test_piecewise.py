@@ -216,6 +216,7 @@ def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
 # --- against the reference --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("space", "loss"), FORMS)
 def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, subtests) -> None:
     p, y = shape_sample("square", 0.05, 1000, 0)

@@ -98,6 +98,7 @@ class TestRuns:
 
 
 class TestView:
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", MEASURES)
     def test_quantiles_are_those_of_the_runs(self, measure):
         found = lesson11.calibrator_race_view(methods="free", measure=measure, n=500)

@@ -60,6 +60,7 @@ class TestBoard:
                 assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
         assert few["calibration"].numbers["p_value"] == many["calibration"].numbers["p_value"]
 
+    @pytest.mark.slow
     def test_a_view_of_the_animals_looks_at_other_events(self):
         top, each = (
             lesson14.audit_board_view(file="three animals", view=view).report.views.view
@@ -67,6 +68,7 @@ class TestBoard:
         )
         assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
 
+    @pytest.mark.slow
     def test_prices_for_two_classes_are_not_used_for_three(self, subtests):
         for costs, said in ((UNKNOWN, False), ("1 : 20", True)):
             with subtests.test(costs):
