@@ -7,6 +7,7 @@ import http.server
 import importlib.util
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ BROWSER_OPTIONS = (
 )
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
 PATIENCE = 600_000
+
+# Else jsonschema builds grammars of web addresses for a second, in each process.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)

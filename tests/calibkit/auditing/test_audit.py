@@ -27,6 +27,7 @@ from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.auditing.times import times_of, with_time
 from calibkit.calibrators import PlattCalibrator
+from calibkit.corp import corp_decomposition
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
@@ -534,6 +535,8 @@ def test_groups() -> None:
     assert table.miscalibrated == ("south",)
     assert "south" in table.different
     assert table.gap[1] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
+    limit = replace(table, p_value=np.full(3, table.alpha), p_differs=np.full(3, table.alpha))
+    assert limit.miscalibrated == limit.different == tuple(table.group)
     assert "south" in report.text()
     assert len(table.to_frame()) == 3
     # What a group can show is said, and a group that can show nothing is not called fine.
@@ -765,6 +768,11 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
     data = LogitDistortion(slope=1.0).sample(300, rng=0)
     report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
     assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
+    # Ten copies of one row are 45 pairs, each of weight 1/9.
+    curve = corp_decomposition(data.y_true, data.y_prob).recalibrate(data.y_prob)
+    square, variance = (data.y_true - curve) ** 2, curve * (1 - curve)
+    z = 5 * square.sum() / np.sqrt(5 / 9 * (variance**2).sum())
+    assert report["dependence"].numbers["z"] == pytest.approx(z)
     assert report.advice.startswith("Name the column")
     assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
 
@@ -787,6 +795,7 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert "rows agree" not in report.codes and "what has changed" in report.advice
     assert report.times is not None and report.times.first[0] == "2024-01-01"
     assert report.times.gap[0] < -0.05 < 0.05 < report.times.gap[-1]
+    assert "No change" not in replace(report.times, p_value=report.times.alpha).describe()
     assert "Time" in report.to_html()
     # The order of rows, and how a time is written, change nothing.
     order = np.random.default_rng(0).permutation(len(y))
