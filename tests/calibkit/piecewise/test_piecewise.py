@@ -258,6 +258,7 @@ def test_the_rule_prefers_few_pieces() -> None:
     best = PiecewiseLinear(tolerance=0).fit(p, y)
     frugal = PiecewiseLinear(tolerance=0.01).fit(p, y)
     assert best.n_pieces_ == best.best_n_pieces_ == frugal.best_n_pieces_
+    assert PiecewiseLinear().tolerance == 0.001
     assert best.scores_.min() == best.scores_[best.n_pieces_ - 1]
     assert frugal.n_pieces_ == parsimonious(frugal.scores_, 0.01) + 1
     assert frugal.n_pieces_ < best.n_pieces_
