@@ -46,7 +46,6 @@ def test_a_comparison_says_them() -> None:
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
 
-@pytest.mark.slow
 def test_where_there_is_none_the_reason_is_said() -> None:
     labels, prob = class_data(200)
     report = ck.audit(labels, prob, n_draws=99)

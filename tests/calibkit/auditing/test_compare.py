@@ -173,7 +173,6 @@ def test_all_together_is_the_law_of_the_largest_t() -> None:
         assert sums.together(0.9, np.random.default_rng(1)) == pytest.approx(content, abs=0.006)
 
 
-@pytest.mark.slow
 def test_rows_that_agree_are_told_beside_the_differences() -> None:
     y, models = two(300)
     often = {name: np.repeat(p, 5) for name, p in models.items()}

@@ -260,9 +260,7 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert curve.area == 0
     assert len(curve.worse_than_ignoring()) == 0
     assert "nowhere worse" in curve.describe()
-    assert not len(
-        murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring()
-    )  # it is the base rate
+    assert not len(murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring())
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
     # Certain predictions are no ends of pieces of their own.
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]

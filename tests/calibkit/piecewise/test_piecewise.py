@@ -114,6 +114,7 @@ def test_grids_pool_ties_and_leave_out_folds() -> None:
     grid = grid_of(x, label)
     assert grid.x.tolist() == [0.1, 0.2, 0.9]
     assert (grid.hits.tolist(), grid.misses.tolist()) == ([[1, 1, 0]], [[1, 0, 1]])
+    assert grid_of(np.arange(30.0), np.zeros(30), most=3).x.tolist() == [4.5, 14.5, 24.5]
     folds = training_grids(x, label, np.array([0, 1, 1, 0]), 2)
     assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]] and folds.n.tolist() == [2, 2]
 
@@ -216,7 +217,6 @@ def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
 # --- against the reference --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("space", "loss"), FORMS)
 def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, subtests) -> None:
     p, y = shape_sample("square", 0.05, 1000, 0)

@@ -82,13 +82,13 @@ class TestTestBased:
         tops = {gid: [bar[:, 1].max() for bar in corners(strip, gid)] for gid in
                 ("count", "rejected-count")}  # fmt: skip
         assert tops["count"] == error.table.count.tolist()
+        assert strip.get_yticks().tolist() == [0, max(tops["count"])]
         assert sum(tops["rejected-count"]) == error.rejected.sum()
         shares = {text.get_text() for text in find(strip, "share")}
         assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("n_bins", [8, 20, 60])
     def test_printed_shares_fit_their_bars(self, n_bins):
         ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))

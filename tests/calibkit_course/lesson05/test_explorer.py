@@ -43,7 +43,6 @@ class TestView:
             assert (surplus > 1e-12) == (view.crossed > 0), state
             assert surplus > -1e-12, state
 
-    @pytest.mark.slow
     def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views, subtests):
         for _, view in views:
             with subtests.test(view=view):

@@ -60,7 +60,6 @@ class TestBoard:
                 assert many["calibration"].numbers[name] > few["calibration"].numbers[name] + 0.02
         assert few["calibration"].numbers["p_value"] == many["calibration"].numbers["p_value"]
 
-    @pytest.mark.slow
     def test_a_view_of_the_animals_looks_at_other_events(self):
         top, each = (
             lesson14.audit_board_view(file="three animals", view=view).report.views.view
