@@ -7,6 +7,7 @@ import http.server
 import importlib.util
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ BROWSER_OPTIONS = (
 )
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
 PATIENCE = 600_000
+
+# Else jsonschema builds grammars of web addresses for a second, in each process.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 for variable in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK"):  # those of the same shell must not leak in
     os.environ.pop(variable, None)
@@ -102,6 +106,23 @@ def pytest_collection() -> Iterator[None]:
     gc.freeze()
     gc.enable()
     return result
+
+
+@pytest.fixture
+def subtests(subtests: pytest.Subtests) -> pytest.Subtests:
+    """Report the cases that fail: a report of each of 14,000 that pass costs more than they do."""
+    report = subtests.test
+
+    @contextlib.contextmanager
+    def test(msg: str | None = None, **named: Any) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            with report(msg, **named):
+                raise
+
+    subtests.test = test
+    return subtests
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -23,15 +22,17 @@ TERMS = {
 }
 
 
-def claims() -> Iterator[tuple[str, str]]:
-    """Yield each documented name with a lesson that its docstring claims."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if "lessons" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                for match in CLAIM.finditer(ast.get_docstring(node) or ""):
-                    yield from ((node.name, n) for n in re.findall(r"\d\d", match[1]))
+@cache
+def claims() -> frozenset[tuple[str, str]]:
+    """Return each documented name with the lessons that its docstring claims."""
+    nodes = (n for path in PACKAGE.rglob("*.py") for n in ast.walk(ast.parse(path.read_bytes())))
+    return frozenset(
+        (node.name, number)
+        for node in nodes
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        for match in CLAIM.finditer(ast.get_docstring(node) or "")
+        for number in re.findall(r"\d\d", match[1])
+    )
 
 
 @cache
@@ -46,25 +47,19 @@ def named(text: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-CLAIMS = sorted(set(claims()))
-
-
-def test_there_are_claims() -> None:
-    assert len(CLAIMS) > 80
-
-
-@pytest.mark.parametrize(("name", "number"), CLAIMS)
-def test_the_lesson_names_what_a_docstring_says_it_teaches(name: str, number: str) -> None:
-    text = lesson(number)
-    term = TERMS.get(name, name)
-    assert named(text, name) or named(text.lower(), term.lower()), (
-        f"lesson {number} never names {name}: mend the docstring, or the lesson"
-    )
+def test_the_lesson_names_what_a_docstring_says_it_teaches(subtests: pytest.Subtests) -> None:
+    assert len(claims()) > 80
+    for name, number in sorted(claims()):
+        with subtests.test(name, lesson=number):
+            text = lesson(number)
+            assert named(text, name) or named(text.lower(), TERMS.get(name, name).lower()), (
+                f"lesson {number} never names {name}: mend the docstring, or the lesson"
+            )
 
 
 def test_no_term_is_left_over() -> None:
     """A term is for what some lesson leaves unnamed; else it would hide a later slip."""
-    needed = {name for name, number in CLAIMS if not named(lesson(number), name)}
+    needed = {name for name, number in claims() if not named(lesson(number), name)}
     assert set(TERMS) == needed
 
 

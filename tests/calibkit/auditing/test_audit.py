@@ -27,6 +27,7 @@ from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.auditing.times import times_of, with_time
 from calibkit.calibrators import PlattCalibrator
+from calibkit.corp import corp_decomposition
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
@@ -304,6 +305,7 @@ def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     assert found >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_interval_that_is_printed_decides(seed: int) -> None:
     kind = ("calibrated", "over-confident")[seed % 2]
@@ -340,7 +342,7 @@ def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
 
 
 @pytest.mark.parametrize("digits", [2, 3])
-@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("k", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
 def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
     p = np.random.default_rng(0).dirichlet(np.ones(k), 200).round(digits)
     with pytest.raises(ValueError, match="probabilities"):
@@ -371,6 +373,7 @@ def test_settings_by_name() -> None:
         of(case, bins=0)
 
 
+@pytest.mark.slow
 def test_costs_of_an_over_confident_model() -> None:
     data = LogitDistortion(slope=0.3).sample(6000, rng=0)
     report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
@@ -532,6 +535,8 @@ def test_groups() -> None:
     assert table.miscalibrated == ("south",)
     assert "south" in table.different
     assert table.gap[1] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
+    limit = replace(table, p_value=np.full(3, table.alpha), p_differs=np.full(3, table.alpha))
+    assert limit.miscalibrated == limit.different == tuple(table.group)
     assert "south" in report.text()
     assert len(table.to_frame()) == 3
     # What a group can show is said, and a group that can show nothing is not called fine.
@@ -748,6 +753,7 @@ def test_independent_rows_are_not_called_dependent(kind: str) -> None:
     assert warned <= 1
 
 
+@pytest.mark.slow
 def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> None:
     for case, draw in clustered_rows.DESIGNS.items():
         if case in ("random effect, 1000 x 3", "unequal sizes, 100"):  # often too weak to be seen
@@ -762,6 +768,11 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
     data = LogitDistortion(slope=1.0).sample(300, rng=0)
     report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
     assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
+    # Ten copies of one row are 45 pairs, each of weight 1/9.
+    curve = corp_decomposition(data.y_true, data.y_prob).recalibrate(data.y_prob)
+    square, variance = (data.y_true - curve) ** 2, curve * (1 - curve)
+    z = 5 * square.sum() / np.sqrt(5 / 9 * (variance**2).sum())
+    assert report["dependence"].numbers["z"] == pytest.approx(z)
     assert report.advice.startswith("Name the column")
     assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
 

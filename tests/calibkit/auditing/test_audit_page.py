@@ -105,6 +105,7 @@ def test_names_from_outside_stay_text(page: Page) -> None:
     assert HOSTILE[0] in words and HOSTILE[1] in words and "\x1b" not in words
 
 
+@pytest.mark.slow
 def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> None:
     images = page.all("img")
     assert len(images) == len(hostile.figures()) == 5
@@ -113,6 +114,7 @@ def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> No
     assert len(page.all("figcaption")) == len(images)
 
 
+@pytest.mark.slow
 def test_lights_have_symbol_and_word(page: Page, hostile: AuditReport) -> None:
     words = "".join(page.words)
     for answer in hostile.answers:
@@ -162,6 +164,7 @@ def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> No
     assert of_map < 0.5 * of_bins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "digits", "events"), [(200, 9, 200), (3000, 1, 3000), (400, 9, 5), (21_000, 9, 21_000)]
 )

@@ -1,5 +1,6 @@
 """The joint test of an audit: the same sums as a naive computation, and a level that holds."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,8 @@ def test_the_size_needed_follows_the_formula() -> None:
     assert power.smallest == pytest.approx(reach * np.sqrt(variance / 500), rel=1e-5)
     assert power.needed == int(np.ceil((reach / 0.05) ** 2 * variance))
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
+    four = power_of(replace(view, design=4.0), AuditSettings())  # like a quarter of the rows
+    assert four.smallest == pytest.approx(2 * power_of(view, AuditSettings()).smallest)
 
 
 @pytest.mark.parametrize(

@@ -393,6 +393,7 @@ def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
     assert found.n == 3000
     for measure in ("cost", "log loss", "Brier score"):
         one, other = row(found, measure), row(whole, measure)
+        assert one["joint"] == other["joint"]
         for name in ("first", "value", "difference"):
             assert one[name] == pytest.approx(other[name], abs=1e-12)
         width = other["high"] - other["low"]

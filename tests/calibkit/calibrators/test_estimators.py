@@ -486,6 +486,7 @@ def test_scores_that_rounding_moves_are_one_score(subtests: pytest.Subtests) -> 
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"penalty": 0.01}, {"penalty": 1e-3, "bias_penalty": 0.0}])
 def test_conjugate_gradients_find_the_same_optimum(options, monkeypatch) -> None:
     """As with many classes, whose second derivatives would fill the memory."""

@@ -136,6 +136,7 @@ def test_events_that_were_called_impossible_are_counted() -> None:
     assert table.brier_score().impossible == ck.brier_score(label, prob).impossible == 2
     assert table.cumulative_differences().mad_test.p_value == 0
     assert CountTable().update([0, 1], [0.0, 1.0]).brier_score().value == 0
+    assert len(CountTable().to_frame()) == 0 < len(table.to_frame())
 
 
 @pytest.mark.parametrize("denominator", [7, 100, 25_200])

@@ -172,6 +172,8 @@ def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
     WRITERS[name](tmp_path / name, label, prob)
     names = {"label": "0", "prob": "1"} if name == "table.npy" else {"label": "y", "prob": "p"}
     assert same(count_file(tmp_path / name, **names), CountTable().update(label, prob))
+    other = count_file(tmp_path / name, positive="0", **names)
+    assert same(other, CountTable().update(1 - label, prob))
 
 
 @pytest.fixture

@@ -260,6 +260,7 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert curve.area == 0
     assert len(curve.worse_than_ignoring()) == 0
     assert "nowhere worse" in curve.describe()
+    assert not len(murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring())
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
     # Certain predictions are no ends of pieces of their own.
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
@@ -319,7 +320,9 @@ def test_weights_clusters_and_order_of_net_benefit() -> None:
         assert getattr(both, name)[seen] == pytest.approx(getattr(plain, name)[seen], abs=1e-12)
     apart = decision_curve(labels, other)
     assert plain.difference == pytest.approx(plain.net_benefit - apart.net_benefit, abs=1e-12)
-    assert np.isnan(decision_curve(labels, prob, against=prob).difference_low).all()
+    for equal_or_worse in (prob, np.where(labels == 1, prob / 2, prob)):  # it never wins
+        curve = decision_curve(labels, prob, against=equal_or_worse)
+        assert np.isnan(curve.difference_low).all()
 
 
 @pytest.mark.long
@@ -466,6 +469,7 @@ def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
     assert (decision_threshold((1, 0)), decision_threshold((0, 1))) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
     from calibkit.auditing import AuditSettings, audit
 

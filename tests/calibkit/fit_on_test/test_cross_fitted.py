@@ -41,6 +41,7 @@ class Powers(MulticlassCalibrator):
         return scores**2 / (scores**2).sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [1, 1.5, 2, np.inf])
 def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
     """Hölder: no map gains more than the true one, and the true one gains ``E ||f - c||_p``."""
@@ -57,6 +58,7 @@ def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
         assert less < apart + 4 * less.standard_error
 
 
+@pytest.mark.slow
 def test_a_calibrated_model_gains_nothing_on_average_and_fit_on_test_does() -> None:
     y, p = binary_data(300, exponent=1)
     null = null_level(

@@ -93,15 +93,15 @@ def test_the_curvature_in_the_heights_is_that_of_the_loss() -> None:
     assert matrix[0, 2] == 0  # tridiagonal: a height knows its neighbours only
 
 
-def test_moments_agree_with_a_loop_over_predictions_also_for_empty_pieces() -> None:
+def test_moments_agree_with_a_loop_also_for_pieces_of_one_prediction_or_none() -> None:
     x = np.array([0.05, 0.1, 0.1, 0.7, 0.9])
     label = np.array([0.0, 1.0, 0.0, 1.0, 1.0])
-    knots, heights = np.array([0.0, 0.3, 0.5, 1.0]), np.array([0.1, 0.4, 0.5, 0.8])
+    knots, heights = np.array([0.0, 0.3, 0.5, 0.8, 1.0]), np.array([0.1, 0.4, 0.5, 0.6, 0.8])
     maps = Maps(knots[np.newaxis], heights[np.newaxis], np.zeros(1, dtype=int))
     parts = moments(grid_of(x, label), maps, LOSSES["probability", "brier"])
     g = np.interp(x, knots, heights)
     assert parts.loss[0] == pytest.approx(np.mean((g - label) ** 2), abs=1e-15)
-    slope_b = np.zeros(3)
+    slope_b = np.zeros(4)
     for xi, gi, yi in zip(x, g, label, strict=True):
         j = np.searchsorted(knots, xi) - 1
         slope_b[j] += 2 * (gi - yi) * (xi - knots[j]) / (knots[j + 1] - knots[j]) / 5
@@ -114,6 +114,7 @@ def test_grids_pool_ties_and_leave_out_folds() -> None:
     grid = grid_of(x, label)
     assert grid.x.tolist() == [0.1, 0.2, 0.9]
     assert (grid.hits.tolist(), grid.misses.tolist()) == ([[1, 1, 0]], [[1, 0, 1]])
+    assert grid_of(np.arange(30.0), np.zeros(30), most=3).x.tolist() == [4.5, 14.5, 24.5]
     folds = training_grids(x, label, np.array([0, 1, 1, 0]), 2)
     assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]] and folds.n.tolist() == [2, 2]
 
@@ -241,6 +242,7 @@ def test_the_rule_prefers_few_pieces() -> None:
     best = PiecewiseLinear(tolerance=0).fit(p, y)
     frugal = PiecewiseLinear(tolerance=0.01).fit(p, y)
     assert best.n_pieces_ == best.best_n_pieces_ == frugal.best_n_pieces_
+    assert PiecewiseLinear().tolerance == 0.001
     assert best.scores_.min() == best.scores_[best.n_pieces_ - 1]
     assert frugal.n_pieces_ == parsimonious(frugal.scores_, 0.01) + 1
     assert frugal.n_pieces_ < best.n_pieces_

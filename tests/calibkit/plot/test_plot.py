@@ -150,12 +150,14 @@ class TestCounts:
         table = ck.reliability_table((y_prob > 0.5).astype(int), y_prob, bins=60)
         strip = strip_of(plot.reliability(table))
         assert strip.get_yscale() == "log" and "log" in strip.get_ylabel()
+        assert strip.get_yticks().tolist() == [1, table.count.max()]
 
     def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
         ax = plot.reliability(table)
         strip = strip_of(ax)
         assert strip.get_xlim() == ax.get_xlim() and strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
+        assert "with counts per bin" in plot.alt_text(plot.reliability(table, show="counts"))
 
 
 class TestPageFit:

@@ -18,6 +18,7 @@ def test_the_line_is_the_smoothed_frequency_and_as_broad_as_the_density():
     across, up = one(ax, "curve").get_data()
     np.testing.assert_array_equal(across, ERROR.mean_prob[0])
     np.testing.assert_array_equal(up, ERROR.frequency[0])
+    assert ax.spines["left"].get_bounds() == (0, 1)
     mass = one(ax, "mass")
     widths, segments = mass.get_linewidths(), np.array(mass.get_segments())
     assert len(widths) == len(segments) == np.isfinite(up).sum() - 1

@@ -79,6 +79,7 @@ class TestTestBased:
         tops = {gid: [bar[:, 1].max() for bar in corners(strip, gid)] for gid in
                 ("count", "rejected-count")}  # fmt: skip
         assert tops["count"] == error.table.count.tolist()
+        assert strip.get_yticks().tolist() == [0, max(tops["count"])]
         assert sum(tops["rejected-count"]) == error.rejected.sum()
         shares = {text.get_text() for text in find(strip, "share")}
         assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}

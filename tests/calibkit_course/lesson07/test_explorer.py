@@ -19,6 +19,7 @@ class TestTwoPatients:
             away = np.abs(one.curve(p) - FAKE.true_map(p)).mean()
             assert off == pytest.approx(away, abs=0.002)
 
+    @pytest.mark.slow
     def test_an_edge_lies_between_the_patients_and_no_knot_jumps(self):
         """What Play shows: on the bins their order turns around, on the pieces it never does."""
         views = [lesson07.two_patients_view(drawn=k) for k in range(1, 13)]

@@ -71,6 +71,7 @@ class TestHospital:
         assert repaired.regret.max() < 0.1 * raw.regret.max()
 
 
+@pytest.mark.slow
 def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not(subtests):
     """On true probabilities, where chance plays no part, and as the explorer shows it."""
     t = THRESHOLDS[:, np.newaxis]

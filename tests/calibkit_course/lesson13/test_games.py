@@ -325,6 +325,7 @@ def test_the_least_accuracy_reaches_the_utility_and_less_does_not() -> None:
     assert near[0] < 0.9 < near[2] and near[1] == pytest.approx(0.9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_iso_lines_and_their_ends() -> None:
     sweep = requirement_sweep(Ward(), accuracies=[0.8, 0.9], errors=[0, 0.05, 0.4], concentration=3)
     line = sweep.iso_line(1.0)

@@ -67,6 +67,7 @@ class TestBoard:
         )
         assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
 
+    @pytest.mark.slow
     def test_prices_for_two_classes_are_not_used_for_three(self, subtests):
         for costs, said in ((UNKNOWN, False), ("1 : 20", True)):
             with subtests.test(costs):
