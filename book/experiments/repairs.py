@@ -157,7 +157,8 @@ def _table(found: Found, names: tuple[str, ...]) -> str:
 def main(arguments: list[str]) -> None:
     """Measure, unless told otherwise, and bring the page up to date."""
     if "--tables" not in arguments:
-        DATA.write_text(json.dumps(measure(), indent=0) + "\n", encoding="utf-8")
+        text = json.dumps(measure()).replace("], ", "],\n")
+        DATA.write_text(text + "\n", encoding="utf-8")
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), tables(stored())), encoding="utf-8")
 
 

@@ -24,12 +24,16 @@ def test_the_smallest_family_that_holds_the_error_wins_and_a_stacked_network_nee
     holds = ("none", "temperature", "temperature", "vector scaling", "Dirichlet", "temperature")
     for world, wanted in zip(repairs.WORLDS, holds, strict=True):
         assert all(repairs.leaders(FOUND[f"{world}, {n}"])[0] == wanted for n in repairs.SIZES)
-    gaps = [
-        np.subtract(FOUND[f"{model}, {n}"][name], FOUND[f"{model}, {n}"]["small network"])
-        for model in repairs.classifiers()
-        for n in repairs.SIZES
-        for name in ("temperature", "Dirichlet")
+    rows = [FOUND[f"{model}, {n}"] for model in repairs.classifiers() for n in repairs.SIZES]
+    pairs = [
+        (row[name], row["small network"]) for row in rows for name in ("temperature", "Dirichlet")
     ]
+    gaps = [np.subtract(*pair) for pair in pairs]
     z = [gap.mean() / (gap.std(ddof=1) / repairs.SEEDS**0.5) for gap in gaps]
     # Forest, then network; 300 rows, then 3000; against temperature, then Dirichlet calibration.
     assert [int(np.sign(x)) * (abs(x) > 2) for x in z] == [-1, -1, 1, 0, 0, -1, 1, 0]
+    told = [
+        f"{1000 * abs(gaps[i].mean()):.1f} ± {abs(1000 * gaps[i].mean() / z[i]):.1f}"
+        for i in (0, 2, 6)
+    ]
+    assert all(numbers in repairs.PAGE.read_text(encoding="utf-8") for numbers in told)

@@ -55,8 +55,8 @@ def both_spaces() -> tuple[Figure, str]:
     table = reliability_table(others.label, others.prob, bins=EqualMass(30))
     error = 2 * np.sqrt(table.frequency * (1 - table.frequency) / table.count)
     seen = np.array([table.frequency, table.frequency - error, table.frequency + error])
-    low, high = map(float, logit(table.mean_prob[[0, -1]]))
-    prob = expit(np.linspace(low, high, 401))
+    first, last = logit(table.mean_prob[[0, -1]]).tolist()
+    prob = expit(np.linspace(first, last, 401))
     spaces: dict[str, Callable[[FloatVector], FloatVector]] = {"": np.asarray, "logit of ": logit}
     with plot.style():
         figure, axes = plt.subplots(1, 2, figsize=(7.8, 4.2), layout="constrained")
