@@ -26,7 +26,7 @@ def audit_board(board: AuditBoard, ax: Axes | None = None) -> Axes:
         ax.set_axis_off()
         for row, answer in enumerate(board.report.answers):
             _draw_row(ax, row, answer, board.details[row])
-        foot = textwrap.fill(board.promise, 58)
+        foot = textwrap.fill(board.promise, 62)
         ax.text(0.0, rows - 0.15, foot, color=look.GREY, fontsize=look.FONT_SIZE - 0.5, va="center")
     # The limits of the axes leave room for all texts; measuring each one twice costs time.
     for text in ax.texts:
