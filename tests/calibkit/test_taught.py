@@ -17,7 +17,6 @@ TERMS = {
     "reliability_tables": "reliability_table",
     "binary_problems": "view",
     "binary_problem": "view",
-    "binomial_p_values": "p_values",
     "regret_curve": "regret",
 }
 
