@@ -68,6 +68,8 @@ def one_per_row(values: Any, name: str, n: int, remedy: str) -> tuple[NDArray[An
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
+    if values is None:
+        raise ValueError(f"{name} is missing; pass an array with one entry per prediction.")
     # A plain array, as most callers have, needs no unwrapping.
     array = values if type(values) is np.ndarray else unwrapped(values, name)
     if array.dtype == object:

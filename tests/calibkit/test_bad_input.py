@@ -107,7 +107,7 @@ BINARY = [
     Case("y (n, 1)", lambda: (LABELS[:, None], PROB), ("(6, 1)", "y_true.ravel()")),
     Case("p 3-D", lambda: (LABELS, PROB.reshape(1, 2, 3)), ("y_prob", "(1, 2, 3)", "(n, K)")),
     Case("scalar p", lambda: (LABELS, 0.5), ("y_prob", "scalar", "one entry per prediction")),
-    Case("no p at all", lambda: (LABELS, None), ("y_prob", "not a number")),
+    Case("no p at all", lambda: (LABELS, None), ("y_prob", "missing")),
     Case("ragged p", lambda: (LABELS, RAGGED), ("y_prob", "ragged", "different lengths")),
     Case("too few y", lambda: (LABELS[:5], PROB), ("y_true has 5 entries", "6 rows")),
     Case("complex p", lambda: (LABELS, PROB + 0j), ("y_prob", "complex128")),
