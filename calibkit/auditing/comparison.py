@@ -187,11 +187,11 @@ def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict
     if len(named) < len(y_prob):
         raise ValueError("two models have the same name.")
     models = {f"model {name!r}": prob for name, prob in named.items()}
-    by_row = {k: options[k] for k in ("groups", "cluster", "predicted", "sample_weight")}
+    by_row = {k: options.get(k) for k in ("groups", "cluster", "predicted", "sample_weight")}
     refuse_other_order(y_true=y_true, **by_row, **models)
     first = next(filter(None, map(column_names, models.values())), None)
     for said, prob in models.items():
-        for wanted in (first, options["class_names"]):
+        for wanted in (first, options.get("class_names")):
             refuse_other_columns(prob, said, wanted)
     rows, probs = None, {}
     for name, prob in named.items():

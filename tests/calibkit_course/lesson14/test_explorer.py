@@ -62,7 +62,7 @@ class TestBoard:
 
     def test_a_view_of_the_animals_looks_at_other_events(self):
         top, each = (
-            lesson14.audit_board_view(file="three animals", view=view).report.views.view
+            lesson14.audit_board_view(file="three animals", view=view).report.views.columns["view"]
             for view in VIEWS[1:]
         )
         assert len(top) == 1 and len(each) == 3 and "cat" in each[0]
