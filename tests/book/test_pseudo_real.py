@@ -535,6 +535,7 @@ def test_no_evaluator_ranks_calibrators_from_a_thousand_predictions(subtests) ->
             assert large.beats("PL3^CE", name) and small.beats("isotonic", name)
 
 
+@pytest.mark.slow
 def test_who_ranks_best_depends_on_the_family_of_the_truth() -> None:
     parts = [STUDY.ranks.where(results.of_truth(truth)) for truth in pseudo_real.TRUTHS]
     wanted = ["Platt", "PL3^CE rule", "isotonic", "PL3^CE 10", "isotonic"]

@@ -265,6 +265,7 @@ def test_impossible_classes_are_counted() -> None:
 
 
 # Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
 @pytest.mark.parametrize("way", ["probabilities", "logits"])
 def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:

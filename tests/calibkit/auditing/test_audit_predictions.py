@@ -117,6 +117,7 @@ def test_the_sample_is_random_fair_and_in_order() -> None:
     assert abs((place < 0.1).sum() - 50) < 4 * np.sqrt(45)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slope", "offset", "verdict", "direction"),
     [
@@ -158,6 +159,7 @@ def test_a_calibrated_stream_is_rarely_accused() -> None:
     assert accused <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [None, "top-label", "class-wise", 1])
 def test_classes(view: Any) -> None:
     label, prob = class_data(20_000, n_classes=3)
@@ -198,6 +200,7 @@ def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "reading" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2])
 def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> None:
     rng = np.random.default_rng(0)

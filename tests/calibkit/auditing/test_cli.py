@@ -174,6 +174,7 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["top-label", "class-wise", "1"])
 def test_one_column_per_class(run: Run, view: str) -> None:
     label, prob = class_data(600)

@@ -124,6 +124,7 @@ def test_what_does_not_suit_is_refused(subtests) -> None:
             cross_fitted_error(label, prob, evaluator=evaluator)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Input shape")
 def test_probmetrics_finds_the_same_numbers(subtests) -> None:
     """With our folds and families: whole rows by its own loop, one event by its losses."""

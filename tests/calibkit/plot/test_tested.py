@@ -86,6 +86,7 @@ class TestTestBased:
         assert len(shares) > 2
         assert "% rejected" in strip.get_xlabel()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_bins", [8, 20, 60])
     def test_printed_shares_fit_their_bars(self, n_bins):
         ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))

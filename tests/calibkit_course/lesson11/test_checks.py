@@ -196,6 +196,7 @@ LESSON = "11_choose_a_calibrator.md"
 WILD = re.compile(r"^ *\"?([\w -]+?) +([\d.]+) +([\d.]+) +(\d+) of 30", re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_prose_and_printed_numbers_agree(root: Path) -> None:
     path = root / "notebooks" / LESSON
     stored = path.with_suffix(".ipynb").read_text("utf-8")

@@ -34,6 +34,7 @@ class TestBoard:
         found = board.report["calibration"].numbers
         assert dict(found) == dict(wanted["calibration"].numbers)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("state", "topic", "verdict"),
         [
