@@ -334,12 +334,14 @@ def _view_test(
     scores = count - one.expected.sum(), lever - one.expected_lever
     z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
     n, mass = len(happened), float(one.scale.sum())
+    # Rounded, so that a half is printed alike by every processor.
+    means = [round(float(one.scale @ part / mass), 14) for part in (one.prob, happened)]
     return ViewTest(
         view=view,
         n=n,
         events=int(happened.sum()),
-        mean_prob=float(np.average(one.prob, weights=one.scale)),
-        frequency=float(np.average(happened, weights=one.scale)),
+        mean_prob=means[0],
+        frequency=means[1],
         variance=one.total / mass,
         z_level=z_level,
         z_slope=z_slope,
