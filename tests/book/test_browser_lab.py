@@ -23,7 +23,7 @@ from tools.workbook import copies
 
 FIRST_LESSON = "00_start_here.ipynb"
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 LESSON = "04_read_a_reliability_diagram.ipynb"
 TOKEN = "calibkit-test"

@@ -186,8 +186,8 @@ def test_files_that_are_no_workbook_are_refused_before_a_process_starts(tmp_path
 
 
 @linux
-@pytest.mark.slow
-@pytest.mark.parametrize("fenced", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("fenced", [True, False])
 def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatch, capsys) -> None:
     if not fenced:  # as where there is no `unshare`
         monkeypatch.setattr(grade, "fence", tuple)

@@ -71,7 +71,7 @@ def shown_in_lessons() -> list[tuple[str, str]]:
     return sorted(found)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("lesson", "name"), shown_in_lessons())
 def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -> None:
     one = getattr(importlib.import_module(f"calibkit_course.{lesson}"), name)()

@@ -156,7 +156,7 @@ def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
     assert expectation(p, c, estimate) == pytest.approx(truth, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bias_over_samples_of_spread_predictions(subtests):
     """One bin, calibrated, p = .5 + .5 Beta(2, 1): the first is too low by Var p / n = 1 / 72 n.
 

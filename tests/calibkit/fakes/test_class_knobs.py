@@ -59,7 +59,7 @@ def test_golden_values() -> None:
     assert truth.expected == pytest.approx(0.046684128786595762, abs=1e-14)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_exact_errors_agree_with_plain_integration(seed: int) -> None:
     fake = smooth_knobs(seed)

@@ -139,7 +139,7 @@ def test_the_same_distortion_gives_opposite_classifiers(exponent: Any, sign: Any
     assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("exponent", [0.3, 1.7])
 @pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.0, 0.7), (0.3, 4.0)])
 @pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])

@@ -236,7 +236,7 @@ def test_floats_on_an_edge_belong_to_the_bin_above():
 # --- the number of bins -------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "choice"), CHOICES)
 def test_the_scores_of_the_program_are_understood(name, choice):
     stored = STORED["data"][name]["cv"][choice]

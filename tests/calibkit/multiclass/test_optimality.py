@@ -152,6 +152,7 @@ def gradient(model, x, y, penalty):
     return float(np.sqrt(np.square(of_weights / size).sum() + np.square(of_bias).sum()))
 
 
+@pytest.mark.long
 @pytest.mark.slow  # quick ones: test_linear.py, TestOptimality; 49: ties, 100 classes
 @pytest.mark.parametrize("seed", [*CHOSEN, pytest.param(49, marks=pytest.mark.long)])
 def test_linear_maps(seed, subtests):

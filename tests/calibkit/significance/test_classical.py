@@ -266,7 +266,7 @@ def test_views_and_words(name: str, subtests: pytest.Subtests) -> None:
             ALL[name](labels, prob, view=view)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each
 def test_redraws_find_the_exact_p_value(name: str) -> None:
     """All 512 sets of labels give it; 4000 redraws come within four standard errors."""

@@ -79,6 +79,7 @@ def gaps_in_acceptance(n: int) -> list[int]:
 @pytest.mark.parametrize(
     "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 10))]
 )
+@pytest.mark.long
 def test_acceptance_sets_that_are_not_intervals(n: int, subtests: pytest.Subtests) -> None:
     found = gaps_in_acceptance(n)
     assert n != 35 or 2 in found

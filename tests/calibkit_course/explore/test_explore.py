@@ -261,6 +261,7 @@ class TestPageWithoutKernel:
         assert (image["width"], image["height"]) == (str(picture.width), str(picture.height))
         assert f'aria-live="polite">{text}</p>' in html
 
+    @pytest.mark.long
     @by_explorer
     def test_every_state_has_its_own_picture_words_and_sentence(self, pages, name, subtests):
         explorer, html = pages[name]

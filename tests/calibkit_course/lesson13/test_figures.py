@@ -46,7 +46,7 @@ class TestGameScores:
 
 
 class TestRequirements:
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_mesh_masks_what_no_classifier_has(self):
         ax = figures13.requirements(SWEEP, utilities=[0.5, 9.0])
         mesh = one(ax, "values").get_array()
