@@ -304,7 +304,7 @@ PREDICTIONS = {
     ),
     "4c": Prediction(
         question="Of 100 perfect models, how many have at least one of 15 points outside its band?",
-        options=("about 5", "about 10", "about 50"),
+        options=("about 10", "about 50", "about 80"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "
         "occasions. They are fewer than 100 · (1 − 0.9¹⁵) = 79, because counts are whole and a "

@@ -369,7 +369,7 @@ PREDICTIONS = {
         outcome="further below it",
         why="What five bins hide stays as it is, and chance invents less. The two no longer "
         "cancel, and only more bins bring the estimate back to the truth.",
-        tells=(r"hides error with 5,000|no longer cancel|more data make[^.]{0,40}worse",),
+        tells=(r"away from the truth|no longer cancel|around a wrong number",),
     ),
     "6c": Prediction(
         question=(

@@ -267,7 +267,7 @@ PREDICTIONS = {
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",
         why="The number is a mean over all predictions, so opposite errors of the map cancel in "
-        "it. The staircase errs everywhere, but to both sides. Luck then decides whose number is "
+        "it. The map of bins errs everywhere, but to both sides. Luck then decides whose number is "
         "closer.",
         tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
     ),

@@ -69,9 +69,9 @@ def bin_mean() -> list[str]:
 
 
 def null_level() -> list[str]:
-    roots = [15 * math.sqrt(n / 15 * 0.2) / n for n in (300, 1200)]
-    assert round(math.sqrt(2 / math.pi) * roots[0], 3) == 0.08
-    return [f"{math.sqrt(2 / math.pi) * roots[1]:.3f}"]
+    few, many = (math.sqrt(2 * 15 * 0.16 / (math.pi * n)) for n in (300, 2700))
+    assert 0.072 / few == pytest.approx(0.024 / many)
+    return [f"{300 * (few / many) ** 2:,.0f}"]
 
 
 def two_fits() -> list[str]:
@@ -85,8 +85,15 @@ def two_fits() -> list[str]:
     return [f"{flat:.1f}", f"{ece:.1f}"]
 
 
+def slanted_piece() -> list[str]:
+    said, came = [0.6, 0.55, 0.5, 0.55, 0.9], [1, 0, 1, 1, 1]
+    fitted = SlopeOneBinning(1).fit(said, came)
+    assert np.mean(said) == pytest.approx(0.62)
+    return [f"{fitted.curve(np.array([0.9]))[0]:.2f}"]
+
+
 def four_times_the_rows() -> list[str]:
-    return [f"{0.040 / math.sqrt(4):.3f}"]
+    return [f"{0.040 * math.sqrt((60 / 4000) / (15 / 1000)):.3f}"]
 
 
 def room_used() -> list[str]:
@@ -141,12 +148,12 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "04.1": bin_mean,
     "04.2": null_level,
     "05.1": two_fits,
-    "05.3": lambda: [f"{len(SlopeOneBinning(15).fit([0.2, 0.6], [0, 1]).shift_)}"],
+    "05.3": slanted_piece,
     "06.1": four_times_the_rows,
-    "06.2": lambda: [f"{math.hypot(0.004, 0.004):.4f}"],
+    "06.2": lambda: [f"{math.hypot(0.006, 0.008):.3f}"],
     "07.1": lambda: [f"{(4 - 1) + (4 + 1)}"],
     "07.2": knots,
-    "07.3": lambda: ["0.03"],  # the triangle inequality
+    "07.3": lambda: [f"{abs(-0.05 + 0.02):.2f}"],
     "08.1": fifteen_of_twenty,
     "08.2": lambda: [f"{(1 + 4) / (1 + 99):.2f}"],
     "09.1": lambda: [f"{160 / (50_000 * 0.002):.1f}"],

@@ -198,10 +198,9 @@ RIGHT: dict[str, list[Any]] = {
 
 @pytest.mark.slow
 def test_the_clinic_is_told_the_same_by_twenty_samples() -> None:
-    honest, bold = LogitDistortion(), LogitDistortion(slope=0.7)
     for seed in range(20):
-        right, left = (model.sample(100_000, rng=seed) for model in (bold, honest))
-        mended = bold.true_map(right.y_prob)
-        pairs = (right.y_true, right.y_prob), (right.y_true, mended), (left.y_true, left.y_prob)
-        stated, put_right, other = (1000 * policy_cost(*two, costs=(1, 9)).value for two in pairs)
-        assert 15 < stated - put_right < 45 and 15 < put_right - other < 50, seed
+        new = LogitDistortion(slope=0.7).sample(100_000, rng=seed)
+        said = new.true_prob, new.y_prob
+        left, right = (1000 * policy_cost(new.y_true, p, costs=(1, 9)).value for p in said)
+        missed = [1000 * np.mean(new.y_true * (p < 0.1)) for p in said]
+        assert 15 < right - left < 32 and missed[1] > 3 * missed[0], seed
