@@ -39,11 +39,11 @@ PREDICTIONS = {
     "0a": Prediction(
         question="70 % is right on each of ten days. In how many percent of all cases does it "
         "rain on exactly seven?",
-        options=("27", "50", "90"),
+        options=("27", "52", "91"),
         outcome="27",
         why="Six or eight wet days come nearly as often as seven, and five or nine are no rarity. "
-        "So ten days can neither prove nor disprove a promise of 70 %.",
-        tells=(r"\b27 ?%|six or eight|do not test a promise",),
+        "So an honest forecaster misses the seven more often than not.",
+        tells=(r"\b27 ?%|six or eight",),
     )
 }
 

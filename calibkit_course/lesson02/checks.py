@@ -270,8 +270,8 @@ PREDICTIONS = {
         question="Bold and timid rename the numbers of honest. Which of these will differ?",
         options=("accuracy", "AUC", "log loss"),
         outcome="log loss",
-        why="Accuracy and AUC stay to the last digit, because they compare forecasts and forget "
-        "their distances. The log loss looks at the numbers.",
+        why="Accuracy and AUC stay to the last digit, although nearly every number has changed. "
+        "The log loss looks at the numbers.",
         tells=(
             r"leaves the (ranking|order) alone",
             r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)|keeps the (order|ranking)",

@@ -170,7 +170,7 @@ _STATED = tuple(
     for row in (("0.4", "0.3", "0.3"), ("0.3", "0.4", "0.3"), ("0.3", "0.3", "0.4"))
 )
 _TRUE = tuple(
-    tuple(Fraction(text) for text in row) for row in (("0.4", "0", "0.6"), ("0.6", "0.4", "0"))
+    tuple(Fraction(text) for text in row) for row in (("0.4", "0.6", "0"), ("0", "0.4", "0.6"))
 )
 _ROUNDING = 1e-6  # single precision
 
@@ -245,7 +245,7 @@ CHECKS = {
         judge=judge_third_truth,
         hints=(
             "Class 0 states 3/10 in the second and third atoms. Its truth must be 3/10 on average.",
-            "In the second atom the truth of class 0 is 0.6, so in the third it is 0. Now do "
+            "In the second atom the truth of class 0 is 0, so in the third it is 0.6. Now do "
             "class 1.",
         ),
         praise="every class is right on average, and every vector is wrong.",
@@ -300,16 +300,5 @@ PREDICTIONS = {
             r"is not calibration|prove nothing|gaps? cancel|cancel in the mean|fools them",
             r"\b0\.106\b|\b10\.6\b|opposite sign",
         ),
-    ),
-    "3f": Prediction(
-        question=(
-            "There are three atoms, and each stated vector is wrong. Which calibration error sees "
-            "it?"
-        ),
-        options=("confidence", "class-wise", "strong"),
-        outcome="strong",
-        why="Every number is stated in atoms whose errors cancel, for each class. The error shows "
-        "only when whole vectors are compared.",
-        tells=(r"every view calibrated|whose errors cancel|only .{0,20}strong",),
     ),
 }

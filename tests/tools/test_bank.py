@@ -101,6 +101,12 @@ def room_used() -> list[str]:
     return [f"{model.budget_share * model.room:.1f}"]
 
 
+def two_means() -> list[str]:
+    said, right = np.repeat([0.9, 0.6], 10), np.tile(np.arange(10) < 7, 2)
+    true = expected_calibration_error(right, said, bins=10).value
+    return [f"{said.mean() - right.mean():.2f}", f"{true:.2f}"]
+
+
 def knots() -> list[str]:
     return [f"{np.interp(0.7, [0, 0.5, 1], [0.1, 0.4, 0.8]):.2f}"]
 
@@ -140,11 +146,12 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "00.1": lambda: [f"{120 / 6:.0f}"],
     "00.4": lambda: [f"{decision_threshold([[0, 3000], [900, 900]]):.1f}"],
     "01.1": groups,
-    "01.2": lambda: [f"{0.18 / math.sqrt(4):.2f}"],
+    "01.2": lambda: [f"{100 * (0.18 / 0.06) ** 2:.0f}"],
     "02.1": scores,
     "02.2": base_rate,
     "03.1": room_used,
     "03.2": lambda: [f"{1 - 0.85:.2f}"],
+    "03.4": two_means,
     "04.1": bin_mean,
     "04.2": null_level,
     "05.1": two_fits,

@@ -192,7 +192,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
     if not fenced:  # as where there is no `unshare`
         monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
-    sure = made.short('lesson.predict("0a", "90", sure=0.5)', 'lesson.reveal("0a")')
+    sure = made.short('lesson.predict("0a", "91", sure=0.5)', 'lesson.reveal("0a")')
     wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "before reveal"})
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     out = tmp_path / "out"

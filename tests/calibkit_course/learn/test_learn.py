@@ -683,12 +683,12 @@ def test_nothing_is_stored_outside_a_workbook(
 def test_progress_survives_a_restart(workbook: Path) -> None:
     lesson = open_lesson("00")
     assert not workbook.exists(), "looking writes nothing"
-    lesson.predict("0a", "50")
+    lesson.predict("0a", "52")
     lesson.reveal("0a")
     lesson.check("0.1", 1 / 6)
     again = open_lesson("00")
     assert repr(again.progress()) == repr(lesson.progress())
-    assert 'You guessed "50"' in again.reveal("0a").text
+    assert 'You guessed "52"' in again.reveal("0a").text
     for blank in (..., learn.exercises.MISSING):  # the setup cell, then cells in any order
         again.check("0.1", blank)
     assert "✓ Correct" in repr(open_lesson("00").progress())
@@ -696,8 +696,8 @@ def test_progress_survives_a_restart(workbook: Path) -> None:
     assert "≈ Almost" in repr(open_lesson("00").progress())
     assert [path.name for path in workbook.iterdir()] == ["00.json"]
     assert json.loads((workbook / "00.json").read_text()) == {
-        "guesses": {"0a": "50"},
-        "revealed": {"0a": "50"},
+        "guesses": {"0a": "52"},
+        "revealed": {"0a": "52"},
         "states": {"0.1": "Almost"},
         "points": {},
     }

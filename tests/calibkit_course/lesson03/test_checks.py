@@ -137,10 +137,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "3.5": [
         ([0.3, 0.3, 0.4], "this atom would then be true"),
-        ([0, 0.60001, 0.39999], "so 0.30000 is wanted on average, not 0.30001"),
-        ([0, 0.6, 0.40001], "these sum to 1.00001, not to 1.00000"),
-        ([0.6, 0, 0.4], "class 0 is stated as 0.3 twice"),
-        ([0, 0.4, 0.6], "class 1 is stated as 0.3 twice"),
+        ([0.60001, 0, 0.39999], "so 0.30000 is wanted on average, not 0.30001"),
+        ([0.6, 0, 0.40001], "these sum to 1.00001, not to 1.00000"),
+        ([0, 0.6, 0.4], "class 0 is stated as 0.3 twice"),
+        ([0.6, 0.3, 0.1], "class 1 is stated as 0.3 twice"),
         ([0, 0.6, 0.3], "sum to 0.9, not to 1"),
         ([-0.2, 0.6, 0.6], "is not a probability"),
         ([0, 0.6], "2"),
@@ -165,7 +165,7 @@ RIGHT: dict[str, list[Any]] = {
         two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
         fakes.ClassKnobs.with_directions(0.9, ("over", "under"), (0.5, 0.9)),
     ],
-    "3.5": [[0, 0.6, 0.4], ("0", "3/5", Fraction(2, 5))],
+    "3.5": [[0.6, 0, 0.4], ("3/5", "0", Fraction(2, 5))],
 }
 
 
@@ -222,11 +222,12 @@ def test_the_two_readings_swap_accuracy_and_mean_confidence() -> None:
     assert truth_first.expected == pytest.approx(said_first.expected, abs=1e-9)
 
 
-def test_the_third_atom_of_the_exercise_is_the_one_of_the_package() -> None:
+def test_the_exercise_has_the_mirror_image_of_the_three_atoms() -> None:
     module = importlib.import_module("calibkit_course.lesson03.checks")
     atoms = finite.example("three atoms")
     assert atoms.confidence == module._STATED
-    assert atoms.truth == (*module._TRUE, (0, Fraction(3, 5), Fraction(2, 5)))
+    mirror = [[row[k] for k in (0, 2, 1)] for row in (atoms.truth[k] for k in (0, 2, 1))]
+    assert mirror == [*map(list, module._TRUE), [Fraction(3, 5), 0, Fraction(2, 5)]]
     assert set(atoms.class_wise_errors()) == {0}
 
 
