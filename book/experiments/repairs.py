@@ -59,7 +59,11 @@ REPAIRS: Mapping[str, Any] = {
     "small network": MLPClassifier((8,), solver="lbfgs", alpha=0.1, random_state=0),
 }
 # What fits above a column of the page.
-SHORT = {"vector scaling": "vector", "isotonic, class by class": "isotonic", "small network": "network"}
+SHORT = {
+    "vector scaling": "vector",
+    "isotonic, class by class": "isotonic",
+    "small network": "network",
+}
 
 
 def excesses(
