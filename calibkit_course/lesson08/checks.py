@@ -361,6 +361,15 @@ PREDICTIONS = {
         tells=(r"is not α|no rate of false alarms|falls by less than",),
     ),
     "8d": Prediction(
+        question="The MLB forecasts, 15,747 games, have a TCE of 13.7 % at α = 5 %. What would a "
+        "calibrated model with these predictions show on average?",
+        options=("about 1 %", "about 5 %", "about 11 %"),
+        outcome="about 11 %",
+        why="It shows 11.5 %, so the 13.7 % are no evidence. With 15,747 games the test is sharp, "
+        "and the predictions of a bin differ among themselves.",
+        tells=(r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.5 %",),
+    ),
+    "8e": Prediction(
         question="All logits are shifted, and the predictions lie evenly about 1/2. "
         "Spiegelhalter's test…",
         options=("nearly always sees it", "sees it half the time", "hardly ever sees it"),
@@ -368,13 +377,5 @@ PREDICTIONS = {
         why="It looks at the Brier score alone. Compared with what the predictions promise, a "
         "shift makes that score worse on one side of 1/2 and better on the other. The two cancel.",
         tells=(r"no test sees everything|Spiegelhalter[^.]{0,80}(blind|not see|misses|hardly)",),
-    ),
-    "8e": Prediction(
-        question="The MLB forecasts have a TCE of 13.7 %, at α = 5 %. Are they miscalibrated?",
-        options=("yes", "no evidence"),
-        outcome="no evidence",
-        why="A calibrated model with these predictions shows 11.5 % on average. With 15,747 games "
-        "the test is sharp, and the predictions of a bin differ among themselves.",
-        tells=(r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.5 %",),
     ),
 }

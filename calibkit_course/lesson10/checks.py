@@ -239,7 +239,8 @@ CHECKS = {
             "Then call `undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss of both "
             "repairs.",
         ),
-        praise="the exact inverse wins: cooling is the wrong shape for smoothed labels.",
+        praise="the exact inverse wins: dividing logits, here by less than 1, has the wrong shape "
+        "for smoothed labels.",
         tolerance=0.0005,
     ),
     "10.6": Check(
@@ -258,7 +259,8 @@ CHECKS = {
 PREDICTIONS = {
     "10a": Prediction(
         question="From epoch 12 to 40 the loss on the training images falls to nearly 0, and the "
-        "accuracy on validation images hardly moves. What does their log loss do?",
+        "accuracy on validation images hardly moves. What does the log loss on the "
+        "validation images do?",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Accuracy has nearly found its level, and each wrong answer is given with more "

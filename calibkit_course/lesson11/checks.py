@@ -262,12 +262,13 @@ PREDICTIONS = {
         tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
     "11c": Prediction(
-        question="Histogram binning gets more and more bins. Which of these has the lowest "
-        "measured ECE?",
-        options=("1 bin", "5 bins", "20 bins", "100 bins"),
-        outcome="1 bin",
-        why="One bin says the share of events to everybody. That is calibrated, and useless.",
-        tells=(r"lowest ECE can go with|one bin[^.]{0,60}calibrated",),
+        question="By the ECE the histogram with 1 bin wins. How many bins does the one have that "
+        "is closest to the truth?",
+        options=("5 bins", "12 bins", "35 bins", "100 bins"),
+        outcome="12 bins",
+        why="Fewer bins average what differs, more bins follow chance. The log loss chooses the "
+        "same 12, without knowing the truth.",
+        tells=(r"\b12 bins|\btwelve bins",),
     ),
     "11d": Prediction(
         question="There are 1,000 calibration rows. In which share of predictions does the "
@@ -279,7 +280,7 @@ PREDICTIONS = {
         tells=(r"no confidence interval|(one|another) label (changes|could change)",),
     ),
     "11e": Prediction(
-        question="8,000 rows lie in 512 bins. How many times the true error is the plain one?",
+        question="8,000 rows lie in 512 bins. The plain error is how many times the true one?",
         outcome=4.3,
         unit="times",
         why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "

@@ -165,7 +165,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "08.2": lambda: [f"{(1 + 4) / (1 + 99):.2f}"],
     "09.1": lambda: [f"{160 / (50_000 * 0.002):.1f}"],
     "09.2": hospitals,
-    "09.3": lambda: [f"{13 / 10:.1f}"],
+    "09.3": lambda: [f"{50 / 40:.2f}"],
     "10.1": two_logits,
     "11.2": lambda: [f"{brier_score([0], [1.0]).value:.0f}"],
     "12.3": lambda: [f"{0.3 + 0.2:.1f}"],

@@ -207,6 +207,9 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     assert best == [PREDICTIONS["11a"].outcome, PREDICTIONS["11b"].outcome]
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
     assert ratio is not None and float(ratio[1]) == PREDICTIONS["11e"].outcome
+    tried = lesson11.which_number_view(n_bins=100)
+    stops = [f"{tried.chosen(values)} bins" for values in (tried.far, tried.loss)]
+    assert stops == [PREDICTIONS["11c"].outcome] * 2
     wild = {row[0].strip(): [float(v) for v in row[1:]] for row in WILD.findall(stored)}
     maps = {name: row for name, row in wild.items() if name != "as it is"}
     assert len(maps) == 5
