@@ -12,8 +12,8 @@ MODEL = (
 REPORT = Rubric(
     points=(
         "It says how many predictions were looked at: 8,886.",
-        "It names the expected calibration error with its interval (0.0355, from 0.0252 to 0.0409), "
-        "and what a calibrated model would show (0.0097).",
+        "It names the expected calibration error with its interval (0.0355, from 0.0252 to "
+        "0.0409), and what a calibrated model would show (0.0097).",
         "It says which way the forecasts are wrong: favourites are stated too high.",
         "It puts what trust costs beside what no model costs, with the prices: a bet in vain costs "
         "9, a winner missed 1.",
