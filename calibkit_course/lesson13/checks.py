@@ -318,12 +318,7 @@ PREDICTIONS = {
     ),
     "13b": Prediction(
         question="Now both mistakes cost 1. Which of the three models is the cheapest?",
-        options=(
-            "the calibrated one",
-            "the over-confident one",
-            "the under-confident one",
-            "all cost the same",
-        ),
+        options=("calibrated", "over-confident", "under-confident", "all cost the same"),
         outcome="all cost the same",
         why="Where both mistakes cost the same the threshold is 1/2, as for the accuracy. All "
         "three put the same patients on the same side of it, so they decide alike.",
