@@ -307,10 +307,11 @@ PREDICTIONS = {
     "12b": Prediction(
         question="All four diagrams are straight. How far are the stated vectors from the true "
         "ones, on average, added over the three classes?",
-        options=("0", "0.2", "0.5", "0.8"),
+        options=("0", "0.2", "0.8", "1.2"),
         outcome="0.8",
-        why="Each number is stated by several vectors, and their errors cancel. No truth with "
-        "these four straight diagrams lies farther away than 0.8.",
+        why="In each class, each number is stated by two of the vectors, and as a confidence 0.6 "
+        "by all six; the errors cancel. No truth with these four straight diagrams lies farther "
+        "away than 0.8.",
         tells=(r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",),
     ),
     "12c": Prediction(
@@ -330,7 +331,7 @@ PREDICTIONS = {
         options=("confidence", "class-wise", "both", "neither"),
         outcome="both",
         why="Seen one number at a time, the cycle looks like boldness, and one number repairs "
-        "that. The vectors stay as wrong as they were.",
+        "that. The vectors stay two thirds as wrong as they were.",
         tells=(r"looks like boldness|both diagrams are nearly straight|finds that out",),
     ),
     "12e": Prediction(

@@ -252,8 +252,8 @@ CHECKS = {
         hints=(
             "At the threshold the bet wins nothing on average: p times the win is (1 - p) times "
             "the stake.",
-            "Solve for p. What a wrong bet loses stands above the line, and the sum of both "
-            "stands below.",
+            "Solve for p. What a wrong bet loses is the numerator, and the sum of both is the "
+            "denominator.",
         ),
         praise="only the ratio of stake and win counts. The model has no say in it.",
     ),
@@ -318,7 +318,7 @@ PREDICTIONS = {
     ),
     "13b": Prediction(
         question="Now both mistakes cost 1. Which of the three models is the cheapest?",
-        options=("the calibrated one", "the over-confident one", "all cost the same"),
+        options=("calibrated", "over-confident", "under-confident", "all cost the same"),
         outcome="all cost the same",
         why="Where both mistakes cost the same the threshold is 1/2, as for the accuracy. All "
         "three put the same patients on the same side of it, so they decide alike.",

@@ -250,18 +250,6 @@ CHECKS = {
         ),
         praise="half the width takes four times the rows. Ask before the data are collected.",
     ),
-    "14.3": Check(
-        task="Repair a broken file",
-        variable="my_rows",
-        judge=judge_rows,
-        hints=(
-            "Print some rows that do not sum to 1. Which column looks odd, and what must it hold?",
-            "Fill the empty column with `1 - prob[bad].sum(axis=1)`. Then audit: the answer to "
-            "question 1 says how the labels stand. `np.roll` moves them, as this export has done.",
-        ),
-        praise="each number that you filled in follows from the others. Dividing by the sum would "
-        "have called 22 owls impossible.",
-    ),
     "14.2": Check(
         task="Write three honest sentences",
         variable="my_report",
@@ -274,6 +262,18 @@ CHECKS = {
             "beside no model. The third says which repair gains how much on held-out rows, "
             "with its interval.",
         ),
+    ),
+    "14.3": Check(
+        task="Repair a broken file",
+        variable="my_rows",
+        judge=judge_rows,
+        hints=(
+            "Print some rows that do not sum to 1. Which column looks odd, and what must it hold?",
+            "Fill the empty column with `1 - prob[bad].sum(axis=1)`. Then audit: the answer to "
+            "question 1 says how the labels stand. `np.roll` moves them, as this export has done.",
+        ),
+        praise="each number that you filled in follows from the others. Dividing by the sum would "
+        "have called 22 owls impossible.",
     ),
     "14.4": Check(
         task="Try the repair on rows it has not seen",
@@ -292,11 +292,11 @@ CHECKS = {
 PREDICTIONS = {
     "14a": Prediction(
         question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. Somebody "
-        "asks for a repair. What do you take first?",
-        options=("temperature scaling", "Platt scaling", "more rows", "a look at the file"),
-        outcome="a look at the file",
-        why="Labels in random order would fit as well as these. A diagram calls such a model "
-        "over-confident, and a calibrator turns every prediction into nearly the base rate.",
+        "asks for a repair. Which do you take?",
+        options=("temperature scaling", "Platt scaling", "an isotonic map", "none of these"),
+        outcome="none of these",
+        why="Labels in random order would fit as well as these. First look whether labels and "
+        "predictions belong together.",
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(

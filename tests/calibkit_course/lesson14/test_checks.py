@@ -139,9 +139,9 @@ def test_the_model_answer_says_what_the_audit_says() -> None:
     report = audit(won, np.maximum(home, 1 - home), costs=(9, 1))
     error, costs, gain = (report[t].numbers for t in ("calibration", "costs", "repair"))
     stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
-    stated += [costs[k] for k in ("cost", "ignoring")]
-    assert all(f"{number:.3f}" in MODEL for number in stated)
-    assert all(f"{gain[k]:.4f}" in MODEL for k in ("gain", "gain_low", "gain_high"))
+    stated += [gain[k] for k in ("gain", "gain_low", "gain_high")]
+    assert all(f"{number:.4f}" in MODEL for number in stated)
+    assert all(f"{costs[k]:.3f}" in MODEL for k in ("cost", "ignoring"))
     assert CHECKS["14.2"].look_at("14.2", MODEL).state is State.COMPARE
     assert CHECKS["14.2"].look_at("14.2", MODEL, range(1, 7)).state is State.SELF_ASSESSED
 
