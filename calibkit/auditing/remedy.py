@@ -1,5 +1,6 @@
 """The sixth answer in words: which repair, what speaks against it, and what to do at all."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,7 +21,9 @@ REPAIRED = {
 
 
 def interval_in_words(level: float, low: float, high: float) -> str:
-    """Return an interval with its content in per cent."""
+    """Return an interval with its content in per cent, or that there is none."""
+    if math.isnan(low):
+        return "too few rows decide for an interval"
     return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"
 
 

@@ -59,3 +59,6 @@ def test_where_there_is_none_the_reason_is_said() -> None:
     sure = ck.audit([0, 1] * 30, [0.0, 0.9] * 30, n_draws=99)
     assert np.isnan(sure.weak.columns["value"]).all()
     assert "holds 0 or 1, whose logit is infinite" in sure.text()
+    nobody = " ".join(ck.audit(Y, P, costs=(999, 1), n_draws=99).text().split())
+    assert "too few rows decide for an interval" in nobody
+    assert "nan" not in nobody
