@@ -334,8 +334,7 @@ def _view_test(
     scores = count - one.expected.sum(), lever - one.expected_lever
     z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
     n, mass = len(happened), float(one.scale.sum())
-    # Rounded, so that a half is printed alike by every processor.
-    means = [round(float(one.scale @ part / mass), 14) for part in (one.prob, happened)]
+    means = [round(float(one.scale @ x / mass), 14) for x in (one.prob, happened)]  # alike anywhere
     return ViewTest(
         view=view,
         n=n,
