@@ -258,8 +258,8 @@ CHECKS = {
             "The first sentence says how many rows there are, which error they show with its "
             "interval, and what a calibrated model would show. All three stand "
             "in the third answer, `bets['calibration']`.",
-            "The second sentence says which way the model is wrong, and what trust costs "
-            "beside no model. The third says which repair gains how much on held-out rows, "
+            "The second sentence says which way the model is wrong, what trust costs beside no "
+            "model, and whether this may be chance. The third says which repair gains how much on held-out rows, "
             "with its interval.",
         ),
     ),
@@ -291,12 +291,12 @@ CHECKS = {
 
 PREDICTIONS = {
     "14a": Prediction(
-        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. Somebody "
-        "asks for a repair. Which do you take?",
-        options=("temperature scaling", "Platt scaling", "an isotonic map", "none of these"),
-        outcome="none of these",
-        why="Labels in random order would fit as well as these. First look whether labels and "
-        "predictions belong together.",
+        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. What is "
+        "wrong with this model?",
+        options=("far too bold", "knows next to nothing", "nothing", "too few rows"),
+        outcome="nothing",
+        why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "
+        "fit as well as these.",
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(
@@ -304,8 +304,8 @@ PREDICTIONS = {
         "it in nine clinics of ten?",
         options=("about 1 point", "about 4 points", "about 9 points"),
         outcome="about 9 points",
-        why="An error of four points is found in about one clinic of six. Chance pulls half of the "
-        "measured ones below it, and the audit asks for more than that.",
+        why="Chance pulls half of the measured errors below the true one, by up to four points, "
+        "and the audit asks for more than one such pull.",
         tells=(r"hundred times the rows|nine points is|\b0\.08[78]\b",),
     ),
     "14c": Prediction(
@@ -322,8 +322,8 @@ PREDICTIONS = {
         "price trust costs more than no bet at all?",
         options=("yes", "no", "it cannot tell"),
         outcome="it cannot tell",
-        why="With one bet in ten lost she would be even. She made 478 bets, so 48 lost ones were "
-        "due, and 56 came; chance moves such a count by six or seven either way.",
+        why="That the forecasts are wrong is nearly certain, but her purse asks another question. "
+        "With 48 lost bets of 478 she would be even, and chance moves such a count by six or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(

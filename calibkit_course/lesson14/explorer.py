@@ -59,10 +59,10 @@ _CONTROLS = (
     ),
 )
 _PRESETS: tuple[Preset, ...] = (
-    ("Screening, first 30 rows", {"rows": 30}),
-    ("First 120", {"rows": 120}),
-    ("All 2,500", {}),
-    ("All, a miss costs 20 false alarms", {"costs": "1 : 20"}),
+    ("Screening, first 30 rows", {"rows": 30, "costs": "1 : 20"}),
+    ("First 120", {"rows": 120, "costs": "1 : 20"}),
+    ("First 250", {"rows": 250, "costs": "1 : 20"}),
+    ("All 2,500", {"costs": "1 : 20"}),
 )
 
 
