@@ -306,15 +306,15 @@ CHECKS = {
 
 PREDICTIONS = {
     "13a": Prediction(
-        question="Treating a healthy patient costs 1, missing a sick one costs 19. Which of three "
-        "models with the same accuracy costs more than treating everybody without a model?",
-        options=("none", "the over-confident one", "the under-confident one", "both of these"),
-        outcome="the over-confident one",
+        question="Treating everybody costs 0.70 per patient, and the over-confident model promises "
+        "0.38. What will it cost in truth?",
+        options=("about 0.4", "about 0.55", "about 0.7", "about 0.9"),
+        outcome="about 0.9",
         why=(
             "It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
             "to treat, and one missed patient costs as much as 19 treatments in vain."
         ),
-        tells=(r"can cost more than|over-confident[^.]{0,80}(costs more|worse than)",),
+        tells=(r"can cost more than|over-confident[^.]{0,80}(costs more|worse than)|0\.87",),
     ),
     "13b": Prediction(
         question="Now both mistakes cost 1. Which of the three models is the cheapest?",
