@@ -31,7 +31,7 @@ _CONTROLS = (
         label="Attempt",
         values=tuple(range(1, 21)),
         default=1,
-        book=(1, 2),
+        book=(1, 9),
         unit="of 20",
     ),
 )

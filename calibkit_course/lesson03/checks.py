@@ -39,6 +39,8 @@ SAY = {
     ),
     "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
     "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
+    "share for error": "you took the error for the share. Divide it by the room first.",
+    "no 1/K": "the room is the accuracy minus 1/K. Here the 1/K was left out.",
     "mixed": "it is under-confident here and over-confident there. Use one direction.",
     # 3.3
     "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
@@ -113,9 +115,12 @@ def judge_order(answer: Any) -> str | None:
         return SAY["accuracy"].format(**answers.apart(accuracy, 0.8))
     if said > accuracy + 1e-9:
         return SAY["too sure"].format(**answers.apart(said, accuracy))
-    if not same(error, 0.1, 0.01):
-        return SAY["error"].format(**answers.apart(error, 0.1))
-    return None if same(error, accuracy - said, 1e-6) else SAY["mixed"]
+    if not same(error, accuracy - said, 1e-6):
+        return SAY["mixed"]
+    if same(error, 0.1, 0.01):
+        return None
+    slip = answers.slip_of(error, {"share for error": 0.06, "no 1/K": 0.075}, 1e-3) or "error"
+    return SAY[slip].format(**answers.apart(error, 0.1))
 
 
 def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float, float, float]:
