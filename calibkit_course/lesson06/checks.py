@@ -284,12 +284,12 @@ CHECKS = {
                 "a null level, an interval or a test.",
                 "Its verdict is that the numbers do not show which program is better calibrated. "
                 "It does not say that the two are equal.",
-                "It says what to ask for, such as both programs on the same images, with an "
-                "interval for the difference.",
+                "It says what to ask for, such as both programs on the same images and on "
+                "many more of them, with an interval for the difference.",
             ),
             model="On 1,000 images each, most pairs of perfect programs differ by more than 0.002, "
             "so the two numbers do not show which program is better calibrated. I ask for both "
-            "programs on the same images, with an interval for the difference.",
+            "programs on the same images and on many more, with an interval for the difference.",
         ),
         hints=(
             "Put the gap of 0.002 beside what the cell has printed.",

@@ -19,14 +19,14 @@ def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any) -> float:
     return 100 * error.value
 
 
-def mean_tce(model: LogitDistortion, n: int, rule: Any, n_sets: int = 20) -> float:
+def mean_tce(model: LogitDistortion, n: int, rule: Any, n_sets: int) -> float:
     """Return the mean TCE in per cent over data sets of n rows, always the same ones."""
     rng = np.random.default_rng(8)
     samples = (model.sample(n, rng) for _ in range(n_sets))
     return float(np.mean([rejected(s.y_true, s.y_prob, rule) for s in samples]))
 
 
-def mean_of_bin_tests(model: LogitDistortion, n: int, n_sets: int = 20) -> float:
+def mean_of_bin_tests(model: LogitDistortion, n: int, n_sets: int) -> float:
     """Test each of ten bins as a whole; return the mean share in rejected bins, in per cent."""
     rng, shares = np.random.default_rng(8), []
     for sample in (model.sample(n, rng) for _ in range(n_sets)):

@@ -22,6 +22,7 @@ SAY = {
     "order": "the lower end comes before the upper one.",
     "around": "this range lies around the measured ratio. By chance, ratios lie around 1.",
     "outer": "this range holds 95 % of calibrated models. Take 1.645, not 1.96.",
+    "observed": "this takes the root of what came. Chance is measured by what was expected: √E.",
     "chance": "the ends should be near {low:.2f} and {high:.2f}: 1 minus and plus 1.645 / √E.",
     # 9.2
     "needed call": "`events_needed({factor:g})`",
@@ -54,6 +55,7 @@ SAY = {
 # --- 9.1 ---------------------------------------------------------------------------------------
 
 
+_COUNTED = 246  # events in the data of the exercise
 _QUANTILES = (0.05, 0.95, 0.025, 0.975)  # those that are asked for, and those of a slip
 
 
@@ -84,7 +86,8 @@ def judge_ratio(answer: Any) -> str | None:
         if same(low, wanted[3], 0.02) and same(high, wanted[4], 0.02):
             return SAY["outer"]
         return SAY["chance"].format(low=wanted[1], high=wanted[2])
-    return None
+    root = 1.645 / np.sqrt(_COUNTED)
+    return SAY["observed"] if same((high - low) / 2, root, 0.004) else None
 
 
 # --- 9.2 ---------------------------------------------------------------------------------------
