@@ -507,7 +507,7 @@ def test_without_python_the_prepared_states_still_work(browser: Any, address: st
     here.page.keyboard.press("ArrowRight")
     assert root.locator(".ck-readout").inner_text() != before
     here.context.unroute_all()
-    here.context.route("**/six-*.whl", lambda route: route.fulfill(body="half a file"))
+    here.context.route("**/calibkit.tar.gz", lambda route: route.fulfill(body="half a file"))
     root.get_by_role("button", name="Try again").click()
     here.page.wait_for_function(
         "button => !button.disabled", arg=root.locator('[data-role="live"]').element_handle()

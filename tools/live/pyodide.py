@@ -6,6 +6,7 @@ the packages of the lessons, and calibkit; ``import calibkit`` in a cell then fi
 """
 
 import email
+import gzip
 import hashlib
 import json
 import shutil
@@ -20,6 +21,7 @@ from tools.virtual_environment import Failure
 
 Entry = dict[str, Any]
 
+ARCHIVE = "calibkit.tar.gz"
 # What the lessons import, with all that it depends on. Parquet files wait until one is opened.
 WANTED = ("scikit-learn", "matplotlib", "ipython", "micropip", "pyarrow")
 # The kernel asks for these by name: completion by jedi, encryption, a history in a database. No
@@ -121,6 +123,47 @@ def write_lock(folder: Path, lock: Entry) -> None:
         if missing:
             raise Failure(f"{key} depends on {', '.join(sorted(missing))}, which is not there.")
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+
+
+def in_one_archive(folder: Path) -> None:
+    """Put the wheels that every page needs into one archive, which a browser unpacks at once.
+
+    The lock calls it calibkit; what only Pyodide can load, shared libraries, stays beside it.
+    """
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    packages: dict[str, Entry] = lock["packages"]
+    inside, todo = set[str](), [*DEPENDS, *STAND_INS]
+    while todo:
+        name = todo.pop().replace("_", "-")
+        if name not in inside and packages[name]["file_name"].endswith(".whl"):
+            inside.add(name)
+            todo += packages[name]["depends"]
+    entries = [packages.pop(name) for name in sorted(inside)]
+    with (
+        gzip.GzipFile(folder / ARCHIVE, "wb", 9, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for entry in entries:
+            move_files(folder / entry["file_name"], archive)
+    names = {name.replace("_", "-") for entry in entries for name in entry["depends"]} - inside
+    whole = {"name": "calibkit", "version": "0", "file_name": ARCHIVE, "install_dir": "site"}
+    whole |= {"sha256": sha256(folder / ARCHIVE), "package_type": "package"}
+    whole |= {"imports": sorted({name for entry in entries for name in entry["imports"]})}
+    for entry in packages.values():
+        left = [name for name in entry["depends"] if name.replace("_", "-") not in inside]
+        entry["depends"] = left if left == entry["depends"] else [*left, "calibkit"]
+    packages["calibkit"] = whole | {"depends": sorted(names), "unvendored_tests": False}
+    write_lock(folder, lock)
+
+
+def move_files(wheel: Path, archive: tarfile.TarFile) -> None:
+    """Move the files of a wheel into an archive."""
+    with zipfile.ZipFile(wheel) as packed:
+        for name in sorted({*packed.namelist()}):  # of two files of one name the later one counts
+            entry = tarfile.TarInfo(name)
+            entry.size = packed.getinfo(name).file_size
+            archive.addfile(entry, packed.open(name))
+    wheel.unlink()
 
 
 def locked(wheel: Path) -> dict[str, Entry]:

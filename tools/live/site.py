@@ -159,6 +159,7 @@ def python_for_pages() -> Path:
     pyodide.assemble(archive, wheels, [*ours, wheel], folder)
     print("Compiling Python for the page (half a minute) ...", flush=True)
     command(program("node"), HERE / "compiled.mjs", folder)
+    pyodide.in_one_archive(folder)
     stamp.write_text(wanted, encoding="utf-8")
     return folder
 
@@ -182,6 +183,11 @@ def lite(python: Path, target: Path) -> None:
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
     shutil.copy(HERE / "watch.js", target)
+    for name in ("start.js", "early.js"):
+        shutil.copy(HERE / name, target / "static" / "pyodide")
+    settings = target / "jupyter-lite.json"  # JupyterLite names Pyodide itself
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace("/pyodide.js", "/start.js"), encoding="utf-8")
     for app in LITE_CONFIG["apps"]:
         page = target / app / "index.html"
         html = page.read_text(encoding="utf-8")
