@@ -46,11 +46,20 @@ PYODIDE_KERNEL: dict[str, Any] = {
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
 # What these menus name a second time, with a warning each.
+MENUS = "@jupyterlab/mainmenu-extension:plugin"
 REPEATING = (
     "@jupyter-notebook/application-extension:menus",
     "@jupyterlab/docmanager-extension:download",
 )
+DOWNLOAD = {"command": "docmanager:download", "rank": 6}  # JupyterLite has it in no menu
 TWICE = ("application:close", "filemenu:close-and-cleanup", "docmanager:download")
+# Its shortcuts lead out of the folder, which browsers say in warnings.
+MANIFEST = '<link rel="manifest" href="../manifest.webmanifest" />'
+# JupyterLab's outline asks for headings of a cell that it no longer lists: then there are none.
+HEADING = (
+    "if(void 0!==n){const e=this.headings[n]",
+    "if(this.headings[n]){const e=this.headings[n]",
+)
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -185,13 +194,11 @@ def lite(python: Path, target: Path) -> None:
     shutil.copy(HERE / "watch.js", target)
     for name in ("start.js", "early.js"):
         shutil.copy(HERE / name, target / "static" / "pyodide")
-    settings = target / "jupyter-lite.json"  # JupyterLite names Pyodide itself
-    text = settings.read_text(encoding="utf-8")
-    settings.write_text(text.replace("/pyodide.js", "/start.js"), encoding="utf-8")
+    mend(target / "jupyter-lite.json", "/pyodide.js", "/start.js")
     for app in LITE_CONFIG["apps"]:
-        page = target / app / "index.html"
-        html = page.read_text(encoding="utf-8")
-        page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
+        mend(target / app / "index.html", MANIFEST, "")
+        mend(target / app / "index.html", "</head>", WATCH + "</head>")
+    mend(next((target / "build").glob("jlab_core.*.js")), *HEADING)
     mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
@@ -199,13 +206,23 @@ def lite(python: Path, target: Path) -> None:
         listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
+def mend(path: Path, old: str, new: str) -> None:
+    """Put other words into a file of JupyterLite."""
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        raise Failure(f"{path.name} of JupyterLite is not what the site was made for: no {old!r}.")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
 def mend_settings(schemas: Path) -> None:
-    """Take two keys from the notebook, which a slider in an output needs, and what menus repeat."""
+    """Take two keys, which a slider needs, and what menus repeat; let lessons be downloaded."""
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
         menus = entry["schema"].get("jupyter.lab.menus", {}).get("main", ())
         for menu in menus if entry["id"] in REPEATING else ():
             menu["items"] = [one for one in menu["items"] if one.get("command") not in TWICE]
+        if entry["id"] == MENUS:
+            menus[0]["items"].append(DOWNLOAD)
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")
