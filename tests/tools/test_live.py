@@ -158,8 +158,9 @@ def test_arrows_reach_the_sliders_and_menus_repeat_nothing(tmp_path: Path) -> No
     kept = shortcut("ArrowDown")
     keys = [shortcut("ArrowLeft"), kept, shortcut("ArrowRight")]
     entries = [{"id": "a", "schema": {"jupyter.lab.shortcuts": keys}}, {"id": "b", "schema": {}}]
-    twice, once = ({"command": name} for name in ("docmanager:download", "docmanager:save"))
-    for name in (live.REPEATING[-1], live.MENUS):
+    download = {"command": "docmanager:download", "rank": 6}
+    twice, once = ({"command": name} for name in (live.TWICE[0], "docmanager:save"))
+    for name in (live.NOTEBOOK_MENUS, live.MENUS):
         menu = {"jupyter.lab.menus": {"main": [{"items": [twice, once]}]}}
         entries.append({"id": name, "schema": menu})
     path = tmp_path / "all.json"
@@ -168,7 +169,7 @@ def test_arrows_reach_the_sliders_and_menus_repeat_nothing(tmp_path: Path) -> No
     *written, menus, main = json.loads(path.read_text(encoding="utf-8"))
     assert [entry["schema"] for entry in written] == [{"jupyter.lab.shortcuts": [kept]}, {}]
     assert menus["schema"]["jupyter.lab.menus"]["main"] == [{"items": [once]}]
-    assert main["schema"]["jupyter.lab.menus"]["main"] == [{"items": [twice, once, live.DOWNLOAD]}]
+    assert main["schema"]["jupyter.lab.menus"]["main"] == [{"items": [twice, once, download]}]
 
 
 # --- what a reader is told when something fails --------------------------------------------------
@@ -181,7 +182,7 @@ def watched(browser: Any, tmp_path: Path) -> Iterator[Any]:
     packed = b"a wheel"
     entry = {"file_name": "calibkit.whl", "sha256": digest(packed), "depends": []}
     for name, data in {
-        "watch.js": (live.HERE / "watch.js").read_bytes(),
+        "static/pyodide/watch.js": (live.HERE / "watch.js").read_bytes(),
         "static/pyodide/pyodide-lock.json": json.dumps({"packages": {"calibkit": entry}}).encode(),
         "static/pyodide/calibkit.whl": packed,
         "notebooks/index.html": (

@@ -38,28 +38,21 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
-WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></script>'
+WATCH = '<link rel=icon href=favicon.ico><script defer src="../static/pyodide/watch.js"></script>'
+# What it takes the place of: shortcuts that lead out of the folder, which browsers warn of.
+MANIFEST = '<link rel="manifest" href="../manifest.webmanifest" />'
 # What the kernel of a page says of itself.
 PYODIDE_KERNEL: dict[str, Any] = {
     "kernelspec": {"display_name": "Python (Pyodide)", "language": "python", "name": "python"},
     "language_info": workbook.KERNEL["language_info"]
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
-# What these menus name a second time, with a warning each.
+# What the menus of notebooks name a second time, with a warning each; what JupyterLite's lack.
+NOTEBOOK_MENUS = "@jupyter-notebook/application-extension:menus"
+TWICE = ("application:close", "filemenu:close-and-cleanup")
 MENUS = "@jupyterlab/mainmenu-extension:plugin"
-REPEATING = (
-    "@jupyter-notebook/application-extension:menus",
-    "@jupyterlab/docmanager-extension:download",
-)
-DOWNLOAD = {"command": "docmanager:download", "rank": 6}  # JupyterLite has it in no menu
-TWICE = ("application:close", "filemenu:close-and-cleanup", "docmanager:download")
-# Its shortcuts lead out of the folder, which browsers say in warnings.
-MANIFEST = '<link rel="manifest" href="../manifest.webmanifest" />'
 # JupyterLab's outline asks for headings of a cell that it no longer lists: then there are none.
-HEADING = (
-    "if(void 0!==n){const e=this.headings[n]",
-    "if(this.headings[n]){const e=this.headings[n]",
-)
+HEADING = "{const e=this.headings[n]"
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -191,14 +184,13 @@ def lite(python: Path, target: Path) -> None:
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
-    shutil.copy(HERE / "watch.js", target)
-    for name in ("start.js", "early.js"):
+    for name in ("watch.js", "start.js", "early.js"):
         shutil.copy(HERE / name, target / "static" / "pyodide")
     mend(target / "jupyter-lite.json", "/pyodide.js", "/start.js")
     for app in LITE_CONFIG["apps"]:
-        mend(target / app / "index.html", MANIFEST, "")
-        mend(target / app / "index.html", "</head>", WATCH + "</head>")
-    mend(next((target / "build").glob("jlab_core.*.js")), *HEADING)
+        mend(target / app / "index.html", MANIFEST, WATCH)
+    core = next((target / "build").glob("jlab_core.*.js"))
+    mend(core, "if(void 0!==n)" + HEADING, "if(this.headings[n])" + HEADING)
     mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
@@ -219,10 +211,10 @@ def mend_settings(schemas: Path) -> None:
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
         menus = entry["schema"].get("jupyter.lab.menus", {}).get("main", ())
-        for menu in menus if entry["id"] in REPEATING else ():
+        for menu in menus if entry["id"] == NOTEBOOK_MENUS else ():
             menu["items"] = [one for one in menu["items"] if one.get("command") not in TWICE]
         if entry["id"] == MENUS:
-            menus[0]["items"].append(DOWNLOAD)
+            menus[0]["items"].append({"command": "docmanager:download", "rank": 6})
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")
