@@ -5,9 +5,11 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -59,7 +61,9 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     monkeypatch.setattr(pins, "CORE", {name: digest(data) for name, data in core.items()})
-    ours = pyodide.stand_in("tqdm", "", tmp_path)
+    ours = tmp_path / "tqdm-4.66.2-py3-none-any.whl"
+    with zipfile.ZipFile(ours, "w") as wheel:
+        wheel.writestr("tqdm.py", "a module")
     return tmp_path / "core.tgz", tmp_path / "wheels", ours
 
 
@@ -67,13 +71,38 @@ def test_a_folder_holds_what_lessons_need_and_no_more(parts, tmp_path, subtests)
     archive, wheels, ours = parts
     (wheels / "stray.whl").write_bytes(b"not asked for")
     lock = pyodide.assemble(archive, wheels, [ours], tmp_path / "out")["packages"]
-    assert set(lock) == {*pyodide.WANTED, *pyodide.STAND_INS, "pytz", "fonttools", "tqdm"}
+    assert set(lock) == {*pyodide.WANTED, "pytz", "fonttools", "tqdm"}
     assert lock["matplotlib"]["depends"] == []  # what it names but hardly needs waits
     assert not (tmp_path / "out" / "stray.whl").exists()
     for entry in lock.values():
         with subtests.test(entry["file_name"]):
             data = (tmp_path / "out" / entry["file_name"]).read_bytes()
             assert digest(data) == entry["sha256"]
+
+
+def test_one_archive_stands_for_what_every_page_needs(parts, tmp_path, monkeypatch) -> None:
+    folder, needs = tmp_path / "out", {"calibkit": ("tqdm", "blas"), "tqdm": ()}
+    folder.mkdir()
+    monkeypatch.setattr(pyodide, "DEPENDS", needs)
+    packages = {}
+    for name in ("calibkit", "tqdm", "blas", "pandas", "pytz"):
+        wheel = folder / f"{name}-1-py3-none-any.{'zip' if name == 'blas' else 'whl'}"
+        shutil.copy(parts[2], wheel)
+        packages[name] = pyodide.locked(wheel)
+    packages["pandas"]["depends"] = ["pytz", "tqdm"]
+    pyodide.write_lock(folder, {"packages": packages})
+    pyodide.in_one_archive(folder)
+    left = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    depends = {name: entry["depends"] for name, entry in left.items()}
+    assert depends == {"calibkit": ["blas"], "blas": [], "pandas": ["pytz"], "pytz": []}
+    assert {path.name for path in folder.glob("*-*l")} == {
+        left[n]["file_name"] for n in ("pandas", "pytz")
+    }
+    data = (folder / left["calibkit"]["file_name"]).read_bytes()
+    assert digest(data) == left["calibkit"]["sha256"]
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        texts = [archive.extractfile(name).read() for name in archive.getnames()]
+    assert texts == [b"a module"] * 2  # of both wheels
 
 
 def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -91,7 +120,7 @@ def test_a_changed_core_is_refused(parts: tuple[Path, Path, Path], tmp_path, mon
 
 def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> None:
     archive, wheels, ours = parts
-    lock = {"info": {}, "packages": {"a": {"depends": ["b_c"]}}}
+    lock = {"info": {}, "packages": {"a": {"depends": ["b-c"]}}}
     with pytest.raises(Failure, match="a depends on b-c, which is not there"):
         pyodide.write_lock(tmp_path, lock)
     (wheels / "micropip-1-py3-none-any.whl").unlink()
@@ -148,7 +177,7 @@ def test_versions_fit_each_other() -> None:
     asked = json.loads((live.HERE / "jupyter-lite.json").read_text(encoding="utf-8"))
     kernel = asked["jupyter-config-data"]["litePluginSettings"]
     options = kernel["@jupyterlite/pyodide-kernel-extension:kernel"]["loadPyodideOptions"]
-    assert {*pyodide.STAND_INS, "calibkit", "pyodide-kernel"} <= set(options["packages"])
+    assert {*pyodide.UNWANTED, "calibkit", "pyodide-kernel"} <= set(options["packages"])
 
 
 def test_arrows_reach_the_sliders_and_menus_repeat_nothing(tmp_path: Path) -> None:

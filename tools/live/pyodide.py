@@ -147,10 +147,10 @@ def in_one_archive(folder: Path) -> None:
 def move_files(wheel: Path, archive: tarfile.TarFile) -> None:
     """Move the files of a wheel into an archive."""
     with zipfile.ZipFile(wheel) as packed:
-        for name in sorted({*packed.namelist()}):  # of two files of one name the later one counts
-            entry = tarfile.TarInfo(name)
-            entry.size = packed.getinfo(name).file_size
-            archive.addfile(entry, packed.open(name))
+        for info in packed.infolist():
+            entry = tarfile.TarInfo(info.filename)
+            entry.size = info.file_size
+            archive.addfile(entry, packed.open(info))
     wheel.unlink()
 
 
