@@ -463,8 +463,7 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp
     lesson.run(lesson.cell("# mine"))
     assert "Correct" in lesson.run(lesson.cell("lesson.check")).inner_text()
     lesson.save("00_start_here.ipynb", "# mine")
-    lesson.page.reload()
-    lesson.settle()
+    lesson.page.reload()  # and run a cell before Python is there, which waits
     lesson.cell("# mine").wait_for()  # an editor comes into the page later than its cell
     lesson.run(lesson.cell("open_lesson"))
     told = lesson.run(lesson.cell("lesson.progress")).inner_text()

@@ -53,6 +53,8 @@ TWICE = ("application:close", "filemenu:close-and-cleanup")
 MENUS = "@jupyterlab/mainmenu-extension:plugin"
 # JupyterLab's outline asks for headings of a cell that it no longer lists: then there are none.
 HEADING = "{const e=this.headings[n]"
+# It forgets a cell that is run before the kernel is there: it shall wait.
+NO_KERNEL = "d.hasNoKernel&&await d.startKernel()"
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -191,6 +193,7 @@ def lite(python: Path, target: Path) -> None:
         mend(target / app / "index.html", MANIFEST, WATCH)
     core = next((target / "build").glob("jlab_core.*.js"))
     mend(core, "if(void 0!==n)" + HEADING, "if(this.headings[n])" + HEADING)
+    mend(core, f"if({NO_KERNEL}", f"if(await d.ready,{NO_KERNEL}")
     mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
