@@ -6,7 +6,7 @@
   const python = window.calibkitPython;
   const form = document.querySelector(".ck-audit");
   const MOST_MEGABYTES = 100;
-  const COLUMNS = ["group", "predicted", "second", "cluster", "time"]; // which may be left out
+  const COLUMNS = ["group", "predicted", "second", "cluster", "time", "weight"]; // which may be left out
   if (!form || !python) return;
 
   const part = (role) => form.querySelector(`[data-role="${role}"]`);

@@ -49,6 +49,7 @@ FIELDS = {
     "group": "Groups to compare",
     "cluster": "Rows that belong together",
     "time": "When",
+    "weight": "Weights",
     "classes": "Names of the classes",
     "view": "Look at",
     "costs": "Costs",
@@ -58,7 +59,7 @@ FIELDS = {
     "delimiter": "Between columns",
     "decimal": "Decimal mark",
 }
-SAID = (
+SAID: tuple[tuple[str, Any], ...] = (
     (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
     (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
@@ -66,6 +67,9 @@ SAID = (
     (r":? --(\w+)$|:? --(\w+)\.$", r" in the field --\1\2."),
     (r"\(command line: --(\w+)[^)]*\)", r"(field --\1)"),
     (r"argument --", "--"),
+    (r"sample_weight\[(\d+)\] =", lambda found: f"--weight, row {int(found[1]) + 1}:"),
+    (r"test of time= (.*): leave out time,", r"test of --time \1: leave out --time,"),
+    (r"(?<!')sample_weight", "--weight"),
 )  # fmt: skip
 
 
@@ -260,7 +264,7 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     words += [f"--label={asked['label']}"] if asked.get("label") else []
     both = [*asked.get("prob", ()), *filter(None, [asked.get("second")])]
     words += [f"--{kind}={name}" for name in both]
-    given = ("positive", "predicted", "classes", "group", "cluster", "time")
+    given = ("positive", "predicted", "classes", "group", "cluster", "time", "weight")
     for name in (*given, "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
     for name, usual in (("bins", "15"), ("seed", "0")):

@@ -22,9 +22,9 @@ window.calibkitPython = (() => {
         + "sends; `python -m http.server` is one.";
     }
     if (typeof Worker === "undefined" || typeof WebAssembly === "undefined"
-      || typeof TransformStream === "undefined") {
+      || typeof DecompressionStream === "undefined") {
       return "This browser is too old to run Python in a page (it needs Worker, WebAssembly and "
-        + "TransformStream).";
+        + "DecompressionStream).";
     }
     return "";
   };

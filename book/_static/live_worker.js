@@ -39,14 +39,10 @@ const brokenCore = () => new Promise((_, fail) => {
 
 const start = async ({ folder, code }) => {
   self.fetch = counted(self.fetch.bind(self));
-  self.importScripts(`${folder}pyodide.js`);
-  const failed = [];
-  const listen = { messageCallback: () => {}, errorCallback: (text) => failed.push(text) };
+  self.importScripts(`${folder}start.js`);
   const env = { HOME: "/home/pyodide", MPLBACKEND: "agg" }; // a Worker has no window to draw into
   const broken = brokenCore();
   python = await Promise.race([self.loadPyodide({ indexURL: folder, env }), broken]);
-  await python.loadPackage("calibkit", listen);
-  if (failed.length) throw new Error(`PART ${failed.join(" ").slice(0, 200)}`);
   tell({ arrived: true });
   const answer = await self.fetch(code);
   if (!answer.ok) throw new Error("PART in_page.py");

@@ -130,6 +130,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 ASKED = {"label": "y", "prob": ["p"], "bins": "15", "seed": "0"}
+WEIGHTED = {"weight": "w"}
 
 
 @pytest.mark.slow
@@ -165,6 +166,8 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
         ("y,p\n1,0.5\n0,0.4\n", {"costs": "1:x"}, "costs"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "0"}, "bins"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
+        ("y,p,w\n1,0.5,1\n0,0.4,-2\n", WEIGHTED, "^“Weights”, row 2: -2.0 is no weight"),
+        ("y,p,w\n1,0.5,0\n0,0.4,0\n", WEIGHTED, "^“Weights” is zero in every row"),
         ("", {}, "is empty"),
         ("y,p\n\x00\x01\x02", {}, "."),
     ],
@@ -233,6 +236,9 @@ def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
     found = in_page.audit({"name": "log.csv", **ASKED, "cluster": "who", "time": "day"})
     assert "--cluster=who --time=day" in found["command"]
     assert in_page.ONE_LABEL not in found["notes"]
+    found = in_page.audit({"name": "log.csv", **ASKED, "weight": "day", "time": "day"})
+    told = "the test of “When” has no weights: leave out “When”, or “Weights”."
+    assert found == {"refused": told}
     Path("log.csv").write_text("y,p\n" + "1,0.8\n" * 20, encoding="utf-8")
     assert in_page.audit({"name": "log.csv", **ASKED})["notes"][0] == in_page.ONE_LABEL
 
@@ -507,7 +513,7 @@ def test_without_python_the_prepared_states_still_work(browser: Any, address: st
     here.page.keyboard.press("ArrowRight")
     assert root.locator(".ck-readout").inner_text() != before
     here.context.unroute_all()
-    here.context.route("**/six-*.whl", lambda route: route.fulfill(body="half a file"))
+    here.context.route("**/calibkit.tar.gz", lambda route: route.fulfill(body="half a file"))
     root.get_by_role("button", name="Try again").click()
     here.page.wait_for_function(
         "button => !button.disabled", arg=root.locator('[data-role="live"]').element_handle()

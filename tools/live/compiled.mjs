@@ -24,7 +24,14 @@ const changed = (name, change) => {
 const lockPath = path.join(folder, "pyodide-lock.json");
 const lock = JSON.parse(fs.readFileSync(lockPath, "utf8"));
 for (const one of Object.values(lock.packages)) one.sha256 = changed(one.file_name, compiled);
+const add = (entry, name, data) => {
+  entry.sha256 = changed(entry.file_name, (wheel) => withFile(wheel, name, data));
+};
 const save = () => fs.writeFileSync(lockPath, JSON.stringify(lock));
+// IPython keeps a history in a database, which no page has; it wants the names all the same.
+const database = "class Connection(Exception):\n    pass\n\n\n"
+  + "DatabaseError = IntegrityError = OperationalError = Connection\n";
+add(lock.packages.ipython, "sqlite3.py", new TextEncoder().encode(database));
 save();
 
 // Matplotlib lists its fonts on its first import, slowly and with a message. The list travels along.
@@ -39,10 +46,8 @@ at = "/lib/python312.zip/"
 files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
 "\\n".join(file.removeprefix(at) for file in files if file.startswith(at))
 `);
-const entry = lock.packages.matplotlib;
 const name = "matplotlib/fontlist.json";
-const list = other.FS.readFile(`/lib/python3.12/site-packages/${name}`);
-entry.sha256 = changed(entry.file_name, (wheel) => withFile(wheel, name, list));
+add(lock.packages.matplotlib, name, other.FS.readFile(`/lib/python3.12/site-packages/${name}`));
 changed("python_stdlib.zip", (zip) => compiled(zip, python.toPy(started.split("\n"))));
 save();
 process.exit(0);

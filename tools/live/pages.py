@@ -15,7 +15,7 @@ SCRIPTS = {
     'id="ck-file"': ("audit_page.js",),
 }
 COMPRESSED = {"pyodide.asm.wasm": 0.32, "pyodide.asm.js": 0.19}  # what a server makes of them
-JUPYTERLITE = 2.6e6  # bytes of its scripts and of its kernel, as a browser counts them
+JUPYTERLITE = 2.3e6  # bytes of its scripts, as a browser counts them
 CORE = ("pyodide.asm.wasm", "pyodide.asm.js", "python_stdlib.zip")
 
 

@@ -5,7 +5,7 @@ itself. So the files may come from anywhere: one that differs by a bit is refuse
 the packages of the lessons, and calibkit; ``import calibkit`` in a cell then finds all it needs.
 """
 
-import email
+import gzip
 import hashlib
 import json
 import shutil
@@ -16,22 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from tools.live import pins
+from tools.live.pages import files_for
 from tools.virtual_environment import Failure
 
 Entry = dict[str, Any]
 
+ARCHIVE = "calibkit.tar.gz"
 # What the lessons import, with all that it depends on. Parquet files wait until one is opened.
 WANTED = ("scikit-learn", "matplotlib", "ipython", "micropip", "pyarrow")
-# The kernel asks for these by name: completion by jedi, encryption, a history in a database. No
-# lesson uses these 5 MB. Small wheels answer instead; IPython wants the database's errors.
-ERRORS = "".join(
-    f"class {name}(Exception):\n    pass\n\n\n"
-    for name in ("DatabaseError", "IntegrityError", "OperationalError")
-)
-STAND_INS = {"jedi": "", "ssl": "", "sqlite3": f"{ERRORS}class Connection:\n    pass\n"}
+# The kernel asks for these: completion by jedi, encryption, a history in a database. No lesson uses
+# these 5 MB; IPython wants the errors of the database, which `compiled.mjs` gives.
+UNWANTED = {"jedi", "ssl", "sqlite3"}
 # What a package names but hardly needs; it stays in the folder, for who imports it.
 # Matplotlib: fonts inside PDF files, time zones. IPython: its terminal.
-RARE = {"matplotlib": {"fonttools", "pytz"}, "ipython": {"prompt_toolkit", "wcwidth"}}
+RARE = {"matplotlib": {"fonttools", "pytz"}, "ipython": {"prompt-toolkit", "wcwidth"}}
 # Pure wheels of our own, with what they need.
 DEPENDS: dict[str, tuple[str, ...]] = {
     "comm": ("traitlets",),
@@ -76,8 +74,8 @@ def refuse_other(path: Path, expected: str) -> None:
 
 
 def needed(official: Entry, wanted: Iterable[str] = WANTED) -> Iterator[tuple[str, Entry]]:
-    """Yield packages with all that they depend on, except what a stand-in answers for."""
-    seen, todo = set(STAND_INS), list(wanted)
+    """Yield packages with all that they depend on, except what nobody uses."""
+    seen, todo = set(UNWANTED), list(wanted)
     while todo:
         key = todo.pop().replace("_", "-")
         if key in seen:
@@ -101,13 +99,13 @@ def assemble(archive: Path, wheels: Path, ours: Iterable[Path], folder: Path) ->
             raise Failure(f"{entry['file_name']} is missing in {wheels}.")
         refuse_other(source, entry["sha256"])
         shutil.copy(source, folder)
-        spared = RARE.get(key, set()).union(name for name, text in STAND_INS.items() if not text)
-        depends = [name for name in entry["depends"] if name not in spared]
+        names = {name.replace("_", "-") for name in entry["depends"]}
+        depends = sorted(names - UNWANTED - RARE.get(key, set()))
         packages[key] = {**entry, "depends": depends, "unvendored_tests": False}
-    for wheel in [*ours, *(stand_in(*both, folder) for both in STAND_INS.items())]:
-        if wheel.parent != folder:
-            shutil.copy(wheel, folder)
-        packages |= locked(folder / wheel.name)
+    for wheel in ours:
+        shutil.copy(wheel, folder)
+        entry = locked(folder / wheel.name)
+        packages[entry["name"]] = entry
     lock = {"info": official["info"], "packages": dict(sorted(packages.items()))}
     write_lock(folder, lock)
     return lock
@@ -117,42 +115,56 @@ def write_lock(folder: Path, lock: Entry) -> None:
     """Write our lock, after a look whether each package finds what it depends on."""
     packages = lock["packages"]
     for key, entry in packages.items():
-        missing = {name.replace("_", "-") for name in entry["depends"]} - set(packages)
+        missing = set(entry["depends"]) - set(packages)
         if missing:
             raise Failure(f"{key} depends on {', '.join(sorted(missing))}, which is not there.")
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
 
 
-def locked(wheel: Path) -> dict[str, Entry]:
-    """Return the lock's entry of a wheel of ours, by name."""
+def in_one_archive(folder: Path) -> None:
+    """Put the wheels that every page needs into one archive, which a browser unpacks at once.
+
+    The lock calls it calibkit; what only Pyodide can load, shared libraries, stays beside it.
+    """
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    files = files_for(lock, DEPENDS)
+    wheels = {name for name in files if name.endswith(".whl")}
+    with (
+        gzip.GzipFile(folder / ARCHIVE, "wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for name in sorted(wheels):
+            move_files(folder / name, archive)
+    left = {key: one for key, one in lock["packages"].items() if one["file_name"] not in wheels}
+    for entry in left.values():
+        entry["depends"] = sorted({*entry["depends"]} & left.keys())
+    beside = [key for key, entry in left.items() if entry["file_name"] in files]
+    whole = {"file_name": ARCHIVE, "sha256": sha256(folder / ARCHIVE), "depends": beside}
+    left["calibkit"] = lock["packages"]["calibkit"] | whole
+    write_lock(folder, lock | {"packages": left})
+
+
+def move_files(wheel: Path, archive: tarfile.TarFile) -> None:
+    """Move the files of a wheel into an archive."""
     with zipfile.ZipFile(wheel) as packed:
-        names = packed.namelist()
-        metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
-        fields = email.message_from_bytes(packed.read(metadata))
-    name = str(fields["Name"]).lower().replace("_", "-")
-    modules = {Path(part).parts[0].removesuffix(".py") for part in names if part.endswith(".py")}
+        for info in packed.infolist():
+            entry = tarfile.TarInfo(info.filename)
+            entry.size = info.file_size
+            archive.addfile(entry, packed.open(info))
+    wheel.unlink()
+
+
+def locked(wheel: Path) -> Entry:
+    """Return the lock's entry of a wheel of ours."""
+    name, version = wheel.name.split("-")[:2]
+    name = name.lower().replace("_", "-")
     return {
-        name: {
-            "name": name,
-            "version": fields["Version"],
-            "file_name": wheel.name,
-            "install_dir": "site",
-            "sha256": sha256(wheel),
-            "package_type": "package",
-            "imports": sorted(modules),
-            "depends": list(DEPENDS.get(name, ())),
-            "unvendored_tests": False,
-        }
+        "name": name,
+        "version": version,
+        "file_name": wheel.name,
+        "install_dir": "site",
+        "sha256": sha256(wheel),
+        "package_type": "package",
+        "imports": [name.replace("-", "_")],
+        "depends": list(DEPENDS.get(name, ())),
     }
-
-
-def stand_in(name: str, module: str, folder: Path) -> Path:
-    """Write a wheel of this name that holds nothing, or one small module."""
-    wheel, info = folder / f"{name}-0-py3-none-any.whl", f"{name}-0.dist-info"
-    with zipfile.ZipFile(wheel, "w") as packed:
-        packed.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")
-        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        packed.writestr(f"{info}/RECORD", "")
-        if module:
-            packed.writestr(f"{name}.py", module)
-    return wheel

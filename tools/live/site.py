@@ -38,19 +38,23 @@ LITE_CONFIG: dict[str, Any] = {
     "no_sourcemaps": True,
     "no_unused_shared_packages": True,
 }
-WATCH = '<link rel="icon" href="favicon.ico"><script defer src="../watch.js"></script>'
+WATCH = '<link rel=icon href=favicon.ico><script defer src="../static/pyodide/watch.js"></script>'
+# What it takes the place of: shortcuts that lead out of the folder, which browsers warn of.
+MANIFEST = '<link rel="manifest" href="../manifest.webmanifest" />'
 # What the kernel of a page says of itself.
 PYODIDE_KERNEL: dict[str, Any] = {
     "kernelspec": {"display_name": "Python (Pyodide)", "language": "python", "name": "python"},
     "language_info": workbook.KERNEL["language_info"]
     | {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.8"},
 }
-# What these menus name a second time, with a warning each.
-REPEATING = (
-    "@jupyter-notebook/application-extension:menus",
-    "@jupyterlab/docmanager-extension:download",
-)
-TWICE = ("application:close", "filemenu:close-and-cleanup", "docmanager:download")
+# What the menus of notebooks name a second time, with a warning each; what JupyterLite's lack.
+NOTEBOOK_MENUS = "@jupyter-notebook/application-extension:menus"
+TWICE = ("application:close", "filemenu:close-and-cleanup")
+MENUS = "@jupyterlab/mainmenu-extension:plugin"
+# JupyterLab's outline asks for headings of a cell that it no longer lists: then there are none.
+HEADING = "{const e=this.headings[n]"
+# It forgets a cell that is run before the kernel is there: it shall wait.
+NO_KERNEL = "d.hasNoKernel&&await d.startKernel()"
 # The folder of a learner's progress, and the name that JupyterLite gives it for a moment.
 NEW_FOLDERS = (".progress", "Untitled Folder")
 EMPTY: dict[str, Any] = {"content": [], "format": "json", "mimetype": None, "size": None}
@@ -159,6 +163,7 @@ def python_for_pages() -> Path:
     pyodide.assemble(archive, wheels, [*ours, wheel], folder)
     print("Compiling Python for the page (half a minute) ...", flush=True)
     command(program("node"), HERE / "compiled.mjs", folder)
+    pyodide.in_one_archive(folder)
     stamp.write_text(wanted, encoding="utf-8")
     return folder
 
@@ -181,11 +186,14 @@ def lite(python: Path, target: Path) -> None:
     (source / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
     print("Building JupyterLite ...", flush=True)
     command(program("jupyter-lite"), "build", "--config", "jupyter_lite_config.json", cwd=source)
-    shutil.copy(HERE / "watch.js", target)
+    for name in ("watch.js", "start.js", "early.js"):
+        shutil.copy(HERE / name, target / "static" / "pyodide")
+    mend(target / "jupyter-lite.json", "/pyodide.js", "/start.js")
     for app in LITE_CONFIG["apps"]:
-        page = target / app / "index.html"
-        html = page.read_text(encoding="utf-8")
-        page.write_text(html.replace("</head>", WATCH + "</head>", 1), encoding="utf-8")
+        mend(target / app / "index.html", MANIFEST, WATCH)
+    core = next((target / "build").glob("jlab_core.*.js"))
+    mend(core, "if(void 0!==n)" + HEADING, "if(this.headings[n])" + HEADING)
+    mend(core, f"if({NO_KERNEL}", f"if(await d.ready,{NO_KERNEL}")
     mend_settings(target / "build" / "schemas" / "all.json")
     for name in NEW_FOLDERS:  # what a reader makes is asked for there too
         listing = target / "api" / "contents" / name / "all.json"
@@ -193,13 +201,23 @@ def lite(python: Path, target: Path) -> None:
         listing.write_text(json.dumps(EMPTY | {"name": name, "path": name}), encoding="utf-8")
 
 
+def mend(path: Path, old: str, new: str) -> None:
+    """Put other words into a file of JupyterLite."""
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        raise Failure(f"{path.name} of JupyterLite is not what the site was made for: no {old!r}.")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
 def mend_settings(schemas: Path) -> None:
-    """Take two keys from the notebook, which a slider in an output needs, and what menus repeat."""
+    """Take two keys, which a slider needs, and what menus repeat; let lessons be downloaded."""
     entries = json.loads(schemas.read_text(encoding="utf-8"))
     for entry in entries:
         menus = entry["schema"].get("jupyter.lab.menus", {}).get("main", ())
-        for menu in menus if entry["id"] in REPEATING else ():
+        for menu in menus if entry["id"] == NOTEBOOK_MENUS else ():
             menu["items"] = [one for one in menu["items"] if one.get("command") not in TWICE]
+        if entry["id"] == MENUS:
+            menus[0]["items"].append({"command": "docmanager:download", "rank": 6})
         keys = entry["schema"].get("jupyter.lab.shortcuts", [])
         keys[:] = [key for key in keys if key["keys"] not in (["ArrowLeft"], ["ArrowRight"])]
     schemas.write_text(json.dumps(entries), encoding="utf-8")

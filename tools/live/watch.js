@@ -37,18 +37,9 @@
   const hex = (buffer) =>
     [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-  // What the first cell of a lesson needs, with all that it depends on.
-  const needed = (packages) => {
-    const names = new Set();
-    const todo = ["calibkit", "pyodide-kernel", "micropip"];
-    while (todo.length) {
-      const name = todo.pop().replaceAll("_", "-");
-      if (names.has(name) || !packages[name]) continue;
-      names.add(name);
-      todo.push(...packages[name].depends);
-    }
-    return [...names].sort().map((name) => packages[name]);
-  };
+  // What the first cell of a lesson needs: the archive of the packages, and what it depends on.
+  const needed = (packages) =>
+    ["calibkit", ...packages.calibkit.depends].map((name) => packages[name]);
 
   // The first file that Python needs and cannot get, as a sentence; nothing where all is well.
   const fault = async () => {
@@ -112,6 +103,20 @@
     }).observe(config, { childList: true });
   };
 
+  // Python starts while the lab does: the kernel's Worker begins here, and is handed over when the
+  // lab makes it. Any other Worker, and that of a restarted kernel, is the lab's own.
+  const startEarly = () => {
+    const Real = window.Worker;
+    const early = new Real(new URL("early.js", folder));
+    window.Worker = function (url, options) {
+      if (!String(url).includes("/pyodide-kernel-extension/")) return new Real(url, options);
+      window.Worker = Real;
+      early.postMessage({ kernel: String(url) });
+      return early;
+    };
+    window.Worker.prototype = Real.prototype;
+  };
+
   let looking;
   const start = () => {
     const blocked = isBlocked();
@@ -122,10 +127,12 @@
           "Take it home with File > Download, or allow the site to store data and reload.",
       );
     }
-    if (typeof WebAssembly === "undefined") {
-      say("This browser cannot run Python: it has no WebAssembly. Any current browser has it.");
+    const lacks = ["WebAssembly", "DecompressionStream"].find((name) => !window[name]);
+    if (lacks) {
+      say(`This browser cannot run Python: it has no ${lacks}. Any current browser has it.`);
       return;
     }
+    if (/[?&]path=[^&]*\.ipynb/.test(location.search)) startEarly();
     if (!blocked) twice();
     setTimeout(wait, 1000 * patience);
     if (!blocked && navigator.storage?.estimate) {

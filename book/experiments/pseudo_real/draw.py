@@ -1,5 +1,6 @@
 """The pictures of `book/pseudo_real.md`: two from the stored numbers, one of a real network."""
 
+import re
 from collections.abc import Callable
 
 import matplotlib.pyplot as plt
@@ -19,6 +20,7 @@ from tools.virtual_environment import ROOT
 
 IMAGES = ROOT / "book" / "_static"
 CODES = {"confidence": (look.UNDER, "o", 0.14), "one-vs-rest": (look.OVER, "^", -0.14)}
+NARROW = (3.7, 6.0)  # inches: as a telephone shows it
 WORST = 2.5  # the heat map's colours end here; the numbers do not
 
 
@@ -77,7 +79,7 @@ def truths(study: Study) -> tuple[Figure, str]:
         least = min(part.mean(name) for name in names if is_foreign(name, truth))
         ratio[:, column] = [part.mean(name) / least for name in names]
     with plot.style():
-        figure, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
+        figure, ax = plt.subplots(figsize=NARROW, layout="constrained")
         ax.imshow(ratio, cmap="Blues", vmin=1, vmax=WORST, aspect="auto")
         for i, name in enumerate(names):
             for j, truth in enumerate(parts):
@@ -90,8 +92,9 @@ def truths(study: Study) -> tuple[Figure, str]:
                         )
                     )
         ax.set_xticks(range(len(parts)), list(parts))
-        ax.set_yticks(range(len(names)), [TITLES[name] for name in names])
-        look.label(ax, "family of the true map (framed: the evaluator’s own)", "")
+        titles = [re.sub("(?<=loss,) | (?=cross)", "\n", TITLES[name]) for name in names]
+        ax.set_yticks(range(len(names)), titles)
+        look.label(ax, "family of the true map\n(framed: the evaluator’s own)", "")
     winners = {
         truth: names[int(np.argmin(np.where([is_foreign(n, truth) for n in names], col, np.inf)))]
         for truth, col in zip(parts, ratio.T, strict=True)
@@ -142,5 +145,5 @@ def directive(name: str, study: Study) -> str:
     plt.close(figure)
     return (
         f"```{{figure}} _static/{image(name)}\n:name: pseudo-real-{name}\n:alt: {words}\n"
-        f":width: 100%\n\n{caption}\n```"
+        f":width: {100 * figure.get_figwidth():.0f}px\n\n{caption}\n```"
     )

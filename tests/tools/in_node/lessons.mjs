@@ -13,7 +13,7 @@ let start = seconds();
 const silent = { messageCallback: () => {} };
 const python = await loadPyodide({ indexURL: folder + "/", packages: [] });
 const boot = seconds() - start;
-await python.loadPackage(["calibkit", "micropip"], silent);
+await python.loadPackage("calibkit", silent);
 const unpack = seconds() - start - boot;
 python.runPython(fs.readFileSync(new URL("./lessons.py", import.meta.url), "utf8"));
 say({ boot, unpack, imports: seconds() - start - boot - unpack });
