@@ -7,7 +7,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 
 def find(ax: Axes, gid: str) -> list[Any]:
@@ -46,6 +48,23 @@ def assert_nothing_is_cut_off(ax: Axes) -> None:
     assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height
     visible = [text for text in figure.findobj(Text) if text.get_text().strip()]
     assert min(text.get_fontsize() for text in visible) >= 9
+
+
+def assert_drawn_inside(ax: Axes) -> None:
+    """All elements lie in their Axes and fill two fifths of them; the lowest says its numbers."""
+    elements = [a for a in (*ax.collections, *ax.lines, *ax.patches, *ax.texts) if a.get_gid()]
+    boxes = [
+        a.get_datalim(ax.transData).transformed(ax.transData)
+        if isinstance(a, Collection)
+        else a.get_window_extent()
+        for a in elements
+    ]
+    box = Bbox.union([box for box in boxes if np.isfinite(box.extents).all()])
+    frame = ax.get_window_extent()
+    assert (box.min >= frame.min - 4).all() and (box.max <= frame.max + 4).all()
+    assert (box.size >= 0.4 * frame.size).all()
+    printed = any(text.get_visible() and text.get_text() for text in ax.get_xticklabels())
+    assert printed == all(inner.get_label() != "counts" for inner in ax.child_axes)
 
 
 def corners(ax: Axes, gid: str) -> list[Any]:

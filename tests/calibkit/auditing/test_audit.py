@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.special import expit, logit, ndtri
+from scipy.stats import chi2, ncx2
 
 import calibkit as ck
 from book.experiments import clustered_rows
@@ -455,6 +456,11 @@ def test_borderline_is_a_verdict_of_its_own() -> None:
     strict = audit(y, p, settings=QUICK, alpha=0.05)
     assert strict.verdicts["calibration"] == "miscalibrated" and not strict.passed()
     assert "p ≤ " not in strict["calibration"].sentence
+    for _ in range(2):  # at the limit it is found; redraws go on there as long as they may
+        level = report["calibration"].numbers["p_value"]
+        report = audit(y, p, settings=QUICK, alpha=level)
+    assert report["calibration"].numbers["p_value"] == level
+    assert report.verdicts["calibration"] == "miscalibrated"
 
 
 def test_a_report_is_neither_true_nor_false_and_says_whether_it_passed() -> None:
@@ -766,6 +772,9 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
             assert found is not None and "cluster=" in found.sentence
             named = rows_of(made.y_true, made.y_prob, cluster=made.cluster)
             assert dependence_of(named, rng) is None
+    five = np.tile([[0, 1, 0, 1, 0], [0.8, 0.3, 0.4, 0.6, 0.7]], 10)
+    found = [dependence_of(rows_of(five[0, :n].astype(int), five[1, :n]), rng) for n in (49, 50)]
+    assert found[0] is None and found[1] is not None
     data = LogitDistortion(slope=1.0).sample(300, rng=0)
     report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
     assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
@@ -797,6 +806,9 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert report.times is not None and report.times.columns["first"][0] == "2024-01-01"
     gap = report.times.columns["gap"]
     assert gap[0] < -0.05 < 0.05 < gap[-1]
+    numbers = report["time"].numbers  # power of level and slope in each block but one
+    df, far = 2 * len(gap) - 2, len(y) * numbers["smallest"] ** 2 / (p * (1 - p)).mean()
+    assert df > 2 and ncx2.sf(chi2.isf(QUICK.alpha, df), df, far) == pytest.approx(0.9)
     assert "Time" in report.to_html()
     # The order of rows, and how a time is written, change nothing.
     order = np.random.default_rng(0).permutation(len(y))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import stats
 from scipy.special import expit, logit
 
 import calibkit as ck
@@ -296,6 +297,10 @@ def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> No
         assert everybody == pytest.approx(base - odds * (1 - base), abs=1e-12)
         spared = (~treated & (labels == 0)).mean() - (~treated & (labels == 1)).mean() / odds
         assert saved == pytest.approx(spared, abs=1e-9)
+    few = decision_curve(labels[:20], prob[:20], thresholds=[0.2], level=0.9)
+    worth = (prob[:20] >= 0.2) * (labels[:20] - 0.25 * (1 - labels[:20]))
+    law = stats.t.interval(0.9, 19, worth.mean(), stats.sem(worth))
+    assert (few.low[0], few.high[0]) == pytest.approx(law)
     assert curve.standardised == pytest.approx(curve.net_benefit / base, abs=1e-12)
     one = net_benefit(labels, prob, threshold=0.3)
     assert (float(one), one.low, one.high) == tuple(

@@ -247,6 +247,8 @@ def test_the_rule_prefers_few_pieces() -> None:
     assert frugal.n_pieces_ == parsimonious(frugal.scores_, 0.01) + 1
     assert frugal.n_pieces_ < best.n_pieces_
     assert best.candidates_.tolist() == list(range(1, 17))
+    for n, most in ((199, 0), (399, 2), (400, 3)):  # one more for each 200 rows
+        assert PiecewiseLinear(cv=2).fit(p[:n], y[:n]).candidates_.tolist() == [*range(1, most + 1)]
 
 
 def test_the_ensemble_is_the_mean_of_its_members() -> None:

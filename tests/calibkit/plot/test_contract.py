@@ -14,7 +14,7 @@ from calibkit.corp import corp_decomposition
 from calibkit.decisions import decision_curve, murphy_curve, regret_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
-from tests.drawn import assert_manners, find
+from tests.drawn import assert_drawn_inside, assert_manners, find
 
 MODEL = LogitDistortion(slope=0.5)
 SAMPLE, TRUTH = MODEL.sample(400, 3), MODEL.true_map
@@ -81,6 +81,8 @@ def test_title_legend_and_words(subtests):
                 ax.figure.canvas.draw()
                 assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
                 assert draw(legend=False).get_legend() is None
+            for each in (ax, *ax.child_axes):
+                assert name == "decision_curve" or assert_drawn_inside(each) is None
         plt.close("all")
 
 

@@ -198,6 +198,8 @@ def test_the_verdict_follows_the_interval(hits: int, sure: float, verdict: str) 
     found = calibration_of(own([1] * hits + [0] * (20 - hits), [sure] * 20))
     assert found.verdict == verdict
     assert found.gap == pytest.approx(sure - hits / 20)
+    assert f"confidence is {100 * sure:.0f} %, and {5 * hits} % of them" in found.describe()
+    assert f"up to {100 * found.reach:.0f} points" in found.describe()
     for end in (sure - found.low, sure - found.high):
         assert abs(end - hits / 20) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / 20), rel=1e-3)
     table = found.to_frame()

@@ -104,6 +104,13 @@ def test_right_answers_are_accepted_in_other_forms(
         with subtests.test(f"RIGHT[{cid!r}][{place}]: {said!r}"):
             assert said.state is right
             assert check.tolerance is None or f"within {check.tolerance:g}" in said.text
+    if check.tolerance and cid != "9.1":  # the judge forgives what is said (in 9.1 a sum is too)
+        fine = {}
+        for off in (-1.1, -0.9, 0.9, 1.1):
+            by = off * check.tolerance
+            moved = in_other_words(first_right(name, cid), lambda value, by=by: np.add(value, by))
+            fine[off] = moved is not None and not refused(name, cid, moved)
+        assert moved is None or ((fine[-0.9] or fine[0.9]) and not (fine[-1.1] and fine[1.1]))
 
 
 # --- every lesson, by construction -------------------------------------------------------------
@@ -149,6 +156,8 @@ def in_other_words(answer: Any, edit: Any) -> Any:
         return edit(answer)
     if type(answer) is FunctionType:
         return with_result(answer, edit)
+    if isinstance(answer, tuple):
+        return tuple(edit(part) if is_numeric(part) else part for part in answer)
     return None
 
 
