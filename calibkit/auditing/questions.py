@@ -168,11 +168,10 @@ def audit(
     0.0000 beside -0.0001: each game has an outcome of its own.
 
     By weight: all means (level, error, scores, costs, gains) are weighted, intervals are those of
-    ratio estimators, and the amount of data is Kish's number, ``(sum w)^2 / sum w^2``. Redraws of
-    labels keep the weights; the level test has the variance ``sum w^2 p(1-p)``. Weights may depend
-    on the label: of two classes the test redraws labels as such a choice leaves them, with the
-    weights ``w_0, w_1`` that a row would have with either, and the variance is ``sum w_0 w_1
-    p(1-p)``; null level, band and groups do not. Shuffled labels and dependence are looked for in
+    ratio estimators, and the amount of data is Kish's number, ``(sum w)^2 / sum w^2``. Weights may
+    depend on the label: of two classes test, null level, band and groups redraw labels as such a
+    choice leaves them, with the weights ``w_0, w_1`` that a row would have with either; the level
+    has the variance ``sum w_0 w_1 p(1-p)``. The test of more classes keeps a weight with its row. Shuffled labels and dependence are looked for in
     the rows as they are. In 300 calibrated sets of 500 rows in each of six designs (lognormal
     weights, common and rare events; rows chosen by the prediction; of events, or of other rows, a
     tenth or a twentieth kept) 0 to 0.7 % were called miscalibrated; of sets with logits 0.5 off,
