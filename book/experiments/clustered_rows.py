@@ -13,7 +13,7 @@ the weights are worth (``--weights --intervals`` for the second).
 out.
 
 The rates of alarms and power in the Notes of `calibkit.audit` were made with ``--sets 60``, those
-of intervals with 300.
+of weights with 200, those of intervals with 300.
 """
 
 import argparse
@@ -150,15 +150,16 @@ def one_set(design: str, number: int) -> dict[str, float]:
     options: dict[str, Any] = SETTINGS | {"rng": number}
     if p.ndim == 2:
         options["repairs"] = ["temperature"]
+    asked: list[tuple[Any, Any, dict[str, Any]]]
     asked = [(y, p, told), (y, p, {}), (y, shifted(p, SHIFT), told)]
     if made.weight is not None:
         worth = int(kish(made.weight).sum())
         plain = WEIGHTS[design](rng, chance=everybody, n=worth)
         asked.append((plain.y_true, shifted(plain.y_prob, SHIFT), {}))
-    codes = [ck.audit(*rows, **named, **options).codes for *rows, named in asked]
+    codes = [ck.audit(y, said, **named, **options).codes for y, said, named in asked]
     right, by_rows, wrong = ("miscalibrated" in found for found in codes[:3])
-    found = {"alarm": right, "alarm by rows": by_rows, "repair": "repair" in codes[0]}
-    found["power"] = wrong
+    found: dict[str, float] = {"alarm": right, "alarm by rows": by_rows}
+    found |= {"repair": "repair" in codes[0], "power": wrong}
     if made.weight is not None:
         found |= {"plain power": "miscalibrated" in codes[3], "worth": worth / 100}
     return found
