@@ -1,4 +1,4 @@
-"""What an audit by cluster keeps of its promises: false alarms, intervals, and power.
+"""What an audit by cluster, or by weight, keeps of its promises: false alarms, intervals, power.
 
 ``python -m book.experiments.clustered_rows`` measures nine designs of calibrated rows that belong
 together (hours; ``--sets 50`` is a quick look): how often they are called miscalibrated with
@@ -7,11 +7,13 @@ the clusters named and without, and how often logits said 0.7 too high are found
 on new clusters, and the difference of two models' Brier scores. ``--alone``
 measures independent rows: false alarms of the audit, of its warning that rows agree and of the test
 over time, how often that test finds a drift, and how often two equally good models are separated.
+``--weights`` measures the first two tables for six designs of weights, beside as many plain rows as
+the weights are worth (``--weights --intervals`` for the second).
 ``--seasons`` tries repairs of three files of forecasts on whole seasons left out, beside rows left
 out.
 
 The rates of alarms and power in the Notes of `calibkit.audit` were made with ``--sets 60``, those
-of intervals with 300.
+of weights with 200, those of intervals with 300.
 """
 
 import argparse
@@ -30,6 +32,7 @@ from calibkit.auditing.repairs import repairs_of
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import PlattCalibrator
 from calibkit.types import FloatVector, IntVector
+from calibkit.validation import kish
 
 SHIFT = 0.7  # of the logits, where power is asked for
 DRIFT = 0.6  # of the logits, up in the first half of independent rows and down in the second
@@ -38,11 +41,19 @@ SETTINGS = {"repairs": ["Platt"], "n_draws": 499, "n_resamples": 50, "level": 0.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """Calibrated predictions with their labels, and which rows belong together."""
+    """Calibrated predictions with their labels; which rows belong together, or what each weighs."""
 
     y_true: IntVector
     y_prob: FloatVector
-    cluster: IntVector
+    cluster: IntVector | None = None
+    weight: FloatVector | None = None
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What an audit has to be told of the rows."""
+        if self.weight is not None:
+            return {"sample_weight": self.weight}
+        return {"cluster": self.cluster}
 
 
 def walk(rng: np.random.Generator, teams: int = 30, dates: int = 40) -> Drawn:
@@ -84,6 +95,22 @@ def classes(rng: np.random.Generator, cases: int = 100, rows: int = 10, k: int =
     return Drawn(*(np.repeat(part, rows, axis=0) for part in (label, prob, np.arange(cases))))
 
 
+def chosen(
+    rng: np.random.Generator, chance: Callable[..., Any], mean: float = 0, n: int = 500
+) -> Drawn:
+    """Choose n rows of a population with chances by prediction, label and luck; weigh them so."""
+    prob = special.expit(rng.normal(mean, 1.2, 40 * n))
+    label = (rng.random(len(prob)) < prob) * 1
+    kept = np.minimum(chance(prob, label, rng.lognormal(0, 1, len(prob))), 1.0)
+    row = np.flatnonzero(rng.random(len(prob)) < kept)[:n]
+    return Drawn(label[row], prob[row], weight=1 / kept[row] / (1 / kept[row]).mean())
+
+
+def everybody(prob: FloatVector, *_: Any) -> FloatVector:
+    """Choose rows with equal chances."""
+    return np.ones(len(prob))
+
+
 DESIGNS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "random walk, 30 x 40": walk,
     "random walk, 200 x 5": partial(walk, teams=200, dates=5),
@@ -95,6 +122,16 @@ DESIGNS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "unequal sizes, 100": unequal,
     "ten classes, 100 x 10": classes,
 }
+WEIGHTS: dict[str, Any] = {
+    "chosen by luck": partial(chosen, chance=lambda p, y, luck: luck / 10),
+    "chosen by luck, rare events": partial(chosen, chance=lambda p, y, luck: luck / 10, mean=-3),
+    "chosen by prediction": partial(chosen, chance=lambda p, y, luck: np.maximum(p**2, 0.01)),
+    "a tenth of the others": partial(chosen, chance=lambda p, y, luck: np.where(y, 1, 0.1)),
+    "a tenth of the events": partial(chosen, chance=lambda p, y, luck: np.where(y, 0.1, 1)),
+    "a twentieth of the others, rare events": partial(
+        chosen, chance=lambda p, y, luck: np.where(y, 1, 0.05), mean=-3
+    ),
+}
 
 
 def shifted(prob: FloatVector, by: float) -> FloatVector:
@@ -105,23 +142,27 @@ def shifted(prob: FloatVector, by: float) -> FloatVector:
     return np.asarray(special.softmax(np.log(np.maximum(prob, 1e-300)) + change, axis=1))
 
 
-def one_set(design: str, number: int) -> dict[str, bool]:
+def one_set(design: str, number: int) -> dict[str, float]:
     """Return what audits of one set of a design find."""
-    made = DESIGNS[design](np.random.default_rng([25, number]))
-    y, p, cluster = made.y_true, made.y_prob, made.cluster
+    draw, rng = (DESIGNS | WEIGHTS)[design], np.random.default_rng([25, number])
+    made = draw(rng)
+    y, p, told = made.y_true, made.y_prob, made.named
     options: dict[str, Any] = SETTINGS | {"rng": number}
     if p.ndim == 2:
         options["repairs"] = ["temperature"]
-    right, by_rows, wrong = (
-        ck.audit(y, said, cluster=named, **options).codes
-        for said, named in ((p, cluster), (p, None), (shifted(p, SHIFT), cluster))
-    )
-    return {
-        "alarm": "miscalibrated" in right,
-        "alarm by rows": "miscalibrated" in by_rows,
-        "repair": "repair" in right,
-        "power": "miscalibrated" in wrong,
-    }
+    asked: list[tuple[Any, Any, dict[str, Any]]]
+    asked = [(y, p, told), (y, p, {}), (y, shifted(p, SHIFT), told)]
+    if made.weight is not None:
+        worth = int(kish(made.weight).sum())
+        plain = WEIGHTS[design](rng, chance=everybody, n=worth)
+        asked.append((plain.y_true, shifted(plain.y_prob, SHIFT), {}))
+    codes = [ck.audit(y, said, **named, **options).codes for y, said, named in asked]
+    right, by_rows, wrong = ("miscalibrated" in found for found in codes[:3])
+    found: dict[str, float] = {"alarm": right, "alarm by rows": by_rows}
+    found |= {"repair": "repair" in codes[0], "power": wrong}
+    if made.weight is not None:
+        found |= {"plain power": "miscalibrated" in codes[3], "worth": worth / 100}
+    return found
 
 
 def expected_loss(truth: FloatVector, prob: FloatVector, *, brier: bool = False) -> float:
@@ -138,28 +179,24 @@ def intervals(design: str, n_sets: int) -> dict[str, float]:
     Predictions are calibrated by construction, so they are the chances of fresh labels: that
     leaves out the noise of labels from the truth. Sets without an interval count as missed.
     """
-    pool = [DESIGNS[design](np.random.default_rng([26, i])).y_prob for i in range(60)]
+    draw: Callable[..., Drawn] = (DESIGNS | WEIGHTS)[design]
+    all_rows = {"chance": everybody} if design in WEIGHTS else {}
+    pool = [draw(np.random.default_rng([26, i]), **all_rows).y_prob for i in range(60)]
     fresh = np.concatenate(pool)
     said, hits = shifted(fresh, SHIFT), np.zeros(2)
     before, apart = expected_loss(fresh, said), expected_loss(fresh, said, brier=True)
     for number in range(n_sets):
-        made = DESIGNS[design](np.random.default_rng([25, number]))
+        made = draw(np.random.default_rng([25, number]))
         off, name = shifted(made.y_prob, SHIFT), "temperature" if fresh.ndim == 2 else "Platt"
         settings = AuditSettings(repairs=[name], level=0.9)
-        rows, probs = rows_of_models(
-            made.y_true,
-            {"off": off, "right": made.y_prob},
-            groups=None,
-            cluster=made.cluster,
-            class_names=None,
-            predicted=None,
-        )
+        rows, probs = rows_of_models(made.y_true, {"off": off, "right": made.y_prob}, **made.named)
         view = None if fresh.ndim == 1 else "top-label"
         found = repairs_of(rows, settings, np.random.default_rng(number), view=view)
         gain = before - expected_loss(fresh, found.calibrator.calibrate(said))
         scores, sums = [scores_of_rows(rows.label, p, None) for p in probs.values()], Sums()
-        assert rows.clusters is not None
-        sums.add(np.bincount(rows.label), scores, rows.clusters.code)
+        sums.add(
+            np.bincount(rows.label), scores, rows.clusters and rows.clusters.code, rows.weighed
+        )
         pair = sums.change("Brier score", 1, settings.level)
         hits += (found.table.low[0] <= gain <= found.table.high[0], pair.low <= -apart <= pair.high)
     return dict(zip(("gain", "difference"), (hits / n_sets).tolist(), strict=True))
@@ -221,11 +258,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", type=int, default=300, help="data sets per design")
     kinds = parser.add_mutually_exclusive_group()
+    parser.add_argument("--weights", action="store_true", help="six designs of weights")
     kinds.add_argument("--intervals", action="store_true", help="coverage of intervals")
     kinds.add_argument("--alone", action="store_true", help="independent rows")
     kinds.add_argument("--seasons", action="store_true", help="forecasts, whole seasons left out")
     options = parser.parse_args(arguments)
-    scale, digits, names = 100, 1, tuple(DESIGNS)
+    scale, digits, names = 100, 1, tuple(WEIGHTS if options.weights else DESIGNS)
     kind = intervals if options.intervals else rates
     measure: Callable[[str], dict[str, float]] = partial(kind, n_sets=options.sets)
     if options.alone:
@@ -234,7 +272,7 @@ def main(arguments: list[str] | None = None) -> None:
         scale, digits, names, measure = 1, 4, ("mlb", "nba", "nfl"), seasons
     for design in names:
         said = (f"{key} {scale * value:.{digits}f}" for key, value in measure(design).items())
-        print(f"{design:34}{'  '.join(said)}", flush=True)
+        print(f"{design:40}{'  '.join(said)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def by_cluster(rows: Rows) -> tuple[str, ...]:
     notes = []
     if rows.weight is not None:
         worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
-        notes += [f"Weights: what a row stands for; {worth}. Redraws keep them with their rows."]
+        notes += [f"Weights: what a row stands for; {worth}. In redraws they follow the label."]
     if rows.clusters is None:
         return tuple(notes)
     size = rows.clusters.size

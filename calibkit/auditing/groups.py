@@ -12,7 +12,7 @@ from calibkit.auditing.evidence import given_view, reach
 from calibkit.auditing.rows import Rows, losses
 from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
-from calibkit.significance.clusters import Clusters, score_test
+from calibkit.significance.clusters import Clusters, score_test, weights_of_labels
 from calibkit.significance.cox import CoxRule, cox_scores
 from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit.views import binary_problem
@@ -100,9 +100,13 @@ def groups_of(
     problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
+    # What a squared weight is on average, where rows were chosen by their label.
+    square = weights_of_labels(weight, np.column_stack([1 - prob, prob]), problem.label).prod(
+        axis=1
+    )
     promised, events, variance, mass = (
         np.asarray(np.bincount(rows.group, weights, size), dtype=np.float64)
-        for weights in (weight * prob, weight * label, weight**2 * prob * (1 - prob), weight)
+        for weights in (weight * prob, weight * label, square * prob * (1 - prob), weight)
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
     outside = _outside(events - promised, variance, mass)
@@ -112,7 +116,7 @@ def groups_of(
     found = [
         _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
-        else _by_cluster(prob, residual, inside, rows.clusters, weight)
+        else _by_cluster(prob, residual, inside, rows.clusters, weight, square)
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
@@ -201,12 +205,17 @@ def _p_values(
 
 
 def _by_cluster(
-    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, mass: Any
+    prob: FloatVector,
+    residual: FloatVector,
+    inside: IntVector,
+    clusters: Clusters,
+    mass: FloatVector,
+    square: FloatVector,
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""
     if not len(inside):
         return 1.0, 1.0
-    square, members = mass**2, clusters.take(inside)
+    members = clusters.take(inside)
     scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
     n, own = len(prob), mass[inside].sum()
     share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))

@@ -155,7 +155,7 @@ def _seen(
         views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
         tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
-    place = loudest if tests[loudest].p_value <= settings.alpha else 0
+    place = loudest if tests[loudest].p_value <= settings.limits[1] else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
@@ -172,7 +172,7 @@ def _seen(
         focus=tests[place],
         focus_words=words,
         looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
-        p_value=tests[place].p_value,
+        p_value=tests[loudest].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
         error=said,

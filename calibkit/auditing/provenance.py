@@ -68,8 +68,10 @@ def name_of(path: str) -> str:
 def named(names: Sequence[str]) -> str:
     """Return names in a row, at most eight of them.
 
-    >>> named(["a", "b"]), named([f"p{k}" for k in range(10)])
-    ('a, b', 'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more')
+    >>> named(["a", "b"]), named(list("abcdefgh"))
+    ('a, b', 'a, b, c, d, e, f, g, h')
+    >>> named([f"p{k}" for k in range(10)])
+    'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more'
     """
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"{', '.join(names[:8])}{more}"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.significance.clusters import Clusters, Dependence, robust_sd
+from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
 from calibkit.types import FloatMatrix, FloatVector, IntVector
@@ -167,7 +167,7 @@ class _Tables:
     ) -> None:
         n, k = table.shape
         self.weight, scale = weight, np.ones(n) if weight is None else weight
-        weights = _of_labels(scale, table, label)
+        weights = weights_of_labels(scale, table, label)
         self.chance = table  # of each label, given that the row was chosen
         if weight is not None:
             self.chance = table / weights
@@ -292,21 +292,6 @@ def joint_test(
     happened = [label == happens for happens in tables.happens]
     tests = zip(tables.views, views, *own, p_values, happened, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
-
-
-def _of_labels(weight: FloatVector, table: FloatVector, label: IntVector) -> FloatVector:
-    """Return the weight that each row would have with each label, (n, K).
-
-    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
-    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
-    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
-    """
-    weights, p = weight[:, np.newaxis], table[:, 1]
-    if table.shape[1] > 2 or np.ptp(weight) == 0:
-        return np.broadcast_to(weights, table.shape)
-    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
-    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
-    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
 def _strengths(

@@ -65,7 +65,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         seed = [] if "--seed" in words else ["--seed", str(options.seed)]
         options.said = ["calibkit", *words, *seed]
         options.written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
-        return max(_judge(one) for one in _targets(options))
+        documents: list[str] = []  # for standard output: of several targets one array
+        targets = _targets(options)
+        code = max(_judge(one, documents) for one in targets)
+        if documents:
+            _say(documents[0] if len(targets) == 1 else f"[{', '.join(documents)}]")
+        return code
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -122,14 +127,14 @@ def _targets(options: argparse.Namespace) -> list[argparse.Namespace]:
     return found
 
 
-def _judge(options: argparse.Namespace) -> int:
+def _judge(options: argparse.Namespace, documents: list[str]) -> int:
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
     _check_outputs(options)
     with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
     source = of_files(options.paths, _roles(options), options.said, options.written)
     report = replace(report, source=source)
-    _write(report, options)
+    _write(report, options, documents)
     met = [code for code in conditions if code in report.codes]
     if met:
         _say(f"calibkit: condition met: {', '.join(met)}", error=True)
@@ -278,13 +283,17 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:
+def _write(
+    report: AuditReport | Comparison, options: argparse.Namespace, documents: list[str]
+) -> None:
     if options.html:
         write_whole(options.html, report.to_html())
     if options.markdown:
         write_whole(options.markdown, report.to_markdown())
-    if options.json:
-        _put(options.json, report.to_json())
+    if options.json == "-":
+        documents.append(report.to_json())
+    elif options.json:
+        write_whole(options.json, report.to_json() + "\n")
     if not options.quiet and options.json != "-":
         # Names from outside may hold control characters.
         _say("".join(c for c in report.text() if c.isprintable() or c == "\n"))

@@ -122,7 +122,8 @@ def _add_reports(parser: argparse.ArgumentParser, command: str) -> None:
         add("--title", help="title of the report (the name of the file)")
         add("--html", metavar="FILE", help="write one self-contained page")
         add("--markdown", metavar="FILE", help="write Markdown")
-    add("--json", metavar="FILE", help="write JSON; - for standard output, instead of the text")
+    out = "write JSON; - for standard output, instead of the text (of several targets an array)"
+    add("--json", metavar="FILE", help=out)
     add("--quiet", action="store_true", help="print nothing but errors")
     if command != "monitor":
         codes = f"e.g. '{CODES_OF[command][0]}'; codes: {', '.join(CODES_OF[command])}"

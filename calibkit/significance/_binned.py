@@ -11,8 +11,8 @@ from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.significance.clusters import Clusters, Dependence, classes_at
-from calibkit.types import FloatArray, FloatVector, IntArray, IntVector
+from calibkit.significance.clusters import Clusters, Dependence, classes_at, weights_of_labels
+from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector
 from calibkit.validation import as_predictions
 from calibkit.views import BinaryProblem, Rows, View, weighted_problems
 
@@ -71,11 +71,14 @@ def draw_events(
     Beyond `MANY_ROWS`, rows of one bin whose predictions agree to 1/4096 are one lot, with the
     binomial law of their mean prediction. `chance` makes the rows of clusters agree.
     """
-    if chance is not None or problem.weight is not None:
+    if problem.weight is not None:
+        won, mass = draw_weighed(problem, table, n_draws, generator, chance)
+        scale = table.total.sum() / mass.sum(axis=1, keepdims=True)
+        return np.asarray(table.total * table.mean_prob + won * scale)
+    if chance is not None:
         index = table.binning.assign(problem.prob, table.edges)
         drawn = (draw_classes(problem.prob, 1, generator, chance)[0] for _ in range(n_draws))
-        weight = 1.0 if problem.weight is None else problem.weight
-        return np.stack([np.bincount(index, weight * y, table.n_bins) for y in drawn])
+        return np.stack([np.bincount(index, minlength=table.n_bins, weights=y) for y in drawn])
     if problem.n > MANY_ROWS:
         count, bounds, columns = _lots(problem, table, by_label=False)
         drawn = (generator.binomial(count, columns[:, 1]) for _ in range(n_draws))
@@ -91,6 +94,28 @@ def draw_events(
         for b, (start, stop) in enumerate(pairwise(bounds)):
             events[rows, b] = np.count_nonzero(happened[:, start:stop], axis=1)
     return events
+
+
+def draw_weighed(
+    problem: BinaryProblem,
+    table: BinTable,
+    n_draws: int,
+    generator: np.random.Generator,
+    chance: Dependence | None = None,
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """Redraw labels of rows chosen with them: ``sum w (y - p)`` and ``sum w``, (n_draws, B)."""
+    index, prob = table.binning.assign(problem.prob, table.edges), problem.prob.astype(np.float64)
+    both = np.column_stack([1 - prob, prob])
+    weight = weights_of_labels(np.asarray(problem.weight), both, problem.label)
+    both /= weight
+    both /= both.sum(axis=1, keepdims=True)
+    won, mass = np.empty((2, n_draws, table.n_bins))
+    for i in range(n_draws):
+        label = draw_classes(both[:, 1], 1, generator, chance)[0]
+        drawn = weight[np.arange(len(label)), label]
+        won[i] = np.bincount(index, drawn * (label - prob), table.n_bins)
+        mass[i] = np.bincount(index, drawn, table.n_bins)
+    return won, mass
 
 
 def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IntVector, IntVector]:

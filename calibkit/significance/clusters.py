@@ -10,6 +10,7 @@ rows share what is unknown, and ten of them say less than ten independent rows.
   moments); its uncertainty with few clusters goes into the redraws, each of which has its own.
 - `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
   (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
+- `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
 - `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
   clusters, so that any interval for a mean serves; `mean_interval` is the usual one.
 
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from calibkit.containers import one_per_row
-from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
+from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector
 
 FEW = 30  # clusters, below which a report says that they are few
 _GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
@@ -158,6 +159,21 @@ def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
     for k in range(upper.shape[1]):  # the class is the number of cumulative sums passed
         drawn += uniform >= upper[:, k]
     return drawn
+
+
+def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: IntArray) -> FloatMatrix:
+    """Return the weight that each row would have with each label, (n, K).
+
+    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
+    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
+    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    """
+    weights, p = weight[:, np.newaxis], table[:, 1]
+    if table.shape[1] > 2 or np.ptp(weight) == 0:
+        return np.broadcast_to(weights, table.shape)
+    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
 class Dependence:

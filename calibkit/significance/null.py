@@ -100,7 +100,10 @@ def null_level(
     cluster : array-like of shape (n,), optional
         Which rows belong together: they agree in a redraw as they do in the data (see `clusters`).
     **options
-        Passed to `measure`, e.g. ``view="top-label"``; `sample_weight` stays with its rows.
+        Passed to `measure`, e.g. ``view="top-label"``. Where rows were chosen by their label, a
+        `sample_weight` follows the redrawn label in binned errors of one event (see
+        `weights_of_labels`); with other measures it stays with its row, which is right only where
+        weights do not hang on the label.
         ``positive`` names the label that a one-dimensional `y_prob` is about.
 
     Returns
@@ -251,7 +254,9 @@ def consistency_band(
     predicted : array-like of shape (n,) or True, optional
         The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
     sample_weight : array-like of shape (n,), optional
-        What each row stands for, at least 0; it stays with its row in a redraw.
+        What each row stands for, at least 0; it follows the label in a redraw, as in `null_level`.
+        Of 100 calibrated sets of 500 rows in each of six designs (``dev.py clusters --weights``) 8
+        to 19 left a simultaneous band of 90 %; with weights that stay, up to 87.
 
     Returns
     -------
@@ -279,11 +284,15 @@ def consistency_band(
     if cluster is not None:
         clusters = clusters_of(cluster, problem.n)
         chance = Dependence(problem.prob, problem.label, clusters, generator)
+    how = problem, table, n_draws, generator
     with np.errstate(invalid="ignore"):  # empty bins stay NaN
-        drawn = _binned.draw_events(problem, table, n_draws, generator, chance=chance)
-        frequency = drawn / table.total
+        if problem.weight is None:
+            frequency = _binned.draw_events(*how, chance=chance) / table.total
+        else:
+            frequency = table.mean_prob + np.divide(*_binned.draw_weighed(*how, chance))
+    plain = chance is None and problem.weight is None
     if simultaneous:
-        lower, upper = _simultaneous_limits(frequency, table, problem, level, chance is not None)
+        lower, upper = _simultaneous_limits(frequency, table, problem, level, plain)
     else:
         lower, upper = np.quantile(frequency, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return ConsistencyBand(
@@ -292,14 +301,13 @@ def consistency_band(
 
 
 def _simultaneous_limits(
-    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float, dependent: bool
+    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float, plain: bool
 ) -> tuple[FloatVector, FloatVector]:
     prob = problem.prob.astype(np.float64)
     index = table.binning.assign(prob, table.edges)
-    weight: Any = 1.0 if problem.weight is None else problem.weight
-    variance = np.bincount(index, weights=weight**2 * prob * (1 - prob), minlength=table.n_bins)
+    variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
     with np.errstate(invalid="ignore", divide="ignore"):
-        sd = frequency.std(axis=0) if dependent else np.sqrt(variance) / table.total
+        sd = np.sqrt(variance) / table.total if plain else frequency.std(axis=0)
         deviation = np.abs(frequency - table.mean_prob) / sd
     # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)

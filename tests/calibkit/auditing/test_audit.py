@@ -14,12 +14,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.special import expit, logit, ndtri
-from scipy.stats import chi2, ncx2
+from scipy.stats import chi2, ncx2, norm
 
 import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit import CalibrationWarning
-from calibkit.auditing import AuditReport, AuditSettings, alignment, audit, consequences, remedy
+from calibkit.auditing import (
+    AuditReport,
+    AuditSettings,
+    alignment,
+    audit,
+    consequences,
+    dependence,
+    groups,
+    remedy,
+    repairs,
+)
 from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.dependence import dependence_of
 from calibkit.auditing.groups import groups_of
@@ -490,6 +500,11 @@ def test_a_repair_says_where_it_loses() -> None:
     assert remedy._errors(better, seen) == (  # type: ignore[arg-type]
         " Expected calibration error afterwards: 0.0098 (top-label)."
     )
+    # The upper end moves by half of what a fit is flattered by, times (K - 1)/K.
+    rows, flattery = rows_of(case.y_true, case.y_prob), np.array([0.3])
+    held = {"a": np.full(800, 0.5)}
+    ends = [repairs._table(rows, held, flattery, replace(QUICK, folds=k)).high[0] for k in (2, 5)]
+    assert ends[1] - ends[0] == pytest.approx(0.3 * (4 / 5 - 1 / 2) / 2)
     # Exact zeros count against the predictions as given, too.
     for before, beware in ((0, True), (12_261, False)):
         found = SimpleNamespace(table=table, certain=1452, certain_before=before)
@@ -577,6 +592,16 @@ def test_groups_keep_their_level(size: int, rate: float) -> None:
     assert max(wrong, apart) <= 8  # of 100 at 2 %: more have a chance of 1 in 5000
 
 
+def test_statistics_of_large_groups_and_of_unequal_ties() -> None:
+    rng, prob, others = np.random.default_rng(0), np.full(10_000, 0.4), np.array([0.01, 0.002])
+    label = (rng.random(10_000) < prob) * 1.0
+    z = abs(label.mean() - 0.4 - 0.01) / np.hypot(np.sqrt(0.24 / 10_000), 0.002)
+    assert groups._p_values(prob, label, others, 9, rng)[1] == pytest.approx(2 * norm.sf(z))
+    # One pair, and three pairs that weigh a half each.
+    found = dependence._agreement(np.arange(1.0, 6), np.ones(5), np.array([0, 0, 1, 1, 1]))
+    assert found == pytest.approx(((2 + 47 / 2) / np.sqrt(1 + 3 / 4), (2 + 47 / 2) / (1 + 3 / 2)))
+
+
 @pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
 def test_the_view_is_said_in_the_answers(view: Any) -> None:
     case = make("over-confident", 3, 600, 8)
@@ -614,6 +639,7 @@ BAD = [
     (([0, 1], None), {}, "either y_prob or logits"),
     (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
     (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, r"row 1 .* 2 rows of 3"),
+    (([0, 1], [[1.0, 0.0], [0.5, 0.4]]), {}, r"1 row of 2 do not sum to 1"),
     (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
     (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
     (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),

@@ -169,6 +169,15 @@ def test_classes(view: Any) -> None:
     assert report.n == 20_000
     words = {None: "top-label", "top-label": "top-label", "class-wise": "class ", 1: "class dog"}
     assert words[view] in report["calibration"].sentence
+    rng = np.random.default_rng(5)  # where nothing is found, the first class is shown
+    right = (rng.random((3000, 1)) > prob[:3000].cumsum(axis=1)[:, :2]).sum(axis=1)
+    rows = predictions(right, prob[:3000], class_names=("cat", "dog", "<b>owl"))
+    report = audit_stream([rows], view=view, settings=QUICK, sample=500)
+    assert "miscalibrated" not in report.codes
+    wanted = "class cat" if view == "class-wise" else words[view]
+    assert f"({wanted})" in report["direction"].sentence
+    if view == "class-wise":  # the p-value is that of the class that speaks loudest
+        assert report["calibration"].numbers["p_value"] < 0.6
 
 
 def test_shuffled_labels_are_seen_in_the_sample() -> None:

@@ -1,5 +1,6 @@
 """Weights in audit and compare: what a row stands for; and several targets in one run."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 import calibkit as ck
+from book.experiments import clustered_rows
 from calibkit.auditing import audit, compare
 from calibkit.auditing.redraws import joint_test
 from calibkit.cli import main
@@ -94,6 +96,21 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
                 table, rng = np.column_stack([1 - p, p])[kept], np.random.default_rng(seed)
                 test = joint_test(table, y[kept], (1,), n_draws=199, rng=rng, weight=weight)
                 accused.append(test.p_value <= 0.01)
+    error, left = [], 0
+    for seed in range(12):  # weights that stay with their rows: 1.8 times the error, and 10 bands
+        draw = clustered_rows.WEIGHTS["a twentieth of the others, rare events"]
+        made, rng = draw(np.random.default_rng([7, seed])), np.random.default_rng(seed)
+        o: dict[str, Any] = {"sample_weight": made.weight, "n_draws": 99, "rng": rng}
+        null = ck.null_level(ck.expected_calibration_error, made.y_true, made.y_prob, **o)
+        band = ck.consistency_band(made.y_true, made.y_prob, simultaneous=True, **o)
+        error.append((null.value, null.mean))
+        left += band.outside.any()
+    value, chance = np.mean(error, axis=0)
+    assert chance == pytest.approx(value, rel=0.25) and left <= 5
+    group, weight = np.arange(3000) % 2, np.where(y == 1, 1.0, 10.0)  # 1 * 10 with either label
+    found = audit(y, p, groups=group, sample_weight=weight, **QUICK).groups
+    expected = [np.sqrt(10 * (p * (1 - p))[group == g].sum()) for g in (0, 1)]
+    assert found.error == pytest.approx(expected / np.bincount(group, weight))
     plain, by_weight = np.reshape(accused, (-1, 2)).sum(axis=0)
     assert plain == 40 and by_weight <= 2
     y, p = y[y == 1 - rare], p[y == 1 - rare]  # one label alone says nothing of a choice
@@ -136,6 +153,9 @@ def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> Non
     files = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json")}
     assert sorted(files) == ["page-y%2F2.json", "page-y1.json"]
     assert "worth" in capsys.readouterr().out and str(tmp_path) not in str(files)
+    assert main([*words, "p1,p2", "--json", "-"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [one["title"].partition(": ")[2] for one in both] == ["y1 by p1", "y/2 by p2"]
     for more, said in (("p1", "several labels need"), ("p1,p2 --large", "a stream has no weights")):
         assert main([*words, *more.split()]) == 2
         assert said in capsys.readouterr().err

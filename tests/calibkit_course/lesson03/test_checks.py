@@ -100,6 +100,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda said, a: said * a, "is not a probability"),
         (lambda said, a: said**a, "the truth is"),
         (lambda said, a: powered(said, 0.5), "Does it use the argument `a`?"),
+        (lambda said, a: powered(said, 2 if a < 1 else 0.5), "a = 2, but not for a = 3"),
         (lambda said, a: by_bisection(said, a, 12), "the truth is"),
         (lambda said, a: None, "It should return an array with one true probability"),
         (lambda said, a: powered(said, 0.7), "the truth is"),
