@@ -1,5 +1,8 @@
 """Labels drawn from the probabilities of their rows, again and again."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from calibkit.types import FloatVector, IntVector
@@ -27,9 +30,9 @@ class Drawer:
             return
         upper = np.cumsum(table, axis=1)
         upper /= upper[:, -1:]
+        upper[:, -1] = 1.0
         # Row i occupies [i, i + 1): one sorted array, one binary search per row.
-        upper += place[:, np.newaxis]
-        upper[:, -1] = place + 1.0
+        upper = upper + place[:, np.newaxis]
         self.place, self.start = place, place * self.k
         if happens is None:
             self.edges = upper.ravel() if self.k > _FEW else np.ascontiguousarray(upper.T[:-1])
@@ -40,7 +43,7 @@ class Drawer:
 
     def draw(self, rng: np.random.Generator) -> IntVector:
         """Return one label per row."""
-        uniform = rng.random(self.n)
+        uniform: FloatVector = rng.random(self.n)
         if self.k == 2:
             return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
         uniform = uniform + self.place
@@ -54,23 +57,38 @@ class Drawer:
 
     def changed(self, rng: np.random.Generator) -> IntVector:
         """Redraw; return the rows whose event changes: the usual label, or `happens` of many."""
-        uniform = rng.random(self.n)
+        uniform: FloatVector = rng.random(self.n)
         if self.k == 2:
             return np.flatnonzero(uniform >= self.first)
         uniform = uniform + self.place
         return np.flatnonzero(((self.low <= uniform) & (uniform < self.high)) != self.happened)
 
 
-def weight_by_label(weight: FloatVector, table: FloatVector, label: IntVector) -> FloatVector:
-    """Return the weight that each row would have with each label, (n, K).
+class Changes:
+    """The sums of redraws from those of the data: each view only asks whether its event happens.
 
-    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
-    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
-    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    A redraw changes some rows: what was an event is none, and what was none is one. Each view
+    brings whether its event happened, the cells of rows and their number, and what an event adds
+    to the sum of levers and, if not 1, to its cell.
     """
-    weights, p = weight[:, np.newaxis], table[:, 1]
-    if table.shape[1] > 2 or np.ptp(weight) == 0:
-        return np.broadcast_to(weights, table.shape)
-    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
-    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
-    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
+
+    def __init__(
+        self,
+        drawer: Drawer,
+        sums: tuple[FloatVector, FloatVector],
+        views: Sequence[tuple[Any, ...]],
+    ) -> None:
+        self.drawer, (self.events, self.levers), self.parts = drawer, sums, []
+        for lost, cell, size, pull, weight in views:
+            self.parts.append((cell + size * lost, size, np.where(lost, -pull, pull), weight))
+
+    def sums(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        """Redraw; return the events of all cells, and the sum of levers of every view."""
+        rows, cells, levers = self.drawer.changed(rng), [], self.levers.copy()
+        for i, (key, size, gain, weight) in enumerate(self.parts):
+            # Fancy indices: in the browser `take` needs eight times as long.
+            each = None if weight is None else weight[rows]
+            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
+            cells.append(won - lost)
+            levers[i] += gain[rows].sum()
+        return self.events + np.concatenate(cells), levers

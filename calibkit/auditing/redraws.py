@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.auditing.drawer import Drawer, weight_by_label
+from calibkit.auditing.drawer import Changes, Drawer
 from calibkit.significance.clusters import Clusters, Dependence, robust_sd
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
@@ -168,7 +168,7 @@ class _Tables:
     ) -> None:
         n, k = table.shape
         self.weight, scale = weight, np.ones(n) if weight is None else weight
-        weights = weight_by_label(scale, table, label)
+        weights = _of_labels(scale, table, label)
         self.chance = table  # of each label, given that the row was chosen
         if weight is not None:
             self.chance = table / weights
@@ -217,33 +217,6 @@ class _Tables:
             events[at] = np.bincount(view.cell[happened], each, view.n_cells)
             levers[i] = view.pull[happened].sum()
         return events[:-1], levers
-
-
-class _Changes:
-    """The sums of redraws from those of the data: each view only asks whether its event happens.
-
-    A redraw changes some rows: what was an event is none, and what was none is one.
-    """
-
-    def __init__(self, tables: _Tables, drawer: Drawer, label: IntVector) -> None:
-        self.tables, self.drawer, self.parts = tables, drawer, []
-        self.events, self.levers = tables.sums(label)
-        for view, happens in zip(tables.views, tables.happens, strict=True):
-            lost = label == happens
-            key, gain = view.cell + view.n_cells * lost, np.where(lost, -view.pull, view.pull)
-            self.parts.append((key, gain, None if tables.weight is None else view.weight))
-
-    def sums(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
-        """Redraw; return the events of all cells, and the sum of levers of every view."""
-        rows, cells, levers = self.drawer.changed(rng), [], self.levers.copy()
-        for i, (key, gain, weight) in enumerate(self.parts):
-            # Fancy indices: in the browser `take` needs eight times as long.
-            each = None if weight is None else weight[rows]
-            size = self.tables.views[i].n_cells
-            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
-            cells.append(won - lost)
-            levers[i] += gain[rows].sum()
-        return self.events + np.concatenate(cells), levers
 
 
 def joint_test(
@@ -301,7 +274,26 @@ def _redraws_of(
     drawer = Drawer(tables.chance, label, None if tables.classes else tables.happens[0])
     if tables.classes:
         return lambda rng: tables.sums(drawer.draw(rng))
-    return _Changes(tables, drawer, label).sums
+    parts = []
+    for view, happens in zip(tables.views, tables.happens, strict=True):
+        weight = None if tables.weight is None else view.weight
+        parts.append((label == happens, view.cell, view.n_cells, view.pull, weight))
+    return Changes(drawer, tables.sums(label), parts).sums
+
+
+def _of_labels(weight: FloatVector, table: FloatVector, label: IntVector) -> FloatVector:
+    """Return the weight that each row would have with each label, (n, K).
+
+    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
+    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
+    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    """
+    weights, p = weight[:, np.newaxis], table[:, 1]
+    if table.shape[1] > 2 or np.ptp(weight) == 0:
+        return np.broadcast_to(weights, table.shape)
+    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
 def _strengths(
