@@ -17,7 +17,7 @@ From the ground up, each module uses those above it:
 
 - ``settings``: thresholds; questions, codes, and the lights with their colours.
 - ``rows`` (checked input), ``impossible`` (events that were given 0),
-  ``redraws`` (chance: joint test, null level, resamples).
+  ``drawer`` (labels drawn from predictions), ``redraws`` (chance: the joint test).
 - The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
   ``consequences`` (5).
 - ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.

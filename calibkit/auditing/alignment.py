@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.auditing.redraws import Drawer
+from calibkit.auditing.drawer import Drawer
 from calibkit.auditing.rows import Rows, spread_out
 from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
 from calibkit.types import FloatVector, IntVector

@@ -6,13 +6,14 @@ The two statistics of a view are told in the Notes of `audit`. The level holds f
 predictions and any number of views.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
+from calibkit.auditing.drawer import Changes, Drawer
 from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
@@ -174,7 +175,7 @@ class _Tables:
             self.chance /= self.chance.sum(axis=1, keepdims=True)
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
-        self.happens = [predicted if v == TOP else v for v in views]  # with this label
+        self.happens: list[Any] = [predicted if v == TOP else v for v in views]  # with this label
         self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
         place = np.arange(n)
         self.views = [
@@ -205,47 +206,17 @@ class _Tables:
         events, levers = np.zeros(size), np.zeros(len(self.views))
         if self.classes:
             place = self.start + label
-            events += np.bincount(self.cell.take(place), self.weight, size)
-            by_class = np.bincount(label, self.lever.take(place), self.k)
+            events += np.bincount(self.cell[place], self.weight, size)
+            by_class = np.bincount(label, self.lever[place], self.k)
             for i, v in self.classes:
                 levers[i] = by_class[v]
         for i in self.alone:
             view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
             at = slice(self.offset[i], self.offset[i + 1])
-            each = None if self.weight is None else view.weight.take(happened)
-            events[at] = np.bincount(view.cell.take(happened), each, view.n_cells)
-            levers[i] = view.pull.take(happened).sum()
+            each = None if self.weight is None else view.weight[happened]
+            events[at] = np.bincount(view.cell[happened], each, view.n_cells)
+            levers[i] = view.pull[happened].sum()
         return events[:-1], levers
-
-
-class Drawer:
-    """Draws a label for every row from its own probabilities.
-
-    Of two classes each row gets its `usual` label with the probability of that label, and else the
-    other one: with the observed labels as usual ones, the redraws of the same event under its
-    other name (1 - y, 1 - p) are the same.
-    """
-
-    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
-        self.n, self.k = table.shape
-        if self.k == 2:
-            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
-            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
-        else:
-            upper = np.cumsum(table, axis=1)
-            upper /= upper[:, -1:]
-            upper[:, -1] = 1.0
-            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
-            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
-            self.start = np.arange(self.n, dtype=np.intp) * self.k
-
-    def draw(self, rng: np.random.Generator) -> IntVector:
-        """Return one label per row."""
-        uniform = rng.random(self.n)
-        if self.k == 2:
-            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
-        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
-        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
 
 
 def joint_test(
@@ -272,16 +243,14 @@ def joint_test(
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
     tables = _Tables(table, views, label, weight)
-    drawer: Drawer | Dependence = Drawer(tables.chance, label)
-    if clusters is not None:
-        chance = tables.chance[:, 1] if table.shape[1] == 2 else tables.chance
-        drawer = Dependence(chance, label, clusters, rng)
-    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
+    redraw = _redraws_of(tables, label, clusters, rng)
+    if clusters is None and weight is not None:
+        # Each row as a cluster: its sandwich holds for weights of any kind.
         clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
     while True:
-        sums += [tables.sums(drawer.draw(rng)) for _ in range(n_draws + 1 - len(sums))]
+        sums += [redraw(rng) for _ in range(n_draws + 1 - len(sums))]
         strength, own = _strengths(tables, sums, label, clusters)
         loudest = strength[1:].max(axis=1)
         beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
@@ -292,6 +261,24 @@ def joint_test(
     happened = [label == happens for happens in tables.happens]
     tests = zip(tables.views, views, *own, p_values, happened, strict=True)
     return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+
+
+def _redraws_of(
+    tables: _Tables, label: IntVector, clusters: Clusters | None, rng: np.random.Generator
+) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
+    """Return what redraws the labels and adds them up."""
+    if clusters is not None:
+        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
+        dependence = Dependence(chance, label, clusters, rng)
+        return lambda rng: tables.sums(dependence.draw(rng))
+    drawer = Drawer(tables.chance, label, None if tables.classes else tables.happens[0])
+    if tables.classes:
+        return lambda rng: tables.sums(drawer.draw(rng))
+    parts = []
+    for view, happens in zip(tables.views, tables.happens, strict=True):
+        weight = None if tables.weight is None else view.weight
+        parts.append((label == happens, view.cell, view.n_cells, view.pull, weight))
+    return Changes(drawer, tables.sums(label), parts).sums
 
 
 def _strengths(

@@ -32,8 +32,9 @@ from calibkit.auditing import (
 )
 from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.dependence import dependence_of
+from calibkit.auditing.drawer import Drawer
 from calibkit.auditing.groups import groups_of
-from calibkit.auditing.redraws import TOP, Drawer
+from calibkit.auditing.redraws import TOP
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.settings import CODES, LIGHTS
 from calibkit.auditing.times import times_of, with_time

@@ -10,18 +10,10 @@ from scipy import stats
 from book.experiments import clustered_rows
 from calibkit import cox_test
 from calibkit.auditing.alignment import _random_order
+from calibkit.auditing.drawer import Drawer
 from calibkit.auditing.evidence import power_of
 from calibkit.auditing.groups import holm
-from calibkit.auditing.redraws import (
-    TOP,
-    Drawer,
-    JointTest,
-    _clearest,
-    _halved,
-    _Tables,
-    _View,
-    joint_test,
-)
+from calibkit.auditing.redraws import TOP, JointTest, _clearest, _halved, _Tables, _View, joint_test
 from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators.folds import assign_folds
 from calibkit.significance.clusters import clusters_of
