@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import each_case
 from tests.paths import ROOT
 
 CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn", "joblib"}
@@ -136,7 +137,7 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [name for name in names if name not in ("self", "cls")]
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if "/lesson" in room])
+@each_case("room", [room for room in ROOMS if "/lesson" in room])
 def test_a_lesson_stays_small(room: str) -> None:
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOMS[room])
     assert lines <= LONGER_LESSONS.get(room.partition("/")[2], LONGEST_LESSON)

@@ -27,6 +27,7 @@ from calibkit_course.learn._lesson import Lesson
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
+from tests.helpers import each_case
 
 ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
@@ -67,7 +68,7 @@ each_check = pytest.mark.parametrize(("name", "cid"), EACH_CHECK)
 # --- every lesson ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@each_case("name", LESSONS)
 def test_every_check_has_wrong_and_right_answers(name: str, subtests: pytest.Subtests) -> None:
     checks = open_lesson(name).checks
     wrong, right = tables(name).WRONG, tables(name).RIGHT
@@ -220,7 +221,7 @@ def test_blanks_are_not_attempts(name: str, cid: str, subtests: pytest.Subtests)
             assert said.state is State.NOT_ATTEMPTED and variable in said.text
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@each_case("name", LESSONS)
 def test_predictions_can_be_guessed_and_revealed(name: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     for pid, prediction in lesson.predictions.items():
@@ -258,7 +259,7 @@ def sentences_in_functions(path: Path) -> Iterator[str]:
                 yield f"{path.name}:{node.lineno}: {text}"
 
 
-@pytest.mark.parametrize("path", [*sorted(ROOM.glob("*.py")), *JUDGES], ids=lambda path: path.stem)
+@each_case("path", [*sorted(ROOM.glob("*.py")), *JUDGES])
 def test_all_words_stand_in_tables(path: Path) -> None:
     assert list(sentences_in_functions(path)) == []
 
@@ -280,11 +281,7 @@ def is_code(node: ast.stmt) -> bool:
     return not isinstance(node, ast.Assign | ast.AnnAssign)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [Path(messages.__file__), *LESSON_FILES],
-    ids=lambda path: f"{path.parent.name}.{path.stem}",
-)
+@each_case("path", [Path(messages.__file__), *LESSON_FILES])
 def test_sentences_are_short_and_plain(path: Path, subtests: pytest.Subtests) -> None:
     for place, text in words_of(path).items():
         with subtests.test(place):
