@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,20 +38,9 @@ PATHS = sorted(path for house in HOUSES for path in (ROOT / house).rglob("*.py")
 ROOMS = {"/".join(key): list(paths) for key, paths in groupby(PATHS, house_and_room)}
 
 
-def each(
-    wanted: Callable[[str], object] = bool,
-) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
-    """Run a test on each module; those of a room are one case."""
-
-    def decorate(test: Callable[[Path], None]) -> Callable[[str], None]:
-        @pytest.mark.parametrize("room", [*filter(wanted, ROOMS)])
-        def on_room(room: str) -> None:
-            for path in ROOMS[room]:
-                test(path)
-
-        return on_room
-
-    return decorate
+def each(wanted: Callable[[str], object] = bool) -> Any:
+    """Run a test on each module of the rooms that are wanted."""
+    return each_case("path", [path for room in filter(wanted, ROOMS) for path in ROOMS[room]])
 
 
 @cache

@@ -200,7 +200,7 @@ def test_near_misses_never_look_equal(name: str, share: float, subtests: pytest.
                 assert equal_numbers(said) == []
 
 
-@each_check
+@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
 def test_each_check_has_hints(name: str, cid: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     check = lesson.checks[cid]
@@ -211,7 +211,7 @@ def test_each_check_has_hints(name: str, cid: str, subtests: pytest.Subtests) ->
             assert words in lesson.hint(cid, level).text
 
 
-@each_check
+@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
 def test_blanks_are_not_attempts(name: str, cid: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     variable = f"`{lesson.checks[cid].variable}`"
