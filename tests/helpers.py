@@ -1,8 +1,10 @@
 """What the tests of the numeric core share: data, all measures, slow and simple references."""
 
 import dataclasses
+import functools
+import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import fsum, inf
@@ -25,6 +27,29 @@ ExactTable = list[tuple[int, Fraction | None, Fraction | None]]
 def some(values: Sequence[Any], n: int = 2) -> list[Any]:
     """Return what to parametrise with: the first few values, the others only where all run."""
     return [*values[:n], *(pytest.param(value, marks=pytest.mark.long) for value in values[n:])]
+
+
+def each_case(names: str | tuple[str, ...], cases: Iterable[Any]) -> Any:
+    """Parametrise as pytest does, in one item: many small cases cost less than their items."""
+    keys = names.split(", ") if isinstance(names, str) else names
+    rows = [case if len(keys) > 1 else (case,) for case in cases]
+
+    def decorate(test: Any) -> Any:
+        known = inspect.signature(test).parameters
+
+        @functools.wraps(test)
+        def every(*self: Any, subtests: pytest.Subtests, **given: Any) -> None:
+            given |= {"subtests": subtests} if "subtests" in known else {}
+            for place, row in enumerate(rows):
+                with subtests.test(f"{place}: {row!r}"[:200]):
+                    test(*self, **given, **dict(zip(keys, row, strict=True)))
+
+        kept = [part for name, part in known.items() if name not in {*keys, "subtests"}]
+        asked = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+        every.__signature__ = inspect.Signature([*kept, asked])  # type: ignore[attr-defined]
+        return every
+
+    return decorate
 
 
 def golden(name: str) -> Any:

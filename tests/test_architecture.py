@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.helpers import each_case
 from tests.paths import ROOT
 
 CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn", "joblib"}
@@ -36,20 +38,9 @@ PATHS = sorted(path for house in HOUSES for path in (ROOT / house).rglob("*.py")
 ROOMS = {"/".join(key): list(paths) for key, paths in groupby(PATHS, house_and_room)}
 
 
-def each(
-    wanted: Callable[[str], object] = bool,
-) -> Callable[[Callable[[Path], None]], Callable[[str], None]]:
-    """Run a test on each module; those of a room are one case."""
-
-    def decorate(test: Callable[[Path], None]) -> Callable[[str], None]:
-        @pytest.mark.parametrize("room", [*filter(wanted, ROOMS)])
-        def on_room(room: str) -> None:
-            for path in ROOMS[room]:
-                test(path)
-
-        return on_room
-
-    return decorate
+def each(wanted: Callable[[str], object] = bool) -> Any:
+    """Run a test on each module of the rooms that are wanted."""
+    return each_case("path", [path for room in filter(wanted, ROOMS) for path in ROOMS[room]])
 
 
 @cache
@@ -136,7 +127,7 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [name for name in names if name not in ("self", "cls")]
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if "/lesson" in room])
+@each_case("room", [room for room in ROOMS if "/lesson" in room])
 def test_a_lesson_stays_small(room: str) -> None:
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOMS[room])
     assert lines <= LONGER_LESSONS.get(room.partition("/")[2], LONGEST_LESSON)

@@ -4,7 +4,8 @@ import io
 import zlib
 from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,14 +22,30 @@ _NEAR, _FAR = 6.0, 40.0
 GUTTER = 0.2  # inches between panels, where a telephone's page cuts a picture
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A rendered figure: bytes of a PNG, its size, and its alternative text."""
+    """A rendered figure and its alternative text; its bytes are made when they are asked for."""
 
-    png: bytes
-    width: int
-    height: int
+    image: Image.Image
     alt: str
+
+    @cached_property
+    def png(self) -> bytes:
+        """The bytes of a PNG, written quickly: a higher level gains little and costs much."""
+        out = io.BytesIO()
+        how = {"compress_level": 6, "compress_type": zlib.Z_FILTERED}
+        self.image.save(out, "PNG", **(how if self.image.mode == "P" else {"compress_level": 1}))
+        return out.getvalue()
+
+    @property
+    def width(self) -> int:
+        """Number of pixels across."""
+        return self.image.width
+
+    @property
+    def height(self) -> int:
+        """Number of pixels down."""
+        return self.image.height
 
     @property
     def source(self) -> str:
@@ -37,21 +54,18 @@ class Picture:
 
     def small(self) -> "Picture":
         """Return the same picture with a palette: a third of the bytes."""
-        with Image.open(io.BytesIO(self.png)) as image:
-            flat = _with_palette(np.asarray(image.convert("RGB"), dtype=np.int64))
-        out = io.BytesIO()
-        flat.save(out, "PNG", optimize=True, compress_type=zlib.Z_FILTERED)
-        return Picture(png=out.getvalue(), width=self.width, height=self.height, alt=self.alt)
+        return replace(self, image=_with_palette(np.array(self.image.convert("RGBA"))))
 
 
-def _with_palette(pixels: NDArray[np.int64]) -> Image.Image:
+def _with_palette(pixels: NDArray[np.uint8]) -> Image.Image:
     """Return the image with each pixel rounded to the nearest of its main colours."""
-    codes = pixels @ np.array([1 << 16, 1 << 8, 1])
-    values, place, count = np.unique(codes, return_inverse=True, return_counts=True)
-    colours = np.stack([values >> 16, (values >> 8) & 255, values & 255], axis=1)
+    codes = pixels.view("<u4")[..., 0] & 0xFFFFFF  # red, green, blue, and no fourth byte
+    values, count = np.unique(codes, return_counts=True)
+    colours = np.stack([values & 255, (values >> 8) & 255, values >> 16], axis=1).astype(np.int64)
     main = colours[_main_colours(colours, count)]
-    nearest = ((colours[:, None] - main) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
-    image = Image.fromarray(nearest[place].reshape(codes.shape))
+    nearest = np.empty(1 << 24, dtype=np.uint8)  # only the entries of colours there are count
+    nearest[values] = ((colours[:, None] - main) ** 2).sum(axis=2).argmin(axis=1)
+    image = Image.fromarray(nearest[codes])
     image.putpalette(main.astype(np.uint8).ravel().tolist())
     return image
 
@@ -91,10 +105,6 @@ def render(
             engine.execute(figure)
             figure.set_layout_engine("none")
         canvas.draw()  # type: ignore[no-untyped-call]
-        out = io.BytesIO()
-        # Level 1 writes three times faster than the default and costs little in size.
-        pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
-    width, height = figure.canvas.get_width_height()
+        pixels = np.array(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     words = plot.alt_text(figure) if alt is None else alt
-    return Picture(png=out.getvalue(), width=width, height=height, alt=words)
+    return Picture(image=Image.fromarray(pixels), alt=words)

@@ -21,20 +21,20 @@ from calibkit_course.explore._quiz import Quiz, points_table
 def explorer_page(explorer: Explorer[Any]) -> str:
     """Return the twin of an explorer: default state as plain HTML, the others as data."""
     states = list(explorer.states())
-    shown = [explorer.show(**state) for state in states]
+    shown = [(picture.small(), text) for picture, text in (explorer.show(**s) for s in states)]
     first = states.index(explorer.default)
     html, places = _controls(explorer.controls, explorer.play)
     data = {
         **places,
         "start": explorer.default,
-        "states": [_state(picture.small(), text) for picture, text in shown],
+        "states": [_state(picture, text) for picture, text in shown],
     }
     picture, text = shown[first]
     return _block(
         "ck-explorer",
         explorer,
         f'<div class="ck-controls" hidden>{html}</div>'
-        f"{_image(picture.small())}{_status(text)}{_note(explorer)}{_data(data)}",
+        f"{_image(picture)}{_status(text)}{_note(explorer)}{_data(data)}",
     )
 
 

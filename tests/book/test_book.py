@@ -23,6 +23,7 @@ from book import bank
 from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.questions import read_questions
+from tests.helpers import each_case
 from tests.paths import ROOT
 from tools import notebook_files as files
 from tools.lesson_times import stated
@@ -94,7 +95,7 @@ def test_the_teachers_page_puts_the_notes_of_all_lessons_together() -> None:
     assert "\n```{teaching}\n" in source("instructors.md")
 
 
-@pytest.mark.parametrize("number", FULL_LESSONS)
+@each_case("number", FULL_LESSONS)
 def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
     text = teaching(number)
     assert re.findall(r"^#+ .*", text, re.MULTILINE)[0].startswith(f"# Lesson {number}: ")
@@ -112,7 +113,7 @@ def test_teachers_read_the_times_that_the_headers_state() -> None:
     assert total == ("all", sum(row[1] for row in rows), sum(row[2] for row in rows))
 
 
-@pytest.mark.parametrize("number", FULL_LESSONS)
+@each_case("number", FULL_LESSONS)
 def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: str) -> None:
     plan = teaching(number).partition("\nThree wrong predictions")[0]
     checks = importlib.import_module(f"calibkit_course.lesson{number}.checks")
@@ -120,7 +121,7 @@ def test_each_exercise_and_prediction_has_its_place_in_class_or_at_home(number: 
     assert wanted == set(re.findall(rf"\b{int(number)}(?:\.\d|[a-z])(?!\w)", plan))
 
 
-@pytest.mark.parametrize("number", FULL_LESSONS)
+@each_case("number", FULL_LESSONS)
 def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(number, subtests) -> None:
     predictions = importlib.import_module(f"calibkit_course.lesson{number}.checks").PREDICTIONS
     named = re.findall(rf"^- \*\*({int(number)}[a-z]), (.+?)\.\*\*", teaching(number), re.MULTILINE)

@@ -29,7 +29,7 @@ from calibkit.multiclass import (
     VectorScaling,
 )
 from calibkit_course import data
-from tests.helpers import binary_data, class_data, golden_data
+from tests.helpers import binary_data, class_data, each_case, golden_data
 
 Prob = np.ndarray[Any, Any]
 INPUTS: dict[str, tuple[Prob, Prob]] = {
@@ -176,7 +176,7 @@ def test_the_numbers_are_still_theirs(line: tuple[str, str, str]) -> None:
     assert our_loss(line[1], line[0]) <= theirs + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_isotonic_blocks_of_ties_and_both_zeros(seed: int) -> None:
     """It sorts the bits of numbers: -0 is 0, and labels of equal predictions are pooled."""
     from sklearn.isotonic import IsotonicRegression

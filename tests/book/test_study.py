@@ -15,6 +15,7 @@ from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
 from calibkit.piecewise import PiecewiseLinear
+from tests.helpers import each_case
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
 UNSEEN = 20_000
@@ -155,7 +156,7 @@ def test_error_after_calibration_of_an_injective_map_is_that_of_the_map() -> Non
     assert study.error_after_calibration(c**2, c) == pytest.approx(np.mean(np.abs(c**2 - c)), 1e-3)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_error_after_calibration_never_exceeds_the_error_of_the_map(seed: int) -> None:
     rng = np.random.default_rng(seed)
     c = np.sort(rng.random(997))

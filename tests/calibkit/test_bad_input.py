@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from tests.helpers import errors_with_a_view, measures, measures_without_view
+from tests.helpers import each_case, errors_with_a_view, measures, measures_without_view
 
 Pair = tuple[Any, Any]
 
@@ -174,20 +174,20 @@ def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
     assert len(message.split(". ")) <= 4, "a message is read in a hurry"
 
 
-@pytest.mark.parametrize("measure", [*SHARED.values(), ck.binary_problem])
-@pytest.mark.parametrize("case", BINARY, ids=lambda case: case.name)
+@each_case("measure", [*SHARED.values(), ck.binary_problem])
+@each_case("case", BINARY)
 def test_binary(case: Case, measure: Any) -> None:
     check(measure, case)
 
 
-@pytest.mark.parametrize("case", MULTICLASS, ids=lambda case: case.name)
+@each_case("case", MULTICLASS)
 def test_multiclass(case: Case, subtests: pytest.Subtests) -> None:
     for name, measure in SHARED.items():
         with subtests.test(name):
             check(measure, case)
 
 
-@pytest.mark.parametrize("name", measures())
+@each_case("name", measures())
 def test_each_measure_checks_binary_input(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in BINARY if case.name in HANDFUL]
     assert len(cases) == len(HANDFUL)
@@ -196,7 +196,7 @@ def test_each_measure_checks_binary_input(name: str, subtests: pytest.Subtests) 
             check(measures()[name], case)
 
 
-@pytest.mark.parametrize("name", MULTICLASS_MEASURES)
+@each_case("name", MULTICLASS_MEASURES)
 def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> None:
     cases = [case for case in MULTICLASS if case.name in HANDFUL_OF_CLASSES]
     assert len(cases) == len(HANDFUL_OF_CLASSES)
@@ -205,8 +205,8 @@ def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> Non
             check(MULTICLASS_MEASURES[name], case)
 
 
-@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
-@pytest.mark.parametrize("row", [0, 8_191, 8_192, 20_000])
+@each_case("view", ["top-label", "class-wise", 2])
+@each_case("row", [0, 8_191, 8_192, 20_000])
 def test_the_row_is_named_beyond_the_first_block(view: Any, row: int, subtests) -> None:
     prob = np.full((20_001, 4), 0.25)
     labels = np.zeros(20_001, dtype=int)
@@ -251,7 +251,7 @@ def with_bins(bins: Any) -> dict[str, Callable[[Any, Any], Any]]:
     return found
 
 
-@pytest.mark.parametrize("bins", BAD_BINS)
+@each_case("bins", BAD_BINS)
 def test_bins(bins: Any, subtests: pytest.Subtests) -> None:
     """All of them in one measure, and two in each."""
     for name, measure in with_bins(bins).items():
@@ -263,7 +263,7 @@ def test_bins(bins: Any, subtests: pytest.Subtests) -> None:
             assert repr(bins) in str(caught.value), name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("edges", "words"),
     [
         ([0, 0.5], "ends at 1"),
@@ -286,7 +286,7 @@ def test_edges(edges: Any, words: str) -> None:
 BAD_VIEWS = (3, -1, "top", "class_wise", "", 1.0, True, ["top-label"], "0")
 
 
-@pytest.mark.parametrize("name", measures("top-label"))
+@each_case("name", measures("top-label"))
 def test_missing_view(name: str) -> None:
     measure = measures(None)[name]
     if name in WITHOUT_VIEW:
@@ -297,7 +297,7 @@ def test_missing_view(name: str) -> None:
         measure(CLASSES, ROWS)
 
 
-@pytest.mark.parametrize("view", BAD_VIEWS, ids=repr)
+@each_case("view", BAD_VIEWS)
 def test_views_that_do_not_exist(view: Any, subtests: pytest.Subtests) -> None:
     """All of them where views are checked, and two in each measure."""
     for name, measure in measures(view).items():
@@ -373,7 +373,7 @@ TAKES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "use", "first"), TAKES)
+@each_case(("name", "use", "first"), TAKES)
 def test_options(name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests) -> None:
     values, words = REFUSED[name]
     for value in values:

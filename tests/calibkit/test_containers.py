@@ -24,6 +24,7 @@ from tests.helpers import (
     class_data,
     coarse_binary,
     coarse_classes,
+    each_case,
     measures,
     measures_without_view,
     numbers,
@@ -345,7 +346,7 @@ def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float, sub
 
 
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # most classes are absent
-@pytest.mark.parametrize("name", [n for n in CLASS_MEASURES if not n.startswith(PAIRS)])
+@each_case("name", [n for n in CLASS_MEASURES if not n.startswith(PAIRS)])
 def test_one_row_is_enough_for_every_measure_of_classes(name: str) -> None:
     result = CLASS_MEASURES[name]([2], [[0.2, 0.5, 0.3]])
     if name == "top_label":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from tests.helpers import golden, golden_data
+from tests.helpers import each_case, golden, golden_data
 
 # --- plug-in errors of uncertainty-calibration --------------------------------------------------
 
@@ -21,9 +21,7 @@ def binning(rule: str, n_bins: int) -> Any:
     return ck.EqualMass(n_bins) if rule == "equal_mass" else ck.EqualWidth(n_bins)
 
 
-@pytest.mark.parametrize(
-    "case", PLUGIN, ids=lambda c: f"{c['data']} {c['mode']} {c['bins']} {c['n_bins']} l{c['norm']}"
-)
+@each_case("case", PLUGIN)
 def test_plug_in_errors(case: dict[str, Any]) -> None:
     labels, prob = golden_data(case["data"])
     bins = binning(case["bins"], case["n_bins"])
@@ -123,7 +121,7 @@ class TestTablesOfTheTutorial:
         gaps = [float(Fraction(row["gap"])) for row in table["bins"]]
         assert np.abs(found.gap) == pytest.approx(gaps, abs=1e-15)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("key", "norm", "weights"),
         [("expected", 1, "mass"), ("average", 1, "equal"), ("maximum", inf, "mass")],
     )

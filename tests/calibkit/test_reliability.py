@@ -14,6 +14,7 @@ from tests.helpers import (
     binary_data,
     class_data,
     coarse_classes,
+    each_case,
     exact_distinct_edges,
     exact_equal_mass_edges,
     exact_table,
@@ -39,8 +40,8 @@ def assert_table(table: ck.BinTable, exact: Any) -> None:
     assert table.frequency[used] == pytest.approx([float(f) for _, _, f in exact], abs=1e-15)
 
 
-@pytest.mark.parametrize("binning", BINNINGS)
-@pytest.mark.parametrize("data", DATA)
+@each_case("binning", BINNINGS)
+@each_case("data", DATA)
 def test_tables_agree_with_exact_loops(data: str, binning: str) -> None:
     (labels, prob), (bins, edges) = DATA[data], BINNINGS[binning]
     table = ck.reliability_table(labels, prob, bins=bins)

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import corp
-from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes
+from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes, each_case
 
 Measure = Callable[..., Any]
 
@@ -93,7 +93,7 @@ def test_a_row_of_weight_two_is_that_row_twice(name: str, case: str, subtests) -
             same(measure(y, p, sample_weight=times), measure(y.repeat(times), p.repeat(times, 0)))
 
 
-@pytest.mark.parametrize("name", weighted())
+@each_case("name", weighted())
 def test_only_the_ratio_of_weights_counts(name: str) -> None:
     """Real weights: equal to themselves on any scale, and different from none at all."""
     y, p = binary_data(200, 1)
@@ -183,7 +183,7 @@ CHANCE = {  # what redraws weights with their rows
 }
 
 
-@pytest.mark.parametrize("name", refusing())
+@each_case("name", refusing())
 def test_what_computes_chance_refuses_weights(name: str) -> None:
     y, p = binary_data(50)
     with pytest.raises(ValueError, match="sample_weight is refused here: chance is computed"):
@@ -221,7 +221,7 @@ def test_every_measure_of_the_front_page_reads_rows_alike(subtests: pytest.Subte
             assert last.kind is last.VAR_KEYWORD or {"positive", "predicted"} <= set(parameters)
 
 
-@pytest.mark.parametrize("name", [*weighted(), *refusing()])
+@each_case("name", [*weighted(), *refusing()])
 def test_misspelt_options_are_errors(name: str) -> None:
     y, p = binary_data(20)
     with pytest.raises(TypeError, match="sample_weights"):

@@ -9,7 +9,14 @@ import pytest
 from sklearn import metrics
 
 import calibkit as ck
-from tests.helpers import as_event, binary_data, class_data, coarse_binary, coarse_classes
+from tests.helpers import (
+    as_event,
+    binary_data,
+    class_data,
+    coarse_binary,
+    coarse_classes,
+    each_case,
+)
 
 BINARY = [binary_data(200), coarse_binary(200, 8), binary_data(1), coarse_binary(40, 1)]
 CLASSES = [class_data(200, 4), coarse_classes(200, 4, 6), class_data(1), coarse_classes(30, 3, 1)]
@@ -97,10 +104,10 @@ def identity(parts: Any) -> float:
     return float(parts.score - total)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "bins", [1, 2, 10, 15, 400, ck.EqualMass(7), ck.Distinct(), ck.FixedEdges([0, 0.2, 0.21, 1])]
 )
-@pytest.mark.parametrize("data", BINARY)
+@each_case("data", BINARY)
 def test_the_parts_add_up_for_any_bins(data: Any, bins: Any) -> None:
     parts = ck.brier_decomposition(*data, bins=bins)
     assert identity(parts) == pytest.approx(0, abs=1e-12)

@@ -13,6 +13,7 @@ import calibkit
 from calibkit.calibrators import Calibrator
 from calibkit.multiclass import MulticlassCalibrator
 from calibkit.results import Result
+from tests.helpers import each_case
 
 ROOMS = (
     "views",
@@ -62,9 +63,9 @@ ESTIMATORS = {
 }
 
 
-def each(items: dict[str, Any]) -> pytest.MarkDecorator:
+def each(items: dict[str, Any]) -> Any:
     """Run a test once per public name."""
-    return pytest.mark.parametrize("item", items.values(), ids=items.keys())
+    return each_case("item", items.values())
 
 
 def test_there_is_something_to_look_at() -> None:

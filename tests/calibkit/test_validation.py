@@ -24,7 +24,7 @@ from calibkit.validation import (
     as_weights,
     row_sum_tolerance,
 )
-from tests.helpers import class_data
+from tests.helpers import class_data, each_case
 
 
 class TestAsArray:
@@ -157,7 +157,7 @@ class TestPositive:
         prob = np.full(len(y_true), 0.5)
         return as_labels(y_true, prob, positive).tolist()
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("y_true", "positive"),
         [
             (NAMED, "yes"),
@@ -180,7 +180,7 @@ class TestPositive:
     def test_of_numbers_and_truth_values_one_may_be_absent(self, y_true, positive) -> None:
         assert self.labels(y_true, positive) == [0, 0]
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("y_true", "positive", "words"),
         [
             (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
 from calibkit.containers import answers_of
-from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes
+from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes, each_case
 
 CLASSES, ROWS = class_data(200, 4, seed=2)
 
@@ -104,7 +104,7 @@ def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
     assert null.value == pytest.approx(0.05) and (null.draws <= 0.7).all()
 
 
-@pytest.mark.parametrize("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
+@each_case("view", [[], [0, 0], [3], [-1], [0, 1, 2], [True], [0.0], ["a"]])
 def test_a_group_must_be_some_of_the_classes(view: Any) -> None:
     with pytest.raises(ValueError, match="or a list of some of these classes"):
         ck.binary_problem([0, 1], [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], view=view)
@@ -175,7 +175,7 @@ def test_labels_are_matched_as_values_and_it_is_said(subtests: pytest.Subtests) 
             assert notes is None or notes in " ".join(found.notes)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("true", "options", "words"),
     [
         (["cat", "dog"], {"predicted": ["1", "2"]}, "'cat' .1., 'dog' .1.; the predicted .* '1'"),

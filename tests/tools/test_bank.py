@@ -27,6 +27,7 @@ from calibkit.significance import binomial_p_values
 from calibkit_course import lessons, open_lesson
 from calibkit_course.learn import questions
 from calibkit_course.learn.questions import Option, Question
+from tests.helpers import each_case
 
 LESSONS = bank.read()
 QUESTIONS = {one.id: one for lesson in LESSONS for one in lesson.questions}
@@ -176,7 +177,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("number", QUESTIONS)
+@each_case("number", QUESTIONS)
 def test_numbers_in_bold_are_what_is_computed(number: str) -> None:
     wanted = NUMBERS[number]() if number in NUMBERS else []
     assert [found.rstrip(".,") for found in BOLD.findall(QUESTIONS[number].solution)] == wanted
@@ -186,7 +187,7 @@ def computed(number: str) -> list[float]:
     return [float(text.replace(",", "")) for text in NUMBERS.get(number, list)()]
 
 
-@pytest.mark.parametrize("number", QUESTIONS)
+@each_case("number", QUESTIONS)
 def test_the_right_answer_is_computed_and_no_slip_is_right(number: str) -> None:
     one = QUESTIONS[number]
     if one.tolerance is None:
@@ -210,7 +211,7 @@ def test_four_questions_for_each_lesson_in_order(subtests: pytest.Subtests) -> N
             assert kinds == {True, False}, "both kinds"
 
 
-@pytest.mark.parametrize("number", QUESTIONS)
+@each_case("number", QUESTIONS)
 def test_every_answer_is_told_something_whole(number: str, subtests: pytest.Subtests) -> None:
     one = QUESTIONS[number]
     assert one.tolerance is not None or len(one.options) == 4
@@ -294,7 +295,7 @@ def plain(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+@each_case("lesson", LESSONS)
 def test_learning_platforms_read_what_stands_in_the_files(lesson: bank.Lesson, subtests) -> None:
     found = parse(bank.gift(lesson))
     assert list(found) == [one.id for one in lesson.questions]
@@ -320,7 +321,7 @@ def test_signs_of_the_format_are_escaped() -> None:
 # --- in the lesson -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", QUESTIONS)
+@each_case("number", QUESTIONS)
 def test_the_lesson_tells_every_answer_what_the_file_says(number: str, subtests) -> None:
     one, lesson = QUESTIONS[number], open_lesson(number[:2])
     place = int(number[3:]) - 1

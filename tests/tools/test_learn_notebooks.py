@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,17 @@ from nbformat import NotebookNode
 from calibkit import plot
 from calibkit_course import open_lesson
 from calibkit_course.learn import Check, Lesson, Rubric
+from tests.helpers import each_case
 from tools import notebook_files as files, notebook_solved
 from tools.notebook_hints import BLOCK, hint_problems, with_hints
 
 LESSONS = files.sources()
+source = cache(files.read_source)  # no test changes what it reads
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 
 
-def lessons(paths: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
+def lessons(paths: list[Path]) -> Any:
+    return each_case("path", paths)
 
 
 def one_line(text: str) -> str:
@@ -73,7 +76,7 @@ def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path)
 
 @lessons(LESSONS)
 def test_the_title_is_that_of_the_package(path: Path) -> None:
-    first = files.read_source(path).cells[0].source
+    first = source(path).cells[0].source
     title = next(line for line in first.splitlines() if line.startswith("# "))
     assert open_lesson(path.stem[:2]).title in title
 
@@ -128,7 +131,7 @@ def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> N
 
 @lessons(LESSONS)
 def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
-    for cell in files.read_source(path).cells:
+    for cell in source(path).cells:
         assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source, cell.source
 
 
@@ -147,7 +150,7 @@ def test_alternative_texts_give_numbers_that_the_figures_show(path: Path, monkey
     monkeypatch.delenv("CALIBKIT_DATA", raising=False)
     names: dict[str, Any] = {"__name__": "__main__"}
     seen = 0
-    for cell in files.read_source(path).cells:
+    for cell in source(path).cells:
         if cell.cell_type != "code" or "solution" in files.tags(cell):
             continue
         run(cell, names)

@@ -12,6 +12,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.page import Workbook, names_in
 from tests.conftest import served
+from tests.helpers import each_case
 from tests.paths import PROGRAMS
 from tests.tools.test_live import BUILT, IN_NODE, needs_site
 from tests.tools.test_live_pages import Live, pyodide_folder
@@ -97,7 +98,7 @@ def test_an_answer_shows_what_it_prints_returns_and_draws() -> None:
     assert workbook("00").check("0.1", "share = 1")["shown"] == []  # the figure is closed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "needs", "touches"),
     [
         ("x = y\ny = 1", {"y"}, {"x", "y"}),

@@ -24,6 +24,7 @@ from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
+from tests.helpers import each_case
 from tests.paths import PROGRAMS
 from tools.live import pages, site as live
 from tools.notebook_files import NOTEBOOKS
@@ -153,7 +154,7 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     assert found["command"].startswith("calibkit audit --label=y --prob=p")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "wish", "words"),
     [
         ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
@@ -191,7 +192,7 @@ def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
     assert in_page.columns("log.npz", "", "")["columns"] == ["y", "p"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text", "marks"),
     [
         ("log.csv", "y,p\n1,0.5\n", (",", ".", True)),

@@ -13,11 +13,13 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
+from tests.helpers import each_case
 from tools import notebook_files as files
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
@@ -61,9 +63,9 @@ MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>")
 
 
-def lessons(paths: list[Path]) -> pytest.MarkDecorator:
+def lessons(paths: list[Path]) -> Any:
     """Run a test once per lesson."""
-    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
+    return each_case("path", paths)
 
 
 # Reading takes longer than looking. No test changes what it reads.

@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from calibkit_course import open_lesson
 from calibkit_course.learn import Lesson, Prediction
 from calibkit_course.learn.questions import Option, Question
+from tests.helpers import each_case
 from tools.notebook_files import sources
 from tools.spoilers import telling, told, visible
 
@@ -52,7 +53,7 @@ TELLING = {  # cells above the guess, between it and what reveals, and after; do
 }
 
 
-@pytest.mark.parametrize(("above", "amid", "after", "tells"), TELLING.values(), ids=TELLING)
+@each_case(("above", "amid", "after", "tells"), TELLING.values())
 def test_telling_words_are_found_where_a_learner_sees_them(above, amid, after, tells) -> None:
     right = Option(text="no", says=TOLD, right=True)
     quiz = (Question(id="1", text="Is it fair?", options=(right, Option(text="yes", says="No."))),)

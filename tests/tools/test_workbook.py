@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 import dev
+from tests.helpers import each_case
 from tools import notebook_files as files, workbook
 from tools.virtual_environment import Failure
 
@@ -52,7 +53,7 @@ def test_a_copy_has_everything_but_outputs(path: Path) -> None:
     assert "jupytext" not in copy.metadata and copy.metadata.kernelspec.name == "python3"
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@each_case("path", LESSONS)
 def test_links_lead_from_copy_to_copy(path: Path) -> None:
     cells = workbook.without_outputs(path)["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]

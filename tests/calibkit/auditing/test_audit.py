@@ -45,7 +45,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit.multiclass import TemperatureScaling
 from calibkit_course.data import DataUnavailable, load
 from tests.audit_cases import CLASSES, Case, make
-from tests.helpers import class_data
+from tests.helpers import class_data, each_case
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -653,7 +653,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("given_data", "options", "message"), BAD)
+@each_case(("given_data", "options", "message"), BAD)
 def test_bad_input_is_refused_with_its_place(
     given_data: Any, options: dict[str, Any], message: str
 ) -> None:
@@ -666,7 +666,7 @@ BAD_SETTINGS = {"alpha": 0, "level": 1, "n_draws": 10, "n_resamples": 1} | {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD_SETTINGS)
+@each_case("name", BAD_SETTINGS)
 def test_bad_settings_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         AuditSettings(**{name: BAD_SETTINGS[name]})

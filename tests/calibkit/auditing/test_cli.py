@@ -21,7 +21,7 @@ from calibkit.auditing.settings import CODES
 from calibkit.cli import main
 from calibkit.counts import csv_files
 from calibkit.fakes import LogitDistortion
-from tests.helpers import class_data
+from tests.helpers import class_data, each_case
 from tests.paths import ROOT
 
 USUAL = ("--label", "y", "--prob", "p")
@@ -337,7 +337,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@each_case("what", REFUSED)
 def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
     command, words = REFUSED[what]
     log()

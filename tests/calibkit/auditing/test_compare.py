@@ -18,7 +18,7 @@ from calibkit.auditing.predictions import Predictions
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from tests.audit_cases import in_blocks, predictions
-from tests.helpers import binary_data, class_data
+from tests.helpers import binary_data, class_data, each_case
 
 
 def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
@@ -91,7 +91,7 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("measure", "low", "high", "verdict"),
     [
         ("log loss", -0.2, -0.1, "better"),
@@ -323,7 +323,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
+@each_case("what", BAD)
 def test_bad_input_is_refused(what: str) -> None:
     models, options, words = BAD[what]
     with pytest.raises(ValueError, match=words):

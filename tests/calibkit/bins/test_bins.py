@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
 from calibkit.bins import as_bins, assign, edges as edges_module
-from tests.helpers import exact_distinct_edges, exact_equal_mass_edges
+from tests.helpers import each_case, exact_distinct_edges, exact_equal_mass_edges
 
 # No edge fits between 1 and the float below it; that pair has a test of its own.
 probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
@@ -33,7 +33,7 @@ def bin_of(prob: Any, binning: Any) -> Any:
 class TestFences:
     """The fence-post table: three known libraries make 9 or 11 bins of ten."""
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("prob", "home"),
         [*((k / 10, k) for k in range(10)), (1, 9), (0.95, 9), (np.nextafter(0.3, 0), 2)],
     )

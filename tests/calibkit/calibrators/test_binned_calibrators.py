@@ -10,6 +10,7 @@ import calibkit as ck
 from calibkit.bins import Pava
 from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
 from calibkit.calibrators.folds import assign_folds
+from tests.helpers import each_case
 
 KINDS = ("equal-mass", "equal-width")
 
@@ -130,7 +131,7 @@ class TestBothMaps:
         tops = tops or [0.5, 0.5, 0.25, 0.5, 1, 1]
         assert height[~np.isnan(height)] == pytest.approx(tops, abs=1e-15)
 
-    @pytest.mark.parametrize("bins", [0, -1, 2.5, True, "many", None, [3]])
+    @each_case("bins", [0, -1, 2.5, True, "many", None, [3]])
     def test_what_is_no_binning_is_refused(self, kind, bins):
         with pytest.raises(ValueError, match="bins"):
             kind(bins).fit([0.1, 0.8], [1, 0])
@@ -257,7 +258,7 @@ class TestCrossValidation:
         one, same, other = (CrossValidatedBinning(rng=rng).fit(p, y).scores_ for rng in (1, 1, 2))
         assert np.array_equal(one, same) and not np.array_equal(one, other)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("options", "message"),
         [
             ({"kind": "equal"}, "kind must be"),

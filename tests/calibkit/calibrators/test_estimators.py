@@ -48,7 +48,7 @@ from calibkit.multiclass import (
 )
 from calibkit.piecewise import PiecewiseLinear
 from tests.calibkit.calibrators.test_calibrators import FAMILIES
-from tests.helpers import binary_data, class_data
+from tests.helpers import binary_data, class_data, each_case
 
 Y, P = binary_data(300, exponent=1.5)
 LABELS, PROB = class_data(300)
@@ -174,7 +174,7 @@ WITHOUT_DATA = (
 
 
 @modern
-@pytest.mark.parametrize("check", WITHOUT_DATA)
+@each_case("check", WITHOUT_DATA)
 @each(ONE_EVENT)
 def test_checks_of_scikit_learn_on_maps_of_one_event(model: Any, check: str) -> None:
     tags = model.__sklearn_tags__()
@@ -285,7 +285,7 @@ def test_columns_in_another_order_are_refused(model: Any) -> None:
 
 
 @each([*ONE_EVENT, *MANY])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@each_case("bad", [np.nan, np.inf, -np.inf])
 def test_no_nan_and_no_infinity(model: Any, bad: float) -> None:
     many = hasattr(model, "input")
     y, prob = (LABELS, PROB) if many else (Y, P)

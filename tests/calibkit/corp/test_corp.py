@@ -11,6 +11,7 @@ import calibkit as ck
 from calibkit import null_level
 from calibkit.corp import corp_decomposition, miscalibration
 from calibkit.fakes import LogitDistortion
+from tests.helpers import each_case
 
 SCORES = ("brier", "log")
 
@@ -76,10 +77,8 @@ class TestParts:
             with subtests.test(score=score):
                 assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
 
-    @pytest.mark.parametrize("score", SCORES)
-    @pytest.mark.parametrize(
-        "change", [np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)]
-    )
+    @each_case("score", SCORES)
+    @each_case("change", [np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)])
     def test_increasing_maps_leave_discrimination_and_uncertainty(self, score, change):
         y_true, y_prob = with_ties(3000, 6, 3)
         y_prob = np.clip(y_prob, 0.001, 0.999)

@@ -15,7 +15,7 @@ import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit.counts import CountTable
 from calibkit.counts._measures import BLOCK, STEPS, grid_edges
-from tests.helpers import binary_data, class_data, coarse_binary
+from tests.helpers import binary_data, class_data, coarse_binary, each_case
 
 USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)
 
@@ -82,8 +82,8 @@ def test_sums_are_right_for_any_floats_and_any_grid(prob: Any, cells: int) -> No
 # --- equal to the measures in memory -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("bins", USUAL)
+@each_case("dtype", [np.float64, np.float32])
+@each_case("bins", USUAL)
 def test_expected_error_equals_the_one_in_memory(bins: int, dtype: Any) -> None:
     label, prob = rows(dtype=dtype)
     table = CountTable().update(label, prob)
@@ -231,7 +231,7 @@ class Seeing:
         return np.zeros(len(prob), dtype=np.intp)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("bins", "words"),
     [
         *((b, "inside a cell") for b in (77, 32, ck.FixedEdges([0, 1 / 3, 0.51234567, 1]))),

@@ -14,7 +14,7 @@ from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test import fit_on_test
 from calibkit_course import data
-from tests.helpers import class_data, golden, golden_data
+from tests.helpers import class_data, each_case, golden, golden_data
 
 METHODS = ("frequency", "pairwise")
 
@@ -194,9 +194,7 @@ LIBRARY = golden("debiased_errors.json")
 VIEWS = {"top-label": "top-label", "marginal": "class-wise"}
 
 
-@pytest.mark.parametrize(
-    "case", LIBRARY, ids=lambda c: f"{c['data']} {c['mode']} {c['bins']} {c['n_bins']} l{c['norm']}"
-)
+@each_case("case", LIBRARY)
 def test_like_the_library_of_source_003(case):
     y, p = golden_data(case["data"])
     kind = ck.EqualMass if case["bins"] == "equal_mass" else ck.EqualWidth

@@ -17,6 +17,7 @@ from tests.helpers import (
     class_data,
     coarse_binary,
     coarse_classes,
+    each_case,
     exact_distinct_edges,
     exact_equal_mass_edges,
     exact_error,
@@ -81,7 +82,7 @@ def table_of(labels: Any, prob: Any, view: Any, edges: Any) -> ExactTable:
 class TestNamedMembers:
     """Each name is one choice of view, bins, norm and weights."""
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("measure", "norm", "weights"),
         [
             (ck.expected_calibration_error, 1, "mass"),
@@ -90,7 +91,7 @@ class TestNamedMembers:
             (ck.average_calibration_error, 1, "equal"),
         ],
     )
-    @pytest.mark.parametrize("view", ["top-label", 2])
+    @each_case("view", ["top-label", 2])
     def test_equal_width_by_default(self, data, measure, norm, weights, view) -> None:
         for bins, options in ((15, {}), (10, {"bins": 10})):
             exact = table_of(*data, view, [k / bins for k in range(bins + 1)])

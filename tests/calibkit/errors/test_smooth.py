@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 
 import calibkit as ck
 from calibkit import smooth_calibration_error
-from tests.helpers import binary_data, class_data, golden, golden_data
+from tests.helpers import binary_data, class_data, each_case, golden, golden_data
 
 # Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
 STEEP = np.sqrt(2 / np.pi)
@@ -216,7 +216,7 @@ def forms(case: str) -> tuple[Any, Any]:
     return labels, changed[form]
 
 
-@pytest.mark.parametrize("case", THEIRS)
+@each_case("case", THEIRS)
 def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     data, theirs = forms(case), THEIRS[case]
     value = smooth_calibration_error(*data).value

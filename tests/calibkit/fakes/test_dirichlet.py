@@ -19,7 +19,7 @@ from calibkit.fakes import (
     expected_maximum,
 )
 from calibkit.fakes.mixtures import fit_dirichlet, without_zeros
-from tests.helpers import golden
+from tests.helpers import each_case, golden
 
 GOLDEN = golden("kyle_golden.json")
 MIXTURE = DirichletMixture((0.5, 0.3, 0.2), ((8, 1, 1), (1.5, 7.5, 1.5), (2, 2, 6)))
@@ -48,7 +48,7 @@ def frequencies(mixture: DirichletMixture) -> np.ndarray:
     return np.array(mixture.weights) @ [np.array(a) / sum(a) for a in mixture.alphas]
 
 
-@pytest.mark.parametrize("key", MAXIMA)
+@each_case("key", MAXIMA)
 def test_golden_expected_maximum(key: str) -> None:
     row = MAXIMA[key]
     alpha = row.get("alpha") or parameters_of(key)
@@ -191,9 +191,9 @@ def test_without_distortion_everything_is_known(base, subtests: pytest.Subtests)
     assert truth.mean_confidence == truth.accuracy
 
 
-@pytest.mark.parametrize("alpha", [(0.002, 0.001, 0.003), (1e-4, 50.0, 3.0)])
-@pytest.mark.parametrize("distortion", [Identity(), Power(0.2), Power((3, 1, 0.3)), Temperature(5)])
-@pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
+@each_case("alpha", [(0.002, 0.001, 0.003), (1e-4, 50.0, 3.0)])
+@each_case("distortion", [Identity(), Power(0.2), Power((3, 1, 0.3)), Temperature(5)])
+@each_case("reading", [TRUTH, CONFIDENCE])
 def test_samples_of_extreme_bases_are_probabilities(alpha, distortion, reading) -> None:
     sample = DirichletFake(alpha, distortion, reading).sample(2_000, rng=0)
     both = np.stack([sample.y_prob, sample.true_prob])
@@ -252,7 +252,7 @@ def test_temperature_is_a_power_and_composes() -> None:
     np.testing.assert_allclose(Power(2)(Power(3)(table)), Power(6)(table), atol=1e-14)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("build", "message"),
     [
         (lambda: Power(0), "exponents must be a positive finite number"),

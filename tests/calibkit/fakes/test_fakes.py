@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
+from tests.helpers import each_case
 
 DIALS = [
     {},
@@ -28,13 +29,13 @@ DIALS = [
 
 
 class TestTrueMap:
-    @pytest.mark.parametrize("dials", DIALS, ids=str)
+    @each_case("dials", DIALS)
     def test_the_formula(self, dials: dict[str, Any]) -> None:
         fake, prob = LogitDistortion(**dials), np.linspace(0.001, 0.999, 99)
         expected = expit(fake.slope * logit(prob) + fake.shift)
         assert fake.true_map(prob) == pytest.approx(expected, abs=1e-14)
 
-    @pytest.mark.parametrize("dials", DIALS, ids=str)
+    @each_case("dials", DIALS)
     def test_it_stays_a_probability_at_the_ends(self, dials: dict[str, Any]) -> None:
         fake = LogitDistortion(**dials)
         ends = fake.true_map([0.0, 1.0])

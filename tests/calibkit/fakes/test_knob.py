@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import integrate, stats
 
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
-from tests.helpers import golden
+from tests.helpers import each_case, golden
 
 GOLDEN = golden("knob_golden.json")
 # Names of the golden file, and of the result.
@@ -45,7 +45,7 @@ def golden_cases() -> list[tuple[KnobClassifier, dict[str, float]]]:
     return cases
 
 
-@pytest.mark.parametrize(("fake", "exact"), golden_cases(), ids=lambda v: str(v)[:90])
+@each_case(("fake", "exact"), golden_cases())
 def test_golden_values(fake: KnobClassifier, exact: dict[str, float], subtests) -> None:
     truth = fake.truth()
     assert fake.law.variance == pytest.approx(exact["var_Q"], abs=1e-12)
@@ -239,7 +239,7 @@ def test_true_map_is_nan_where_nothing_is_predicted() -> None:
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "dials", "message"),
     [
         ((1, 0.9), {}, "n_classes must be a whole number of at least 2, got 1"),

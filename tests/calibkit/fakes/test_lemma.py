@@ -9,6 +9,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.fakes import KnobClassifier
+from tests.helpers import each_case
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
@@ -46,8 +47,8 @@ def test_data_attain_the_sharpened_bound(n_classes: int) -> None:
     assert float(error) == pytest.approx(right / n - 1 / n_classes, abs=1e-8)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-@pytest.mark.parametrize("right", [100, 500, 900])
+@each_case("n_classes", [2, 3, 10])
+@each_case("right", [100, 500, 900])
 def test_data_break_the_bounds_without_the_sign_assumption(n_classes: int, right: int) -> None:
     """Right rows say 1/K, wrong rows say 1: the error is 1 - accuracy / K, beyond both bounds."""
     n, accuracy = 1_000, right / 1_000

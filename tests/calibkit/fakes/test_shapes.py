@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import calibkit as ck
 from calibkit.fakes import InfeasibleTarget, KnobClassifier, SyntheticShape, vgg16_lookalike
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES
-from tests.helpers import GOLDEN, golden
+from tests.helpers import GOLDEN, each_case, golden
 
 WEIGHTS = golden("shape_weights.json")
 DATA = {
@@ -46,8 +46,8 @@ def test_golden_data(name: str) -> None:
     np.testing.assert_allclose(sample.y_prob, columns[:, 0], rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+@each_case("name", SHAPES)
+@each_case("weight", [0.0, 0.5, 1.0])
 def test_the_same_seed_gives_the_same_labels_for_every_shape(name: str, weight: float) -> None:
     wanted = SyntheticShape("square", 0).sample(500, seed=4)
     np.testing.assert_array_equal(wanted.y_prob, wanted.true_prob)

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 import calibkit as ck
 from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
 from calibkit.fit_on_test import fit_on_test
-from tests.helpers import GOLDEN, golden
+from tests.helpers import GOLDEN, each_case, golden
 
 STORED = golden("binning_of_source_000.json")
 NO_TIES = ("square005_n200", "beta1010_n1000", "fig1_beta2full_n3000_seed1")
@@ -159,7 +159,7 @@ def chosen(name: str, choice: str, rule: str = "first") -> CrossValidatedBinning
 # --- errors and maps ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "key"), CASES)
+@each_case(("name", "key"), CASES)
 def test_the_program_is_understood(name, key, subtests):
     stored = STORED["data"][name]["bins"][key]
     for what, number in THEIRS.numbers(name, key).items():
@@ -167,7 +167,7 @@ def test_the_program_is_understood(name, key, subtests):
             assert number == pytest.approx(stored[what], abs=1e-12), what
 
 
-@pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
+@each_case(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
 def test_without_ties_all_numbers_are_the_same(name, key, subtests):
     stored = STORED["data"][name]["bins"][key]
     for what, number in ours(name, key).items():
@@ -188,7 +188,7 @@ def debiased_square(name: str, key: str) -> float:
     return found.squared + float((table.gap[table.count == 1] ** 2).sum()) / table.n
 
 
-@pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in TIES])
+@each_case(("name", "key"), [case for case in CASES if case[0] in TIES])
 def test_with_ties_the_edges_decide(name, key, subtests):
     """Exchange the membership by count and the zero of empty bins: calibkit's numbers."""
     wanted = OURS.numbers(name, key)
@@ -263,7 +263,7 @@ def test_otherwise_conventions_with_a_name_make_the_difference(name, choice):
         np.testing.assert_allclose(scores, wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("name", "choice"), CHOICES)
+@each_case(("name", "choice"), CHOICES)
 def test_chosen_numbers_of_bins_are_the_same_nevertheless(name, choice):
     model, stored = chosen(name, choice), STORED["data"][name]["cv"][choice]
     assert (model.best_n_bins_, model.n_bins_) == (stored["best"], stored["chosen"])
@@ -278,8 +278,8 @@ def test_the_place_of_the_edge_between_neighbours_changes_held_out_scores():
     assert model.n_bins_ == stored["chosen"] == 13
 
 
-@pytest.mark.parametrize("name", STORED["data"])
-@pytest.mark.parametrize("rule", ["first", "midpoint"])
+@each_case("name", STORED["data"])
+@each_case("rule", ["first", "midpoint"])
 def test_the_sweep_stops_where_the_program_stops(name, rule):
     prob, label, _ = data(name)
     assert SweepBinning(rule=rule).fit(prob, label).n_bins_ == STORED["data"][name]["sweep"]

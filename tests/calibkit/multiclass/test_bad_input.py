@@ -25,6 +25,7 @@ from tests.calibkit.test_bad_input import (
     Case,
     masked,
 )
+from tests.helpers import each_case
 
 LOGITS = np.log(np.maximum(ROWS, 1e-3)) + 0.5
 ONE_EVENT = {"temperature": TemperatureScaling, "Venn-Abers": VennAbers}
@@ -34,15 +35,15 @@ ONE_DIMENSION = {str(family): family for family in calibrators.FAMILIES}
 SOME = 6  # a family meets one in so many of the bad inputs, another one than its neighbours
 
 
-def crossed(families: Any, cases: Any) -> pytest.MarkDecorator:
+def crossed(families: Any, cases: Any) -> Any:
     """All cases for the first family, and some for each of the others."""
     pairs = [
-        pytest.param(name, case, id=f"{name}-{getattr(case, 'name', case)}")
+        (name, case)
         for place, name in enumerate(families)
         for number, case in enumerate(cases)
         if place == 0 or (number + place) % SOME == 0
     ]
-    return pytest.mark.parametrize(("name", "case"), pairs)
+    return each_case(("name", "case"), pairs)
 
 
 def make(name: str, kind: str = "probabilities") -> MulticlassCalibrator:

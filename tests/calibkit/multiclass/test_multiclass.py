@@ -21,7 +21,7 @@ from calibkit.multiclass import (
     VectorScaling,
     VennAbers,
 )
-from tests.helpers import class_data
+from tests.helpers import class_data, each_case
 
 FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "temperature": (TemperatureScaling, {}),
@@ -117,7 +117,7 @@ class TestContract:
 
 
 @each
-@pytest.mark.parametrize("labels", ["right", "wrong", "random"])
+@each_case("labels", ["right", "wrong", "random"])
 def test_large_logits_of_single_precision(name, labels):
     rng = np.random.default_rng(0)
     z = rng.uniform(-1e4, 1e4, (200, 5)).astype(np.float32)

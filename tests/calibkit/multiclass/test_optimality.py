@@ -16,6 +16,7 @@ from calibkit.multiclass import (
     TemperatureScaling,
     VectorScaling,
 )
+from tests.helpers import each_case
 
 # Of two hundred seeds the few that have every pair of kind, family, penalty and number of classes
 # (see below), and steps that must be shortened and held back in both ways of solving.
@@ -94,7 +95,7 @@ def slope_of_loss(z, y, slope):
     return slope * float(((prob * below).sum(axis=1) - below[np.arange(len(y)), y]).mean())
 
 
-@pytest.mark.parametrize("seed", CHOSEN)
+@each_case("seed", CHOSEN)
 def test_temperature(seed, subtests):
     _, z, y = problem(seed)
     for kind, scores in (("logits", z), ("probabilities", probabilities(z))):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from calibkit.calibrators import BetaCalibrator, FlatBinning, IsotonicCalibrator, PlattCalibrator
 from calibkit.multiclass import ClassWise, OneVsRest, Reduced, undo_label_smoothing
-from tests.helpers import class_data
+from tests.helpers import class_data, each_case
 
 Y, P = class_data(600, 4)
 ROW = np.arange(len(Y))
@@ -89,8 +89,8 @@ class TestTheRest:
 
 
 class TestBadOptions:
-    @pytest.mark.parametrize("family", [OneVsRest, Reduced, ClassWise])
-    @pytest.mark.parametrize("inner", [PlattCalibrator, "platt", 3, OneVsRest("logits")])
+    @each_case("family", [OneVsRest, Reduced, ClassWise])
+    @each_case("inner", [PlattCalibrator, "platt", 3, OneVsRest("logits")])
     def test_inner(self, family, inner):
         with pytest.raises(ValueError, match=r"must be one of calibkit.calibrators"):
             family("probabilities", inner).fit(P, Y)
@@ -104,8 +104,8 @@ TRUTH = np.array([0.7, 0.2, 0.1])
 
 
 class TestLabelSmoothing:
-    @pytest.mark.parametrize("amount", [0.0, 0.05, 0.1, 0.5, 0.99])
-    @pytest.mark.parametrize("k", [2, 3, 10])
+    @each_case("amount", [0.0, 0.05, 0.1, 0.5, 0.99])
+    @each_case("k", [2, 3, 10])
     def test_it_inverts_the_optimum(self, amount, k):
         truth = np.random.default_rng(k).dirichlet(np.ones(k), 50)
         truth[0] = np.eye(k)[0]

@@ -12,7 +12,7 @@ from book.experiments.tce.general import general_error
 from book.experiments.tce.measures import AsGiven, sized
 from book.experiments.tce.t_test import percent_by_t
 from calibkit import bins, significance
-from tests.helpers import golden
+from tests.helpers import each_case, golden
 
 SMALL = golden("tce_small.json")
 BLOCKS = [(case, block) for case in SMALL for block in case["blocks"]]
@@ -33,7 +33,7 @@ def name_of(value: dict[str, Any]) -> str:
     return value.get("name", f"{value.get('n_min')}-{value.get('n_max')}")
 
 
-@pytest.mark.parametrize(("case", "block"), BLOCKS, ids=name_of)
+@each_case(("case", "block"), BLOCKS)
 def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict[str, Any]) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     binning = sized(block["n_min"], block["n_max"])
@@ -48,7 +48,7 @@ def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict
     assert gap.value == pytest.approx(block["gap"], abs=1e-12)
 
 
-@pytest.mark.parametrize(("case", "block"), BLOCKS, ids=name_of)
+@each_case(("case", "block"), BLOCKS)
 def test_small_cases_with_the_tail_of_the_paper(
     case: dict[str, Any], block: dict[str, Any]
 ) -> None:

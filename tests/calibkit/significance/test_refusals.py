@@ -8,7 +8,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.significance import binomial_p_values, wilson_interval
-from tests.helpers import binary_data
+from tests.helpers import binary_data, each_case
 
 DATA: Any = ([0, 1, 1], [0.1, 0.5, 0.9])
 SHARED: dict[str, Callable[..., Any]] = {
@@ -21,8 +21,8 @@ SHARED: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SHARED)
-@pytest.mark.parametrize("bad", [{"null_draws": -1}, {"null_draws": 1.5}, {"rng": "seed"}])
+@each_case("name", SHARED)
+@each_case("bad", [{"null_draws": -1}, {"null_draws": 1.5}, {"rng": "seed"}])
 def test_bad_redraws(name: str, bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         SHARED[name](*DATA, **bad)

@@ -361,7 +361,7 @@ class TestPicture:
     def test_a_small_picture_keeps_size_words_and_colours(self, subtests):
         picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
         small = picture.small()
-        assert replace(small, png=picture.png) == picture
+        assert replace(small, image=picture.image) == picture
         assert picture.width <= 700
         assert len(small.png) < len(picture.png) / 2
         full, flat = (np.asarray(open_rgb(p), dtype=int) for p in (picture, small))

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from calibkit_course import finite
 from calibkit_course.finite import FiniteClassifier
+from tests.helpers import each_case
 from tests.paths import ROOT
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "counterexample.json").read_text(encoding="utf-8"))
@@ -69,7 +70,7 @@ def only(k):
 
 
 class TestGolden:
-    @pytest.mark.parametrize("title", GOLDEN)
+    @each_case("title", GOLDEN)
     def test_every_row_is_met_exactly(self, title, subtests):
         fake, wanted = from_golden(GOLDEN[title]), GOLDEN[title]["result"]
         best = fake.best_postprocessing()
@@ -93,7 +94,7 @@ class TestGolden:
                     isinstance(v, F) for v in (found[name] if name == "cwECE_k" else [exact])
                 )
 
-    @pytest.mark.parametrize("letter", NAMES)
+    @each_case("letter", NAMES)
     def test_the_examples_are_those_classifiers(self, letter):
         (title,) = (t for t in GOLDEN if t.partition(":")[0] == letter or t == letter)
         named, golden = finite.example(NAMES[letter]), from_golden(GOLDEN[title])
@@ -297,7 +298,7 @@ class TestInput:
         assert FiniteClassifier(None, [stated], [[0, 1]]) == wanted
         assert hash(wanted) == hash(FiniteClassifier([1], [[0.1, 0.9]], [[0, 1]]))
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("mass", "stated", "true", "message"),
         [
             (None, [[0.5, 0.4]], [[1, 0]], r"confidence\[0\] sums to 9/10, not exactly 1"),

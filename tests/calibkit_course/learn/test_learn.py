@@ -27,6 +27,7 @@ from calibkit_course.learn._lesson import Lesson
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
+from tests.helpers import each_case
 
 ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
@@ -67,7 +68,7 @@ each_check = pytest.mark.parametrize(("name", "cid"), EACH_CHECK)
 # --- every lesson ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@each_case("name", LESSONS)
 def test_every_check_has_wrong_and_right_answers(name: str, subtests: pytest.Subtests) -> None:
     checks = open_lesson(name).checks
     wrong, right = tables(name).WRONG, tables(name).RIGHT
@@ -208,7 +209,7 @@ def test_near_misses_never_look_equal(name: str, share: float, subtests: pytest.
                 assert equal_numbers(said) == []
 
 
-@each_check
+@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
 def test_each_check_has_hints(name: str, cid: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     check = lesson.checks[cid]
@@ -219,7 +220,7 @@ def test_each_check_has_hints(name: str, cid: str, subtests: pytest.Subtests) ->
             assert words in lesson.hint(cid, level).text
 
 
-@each_check
+@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
 def test_blanks_are_not_attempts(name: str, cid: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     variable = f"`{lesson.checks[cid].variable}`"
@@ -229,7 +230,7 @@ def test_blanks_are_not_attempts(name: str, cid: str, subtests: pytest.Subtests)
             assert said.state is State.NOT_ATTEMPTED and variable in said.text
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@each_case("name", LESSONS)
 def test_predictions_can_be_guessed_and_revealed(name: str, subtests: pytest.Subtests) -> None:
     lesson = open_lesson(name)
     for pid, prediction in lesson.predictions.items():
@@ -267,7 +268,7 @@ def sentences_in_functions(path: Path) -> Iterator[str]:
                 yield f"{path.name}:{node.lineno}: {text}"
 
 
-@pytest.mark.parametrize("path", [*sorted(ROOM.glob("*.py")), *JUDGES], ids=lambda path: path.stem)
+@each_case("path", [*sorted(ROOM.glob("*.py")), *JUDGES])
 def test_all_words_stand_in_tables(path: Path) -> None:
     assert list(sentences_in_functions(path)) == []
 
@@ -289,11 +290,7 @@ def is_code(node: ast.stmt) -> bool:
     return not isinstance(node, ast.Assign | ast.AnnAssign)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [Path(messages.__file__), *LESSON_FILES],
-    ids=lambda path: f"{path.parent.name}.{path.stem}",
-)
+@each_case("path", [Path(messages.__file__), *LESSON_FILES])
 def test_sentences_are_short_and_plain(path: Path, subtests: pytest.Subtests) -> None:
     for place, text in words_of(path).items():
         with subtests.test(place):

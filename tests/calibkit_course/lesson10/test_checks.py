@@ -142,10 +142,9 @@ def with_torch(logits: Any, y: Any, **options: Any) -> float:
 
 
 def half_precision(logits: Any, y: Any) -> float:
-    import torch
-
-    rounded = torch.tensor(logits).bfloat16().double().numpy()
-    return packaged(rounded, y)
+    """As torch's bfloat16, which keeps the first half of the bits; without waiting for torch."""
+    bits = np.asarray(logits, dtype=np.float32).view(np.uint32) + 0x8000 & 0xFFFF0000
+    return packaged(bits.view(np.float32).astype(np.float64), y)
 
 
 def single_precision(logits: Any, y: Any) -> float:
@@ -209,7 +208,7 @@ def unscaled(train: Any, validation: Any, test: Any) -> float:
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "10.1": WRONG_FITS,
+    "10.1": [*WRONG_FITS, (half_precision, "half precision")],
     "10.6": WRONG_FITS,
     "10.4": [
         (("A", FLOOR), "cooling repairs them"),
@@ -265,7 +264,6 @@ RIGHT: dict[str, list[Any]] = {
 WRONG["10.3"] = WRONG_STEPS if find_spec("torch") else WRONG_STEPS[-1:]
 RIGHT["10.3"] = RIGHT_STEPS if find_spec("torch") else []
 if find_spec("torch"):
-    WRONG["10.1"] = [*WRONG_FITS, (half_precision, "half precision")]
     RIGHT["10.6"] += [lambda z, y: with_torch(z, y, max_iter=100), single_precision]
 
 

@@ -27,6 +27,7 @@ from calibkit_course.lesson13.view import (
     boldness_view,
 )
 from calibkit_course.lesson13.wards import Ward
+from tests.helpers import each_case
 
 KILOBYTE = 1024
 
@@ -35,8 +36,8 @@ KILOBYTE = 1024
 
 
 class TestHospital:
-    @pytest.mark.parametrize("beds", [4, 10])
-    @pytest.mark.parametrize("model", MODELS)
+    @each_case("beds", [4, 10])
+    @each_case("model", MODELS)
     def test_it_is_the_ward_of_the_package(self, model, beds):
         found = lesson13.hospital_view(model=model, beds=beds, rounds=20)
         ward = Ward(benefit=2, harm=0.5, size=10, beds=beds)

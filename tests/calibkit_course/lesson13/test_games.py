@@ -20,7 +20,7 @@ from calibkit_course.lesson13 import (
 )
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import GAINS, knapsack
-from tests.helpers import binary_data, class_data, golden
+from tests.helpers import binary_data, class_data, each_case, golden
 
 GOLDEN = golden("knob_golden.json")
 WARD = GOLDEN["game1 K=5 s=3 B=2 H=6 (t=.75)"]
@@ -60,7 +60,7 @@ OF_WARD = {"bound": "bound_ECE", "certain": "treat_all", "cutoff": "t", "acted":
 OF_PLACES = {"certain": "stakes_only", "cutoff": "trust_tau"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("game", "columns", "key", "stored"),
     [
         *((Ward(benefit=2, harm=6), OF_WARD, key, stored) for key, stored in WARD.items()),
@@ -495,7 +495,7 @@ BAD: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+@each_case(("call", "message"), BAD.values())
 def test_bad_input_is_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
