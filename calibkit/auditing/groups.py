@@ -101,9 +101,8 @@ def groups_of(
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
     # What a squared weight is on average, where rows were chosen by their label.
-    square = weights_of_labels(weight, np.column_stack([1 - prob, prob]), problem.label).prod(
-        axis=1
-    )
+    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), problem.label)
+    square = both.prod(axis=1)
     promised, events, variance, mass = (
         np.asarray(np.bincount(rows.group, weights, size), dtype=np.float64)
         for weights in (weight * prob, weight * label, square * prob * (1 - prob), weight)
@@ -116,7 +115,7 @@ def groups_of(
     found = [
         _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
-        else _by_cluster(prob, residual, inside, rows.clusters, weight, square)
+        else _by_cluster(prob, residual, inside, rows.clusters, (weight, square))
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
@@ -205,17 +204,12 @@ def _p_values(
 
 
 def _by_cluster(
-    prob: FloatVector,
-    residual: FloatVector,
-    inside: IntVector,
-    clusters: Clusters,
-    mass: FloatVector,
-    square: FloatVector,
+    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, weights: Any
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""
     if not len(inside):
         return 1.0, 1.0
-    members = clusters.take(inside)
+    (mass, square), members = weights, clusters.take(inside)
     scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
     n, own = len(prob), mass[inside].sum()
     share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))

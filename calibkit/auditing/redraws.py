@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.auditing.drawer import Changes, Drawer
+from calibkit.auditing.drawer import Drawer
 from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
 from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit.significance.results import ratio, undecided
@@ -175,7 +175,7 @@ class _Tables:
             self.chance /= self.chance.sum(axis=1, keepdims=True)
         self.k, self.start = k, np.arange(n, dtype=np.intp) * k
         predicted = table.argmax(axis=1)
-        self.happens: list[Any] = [predicted if v == TOP else v for v in views]  # with this label
+        self.happens = [predicted if v == TOP else v for v in views]  # with this label
         self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
         place = np.arange(n)
         self.views = [
@@ -271,14 +271,34 @@ def _redraws_of(
         chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
         dependence = Dependence(chance, label, clusters, rng)
         return lambda rng: tables.sums(dependence.draw(rng))
-    drawer = Drawer(tables.chance, label, None if tables.classes else tables.happens[0])
-    if tables.classes:
+    drawer = Drawer(tables.chance, label)
+    if tables.k > 2:
         return lambda rng: tables.sums(drawer.draw(rng))
-    parts = []
+    return _changes_of(tables, drawer, label)
+
+
+def _changes_of(
+    tables: _Tables, drawer: Drawer, label: IntVector
+) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
+    """Return the same of two classes, from the sums of the data: few labels change in a redraw."""
+    (events, levers), parts = tables.sums(label), []
     for view, happens in zip(tables.views, tables.happens, strict=True):
+        lost = label == happens  # an event that is none if the label changes
         weight = None if tables.weight is None else view.weight
-        parts.append((label == happens, view.cell, view.n_cells, view.pull, weight))
-    return Changes(drawer, tables.sums(label), parts).sums
+        key, gain = view.cell + view.n_cells * lost, np.where(lost, -view.pull, view.pull)
+        parts.append((key, view.n_cells, gain, weight))
+
+    def redraw(rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        rows, cells, gains = drawer.changed(rng), [], []
+        for key, size, gain, weight in parts:
+            # Fancy indices: in the browser `take` needs eight times as long.
+            each = None if weight is None else weight[rows]
+            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
+            cells.append(won - lost)
+            gains.append(gain[rows].sum())
+        return events + np.concatenate(cells), levers + gains
+
+    return redraw
 
 
 def _strengths(
