@@ -237,9 +237,7 @@ def test_a_lesson_is_tried_as_far_as_its_first_exercise(number: str) -> None:
 
 def test_readme_lists_the_lessons_that_exist() -> None:
     lessons = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.md"))
-    listed = re.findall(
-        r"^\| \[(.+)\]\(notebooks/(\w+)\.ipynb\) \|", read("README.md"), re.MULTILINE
-    )
+    listed = re.findall(r"^\| \[(.+)\]\(notebooks/(\w+)\.ipynb\) \|", read("README.md"), re.M)
     assert [stem for _, stem in listed] == lessons
     for title, stem in listed:
         assert re.sub(r"\W+", "_", title.replace("%", "percent")).lower() == stem

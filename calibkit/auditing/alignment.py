@@ -68,9 +68,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
     own = float(rows.own.mean())
-    promise = float(
-        np.einsum("ik,ik->", table, table) / rows.n - np.square(table.mean(axis=0)).sum()
-    )
+    promise = float(np.einsum("ik,ik->", table, table) / rows.n - (table.mean(axis=0) ** 2).sum())
     expected = _ratio(promise, sd)
     z = _ratio(own - mean, sd)
     verdict, cause = "aligned", ""

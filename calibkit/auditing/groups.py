@@ -103,9 +103,9 @@ def groups_of(
     # What a squared weight is on average, where rows were chosen by their label.
     both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), problem.label)
     square = both.prod(axis=1)
-    promised, events, variance, mass = (
-        np.asarray(np.bincount(rows.group, weights, size), dtype=np.float64)
-        for weights in (weight * prob, weight * label, square * prob * (1 - prob), weight)
+    sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
+    promised, events, variance, mass = np.array(
+        [np.bincount(rows.group, one, size) for one in sums]
     )
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
     outside = _outside(events - promised, variance, mass)

@@ -90,11 +90,9 @@ def audit(
         The predicted class of each row: `y_prob` is then the confidence in it and `y_true` the true
         class, of any kind; True: `y_true` is 1 where it was right. See `calibkit.binary_problem`.
     sample_weight : array-like of shape (n,), optional
-        What each row stands for in the population: survey, importance or inverse-probability
-        weights, of which only the ratios matter. A row of weight 2 is one row that stands for two,
-        not two rows: it says no more than another row. Frequencies are another matter: repeat such
-        rows with ``np.repeat``, and name the row each comes from with `cluster`. A row of weight 0
-        is left out. Not with `time`.
+        What each row stands for in the population (survey or importance weights; only ratios
+        matter): a row of weight 2 is one row, not two. Of frequencies, repeat the rows with
+        ``np.repeat``. A row of weight 0 is left out. Not with `time`.
     title : str, optional
         What was audited, for the pages.
     settings : AuditSettings, optional
@@ -279,7 +277,7 @@ def _report(
         groups=by_group,
         times=times,
         **clinic,
-        notes=_notes(rows, evidence, repairs, names, settings),
+        notes=_notes(rows, found, seen, names),
         settings=settings,
     )
 
@@ -323,13 +321,8 @@ def told(
     }
 
 
-def _notes(
-    rows: Rows,
-    evidence: Evidence,
-    repairs: Repairs,
-    names: tuple[str, ...],
-    settings: AuditSettings,
-) -> tuple[str, ...]:
+def _notes(rows: Rows, found: _Found, seen: Seen, names: tuple[str, ...]) -> tuple[str, ...]:
+    evidence, repairs, settings = found[1], found[2], seen.settings
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
         f"Views: {looked}.",

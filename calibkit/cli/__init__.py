@@ -59,17 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = doctor()
             _say(repr(found))
             return OK if found.healthy else BAD_INPUT
-        if options.command == "monitor":
-            return _monitor(options)
-        words = list(sys.argv[1:] if argv is None else argv)
-        seed = [] if "--seed" in words else ["--seed", str(options.seed)]
-        options.said = ["calibkit", *words, *seed]
-        options.written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
-        documents: list[str] = []  # for standard output: of several targets one array
+        options.documents = []  # for standard output: of several targets one array
+        options.words = list(sys.argv[1:] if argv is None else argv)
         targets = _targets(options)
-        code = max(_judge(one, documents) for one in targets)
-        if documents:
-            _say(documents[0] if len(targets) == 1 else f"[{', '.join(documents)}]")
+        code = max(map(_monitor if options.command == "monitor" else _judge, targets))
+        if options.documents:
+            document = ", ".join(options.documents)
+            _say(f"[{document}]" if len(targets) > 1 else document)
         return code
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
@@ -95,17 +91,14 @@ def _monitor(options: argparse.Namespace) -> int:
     """Show new rows to a monitor, whose state is read before and written after."""
     _check_outputs(options)
     columns, state = _columns(options), Path(options.state)
-    settings: dict[str, Any] = {
-        "model": options.model or named(list(columns["prob"])),
-        "view": _view(options),
-        "alpha": options.alpha,
-    }
+    model = options.model or named(list(columns["prob"]))
+    settings: dict[str, Any] = {"model": model, "view": _view(options), "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
     with _notes_said():
         evidence = monitor_files(monitor, options.paths, **columns)
     monitor.save(state)
     if options.json:
-        _put(options.json, json.dumps(evidence.to_dict(), indent=1))
+        _put(options, json.dumps(evidence.to_dict(), indent=1))
     if not options.quiet and options.json != "-":
         _say(printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
@@ -127,14 +120,16 @@ def _targets(options: argparse.Namespace) -> list[argparse.Namespace]:
     return found
 
 
-def _judge(options: argparse.Namespace, documents: list[str]) -> int:
+def _judge(options: argparse.Namespace) -> int:
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
     _check_outputs(options)
     with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
-    source = of_files(options.paths, _roles(options), options.said, options.written)
+    seed = [] if "--seed" in options.words else ["--seed", str(options.seed)]
+    written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
+    source = of_files(options.paths, _roles(options), ["calibkit", *options.words, *seed], written)
     report = replace(report, source=source)
-    _write(report, options, documents)
+    _write(report, options)
     met = [code for code in conditions if code in report.codes]
     if met:
         _say(f"calibkit: condition met: {', '.join(met)}", error=True)
@@ -168,9 +163,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         if place in map(Path.resolve, map(Path, options.paths)):
             raise ValueError(f"--{name}: {quoted(target)} would overwrite the predictions.")
         if place in places:
-            raise ValueError(
-                f"--{name}: {quoted(target)} is named for two reports; name two files."
-            )
+            raise ValueError(f"--{name}: {quoted(target)} is named for two reports; name another.")
         places.add(place)
     if getattr(options, "html", None) and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
@@ -199,14 +192,10 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
     roles = _roles(options)
     names = f"{named(list(map(name_of, options.paths)))}: {options.label} by "
     names += named(roles["predictions"])
-    return {
-        "view": _view(options),
-        # Read before the file is: a slip is told at once.
-        "costs": None if options.costs is None else as_costs(options.costs),
-        "title": options.title or names,
-        "bins": options.bins,
-        "rng": options.seed,
-    }
+    # Read before the file is: a slip is told at once.
+    costs = None if options.costs is None else as_costs(options.costs)
+    shared = {"view": _view(options), "costs": costs, "title": options.title or names}
+    return shared | {"bins": options.bins, "rng": options.seed}
 
 
 def _view(options: argparse.Namespace) -> View:
@@ -283,27 +272,23 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _write(
-    report: AuditReport | Comparison, options: argparse.Namespace, documents: list[str]
-) -> None:
+def _write(report: AuditReport | Comparison, options: argparse.Namespace) -> None:
     if options.html:
         write_whole(options.html, report.to_html())
     if options.markdown:
         write_whole(options.markdown, report.to_markdown())
-    if options.json == "-":
-        documents.append(report.to_json())
-    elif options.json:
-        write_whole(options.json, report.to_json() + "\n")
+    if options.json:
+        _put(options, report.to_json())
     if not options.quiet and options.json != "-":
         # Names from outside may hold control characters.
         _say("".join(c for c in report.text() if c.isprintable() or c == "\n"))
 
 
-def _put(target: str, content: str) -> None:
-    if target == "-":
-        _say(content)
+def _put(options: argparse.Namespace, document: str) -> None:
+    if options.json == "-":
+        options.documents.append(document)
     else:
-        write_whole(target, content + "\n")
+        write_whole(options.json, document + "\n")
 
 
 def _say(text: str, *, error: bool = False) -> None:

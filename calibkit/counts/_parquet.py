@@ -64,9 +64,7 @@ def blocks(path: str, wanted: Sequence[str], groups: range | None = None) -> Ite
                 if batch is None:
                     break
                 here = Place(path, first + seen, place.part)
-                yield Block(
-                    here, {name: _column(batch.column(name), here, name) for name in wanted}
-                )
+                yield Block(here, {key: _column(batch.column(key), here, key) for key in wanted})
                 seen += len(batch)
             if seen != rows[group]:
                 raise place.error(f"has {seen:,} rows, but {rows[group]:,} are announced.")

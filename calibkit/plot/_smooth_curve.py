@@ -62,7 +62,7 @@ def smooth_curve(
     with look.drawing(ax, (4.6, 5.2), title=title, legend=legend) as ax:
         LeaveRoom(ax, (_STRIP + _GAP) / (1 + _STRIP + _GAP))
         frames.frame(ax, frames.axis_words(curve.view), scale)
-        across, up = frames.inside(curve.prob, scale), frames.inside(curve.frequency, scale)
+        at, up = frames.inside(curve.prob, scale), frames.inside(curve.frequency, scale)
         percent = f"{100 * curve.level:g} %"
         bands = {
             f"{percent} everywhere": (curve.all_low, curve.all_high, 0.16),
@@ -70,12 +70,8 @@ def smooth_curve(
         }
         for label, (low, high, alpha) in bands.items():
             ends = frames.inside(low, scale), frames.inside(high, scale)
-            ax.fill_between(
-                across, *ends, color=look.UNDER, alpha=alpha, lw=0, label=label, gid="band"
-            )
-        ax.plot(
-            across, up, zorder=3, label="smooth curve", gid="curve", **look.pen(look.UNDER, 1.8)
-        )
+            ax.fill_between(at, *ends, color=look.UNDER, alpha=alpha, lw=0, label=label, gid="band")
+        ax.plot(at, up, zorder=3, label="smooth curve", gid="curve", **look.pen(look.UNDER, 1.8))
         if scale == "linear":  # a loess may leave [0, 1]
             frames.make_room(ax, up)
         _outcomes(ax, curve, scale)

@@ -87,7 +87,7 @@ def judge_ratio(answer: Any) -> str | None:
             return SAY["outer"]
         return SAY["chance"].format(low=wanted[1], high=wanted[2])
     root = 1.645 / np.sqrt(_COUNTED)
-    return SAY["observed"] if same((high - low) / 2, root, 0.004) else None
+    return SAY["observed"] if same((high - low) / 2, root, 0.001) else None
 
 
 # --- 9.2 ---------------------------------------------------------------------------------------

@@ -310,10 +310,8 @@ PREDICTIONS = {
         "0.38. What will it cost in truth?",
         options=("about 0.4", "about 0.55", "about 0.7", "about 0.9"),
         outcome="about 0.9",
-        why=(
-            "It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
-            "to treat, and one missed patient costs as much as 19 treatments in vain."
-        ),
+        why="It says 1 % where the truth is 10 %. So it leaves patients alone whom it would pay "
+        "to treat, and one missed patient costs as much as 19 treatments in vain.",
         tells=(r"can cost more than|over-confident[^.]{0,80}(costs more|worse than)|0\.87",),
     ),
     "13b": Prediction(
@@ -325,10 +323,8 @@ PREDICTIONS = {
         tells=(r"cost the same|same side of|decide alike",),
     ),
     "13c": Prediction(
-        question=(
-            "The model is over-confident, and each of 10 patients has a bed. Now take three beds "
-            "away. What trusting it wins per patient…"
-        ),
+        question="The model is over-confident, and each of 10 patients has a bed. Now take three beds "
+        "away. What trusting it wins per patient…",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Over-confidence treats too many. With seven beds only the most confident are treated, "

@@ -23,8 +23,8 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     figures.game_scores(hospital.plays, panels["B"])
     curve, now = hospital.curve, hospital.game.threshold
     seen = curve.threshold <= now  # what lies beyond has not been played yet
-    seen = replace(curve, threshold=curve.threshold[seen], regret=curve.regret[seen])
-    plot.regret({"regret": seen}, panels["C"], marks=[now])
+    played = replace(curve, threshold=curve.threshold[seen], regret=curve.regret[seen])
+    plot.regret({"regret": played}, panels["C"], marks=[now])
     # The same scales in all states, so that a dial moves the picture and not the axis.
     panels["C"].set(ylim=(0, 0.11), ylabel="regret", xlabel="best threshold t")
     panels["B"].set(xlim=_WON, xlabel="won per patient")

@@ -259,8 +259,8 @@ CHECKS = {
             "interval, and what a calibrated model would show. All three stand "
             "in the third answer, `bets['calibration']`.",
             "The second sentence says which way the model is wrong, what trust costs beside no "
-            "model, and whether this may be chance. The third says which repair gains how much on held-out rows, "
-            "with its interval.",
+            "model, and whether this may be chance. The third says which repair gains how much "
+            "on held-out rows, with its interval.",
         ),
     ),
     "14.3": Check(
@@ -322,8 +322,9 @@ PREDICTIONS = {
         "price trust costs more than no bet at all?",
         options=("yes", "no", "it cannot tell"),
         outcome="it cannot tell",
-        why="That the forecasts are wrong is nearly certain, but her purse asks another question. "
-        "With 48 lost bets of 478 she would be even, and chance moves such a count by six or seven.",
+        why="That the forecasts are wrong is nearly certain, but her purse asks another "
+        "question. With 48 lost bets of 478 she would be even, and chance moves such a count by six "
+        "or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(

@@ -25,9 +25,7 @@ def test_the_rubric_has_a_hundred_points(root: Path) -> None:
 def test_the_capstone_names_all_codes(root: Path, subtests: pytest.Subtests) -> None:
     for topic, codes in CODES.items():
         with subtests.test(topic=topic, codes=codes):
-            line = next(
-                line for line in capstone(root).splitlines() if line.startswith(f"- {topic}:")
-            )
+            line = next(one for one in capstone(root).splitlines() if one.startswith(f"- {topic}:"))
             assert tuple(re.findall(r"`([^`]+)`", line)) == codes
 
 

@@ -55,9 +55,7 @@ def test_one_split_of_the_real_network(subtests: pytest.Subtests) -> None:
     found = _verified_bins.one_split(population, population.labels(), order, numbers, sizes)
     for row, wanted, allowed in zip(found, SPLIT.values(), (4e-5, 4e-5, 2e-6), strict=False):
         with subtests.test(allowed=allowed):
-            np.testing.assert_allclose(
-                row, [float(x) for x in wanted.split()], rtol=0, atol=allowed
-            )
+            np.testing.assert_allclose(row, np.array(wanted.split(), float), rtol=0, atol=allowed)
     assert np.isnan(found[3:]).all()
 
 

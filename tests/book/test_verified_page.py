@@ -76,16 +76,12 @@ def test_figures_2_and_3_other_networks_grow_for_the_same_two_reasons(subtests) 
     found = others.stored()
     for words in ("2: ResNeXt, ImageNet", "2: EfficientNet, ImageNet"):
         with subtests.test(words=words):
-            plain, debiased = (
-                np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
-            )
+            plain, debiased = (np.array(found[words][f"{k}_2"]) for k in ("plain", "debiased"))
             assert plain[0] < 0.0055 and plain[-1] > 0.05
             assert np.ptp(debiased[3:]) < 0.1 * debiased[3:].mean()
     for words in ("3: wide ResNet, CIFAR-10", "3: LeNet, CIFAR-10"):
         with subtests.test(words=words):
-            plain, debiased = (
-                np.array(found[words][f"{kind}_2"]) for kind in ("plain", "debiased")
-            )
+            plain, debiased = (np.array(found[words][f"{k}_2"]) for k in ("plain", "debiased"))
             assert 5.5 < plain[-1] / plain[0] < 6.6 and (np.diff(plain) > 0).all()
             assert debiased[4:].max() < debiased[:4].max()
     assert max(found["3: LeNet, CIFAR-10"]["debiased_2"]) < 0.0191

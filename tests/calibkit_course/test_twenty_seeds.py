@@ -111,9 +111,7 @@ def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
 def flat_tops_report_more(seed: int) -> bool:
     sample = LogitDistortion(slope=0.5).sample(500, seed)
     families = cal.SlopeOneBinning(10), cal.FlatBinning(10)
-    slanted, flat = (
-        fit_on_test(sample.y_true, sample.y_prob, evaluator=one).value for one in families
-    )
+    slanted, flat = (fit_on_test(sample.y_true, sample.y_prob, evaluator=e).value for e in families)
     return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted + 1e-9
 
 

@@ -176,9 +176,7 @@ def test_a_command_of_a_module_gets_its_words_where_they_were_typed(tmp_path, mo
     seen: list[tuple[tuple[str, ...], Path]] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(dev, "prepare", lambda *_: None)
-    monkeypatch.setattr(
-        dev, "call", lambda *words, **how: seen.append((words[1:], how["cwd"])) or 2
-    )
+    monkeypatch.setattr(dev, "call", lambda *args, **how: seen.append((args[1:], how["cwd"])) or 2)
     assert dev.main(["grade", "work", "--jobs", "1"]) == dev.main(["solved", "04"]) == 2
     assert seen == [
         (("-m", "tools.grade", "work", "--jobs", "1"), tmp_path),

@@ -27,9 +27,7 @@ from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
-IN_NODE = sorted(
-    path for path in NOTEBOOKS.glob("*.ipynb") if path.name[:2] not in live.NEEDS_TORCH
-)
+IN_NODE = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name[:2] not in live.NEEDS_TORCH)
 
 
 # --- what the folder is made of ----------------------------------------------------------------

@@ -440,9 +440,7 @@ class Live:
 
 def idle(here: Live, root: Any) -> None:
     """Wait until nothing is drawn."""
-    here.page.wait_for_function(
-        "root => !root.hasAttribute('aria-busy')", arg=root.element_handle()
-    )
+    here.page.wait_for_function("r => !r.hasAttribute('aria-busy')", arg=root.element_handle())
 
 
 @needs_site

@@ -112,9 +112,7 @@ def test_no_seed_and_no_name_of_the_event_turns_the_verdict(subtests: pytest.Sub
         with subtests.test(case=str(case)):
             draw = {"views": (1,), "n_draws": 999, "limits": limits}
             table = np.column_stack([1 - p, p])
-            found = [
-                joint_test(table, y, rng=np.random.default_rng(seed), **draw) for seed in range(3)
-            ]
+            found = [joint_test(table, y, rng=np.random.default_rng(s), **draw) for s in range(3)]
             assert {0.01 < one.p_value <= 0.02 for one in found} == {True}
             assert max(one.n_draws for one in found) > 5000
             renamed = joint_test(table[:, ::-1], 1 - y, rng=np.random.default_rng(0), **draw)

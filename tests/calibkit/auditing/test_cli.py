@@ -203,9 +203,7 @@ def test_several_files_are_one_log(run: Run) -> None:
     one = run("audit", "log.csv", *USUAL, "--title", "x")
     several = run("audit", "a.csv", "b.csv", *USUAL, "--title", "x")
     assert findings(several) == findings(one)
-    assert all(
-        f"\nfile {k}: {name}.csv, SHA-256" in several.out for k, name in ((1, "a"), (2, "b"))
-    )
+    assert all(f"\nfile {k}: {n}.csv, SHA-256" in several.out for k, n in ((1, "a"), (2, "b")))
 
 
 @pytest.mark.long

@@ -98,9 +98,7 @@ class TestSamples:
         assert (sample.y_true[0], sample.y_true[-1]) == (0, 1)
         prob[0] = 0.9  # the sample keeps its own copy
         assert sample.y_prob[0] == 0
-        share = np.mean(
-            [LogitDistortion(0.5).label(prob[1:3], seed).y_true for seed in range(900)], 0
-        )
+        share = np.mean([LogitDistortion(0.5).label(prob[1:3], s).y_true for s in range(900)], 0)
         assert share == pytest.approx(LogitDistortion(0.5).true_map(prob[1:3]), abs=4 * 0.5 / 30)
 
 

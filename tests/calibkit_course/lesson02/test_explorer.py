@@ -62,11 +62,9 @@ class TestView:
         for bias in (-1.0, 0.0, 1.0):
             with subtests.test(bias=bias):
                 view = seen(bias=bias)
-                across, up = view.at_half
+                at, up = view.at_half
                 # Between corners that `roc_curve` drops, the curve is a straight line.
-                assert up == pytest.approx(
-                    np.interp(across, view.false_alarms, view.hits), abs=0.01
-                )
+                assert up == pytest.approx(np.interp(at, view.false_alarms, view.hits), abs=0.01)
 
     def test_two_of_over_confident_is_about_calibrated(self):
         offered = lesson02.distort_me().controls[0].values

@@ -61,9 +61,7 @@ def by_bisection(said: Any, a: float, steps: int = 15) -> Any:
 
 def two_atoms(mass: Any, confidence: Any, truth: Any) -> finite.FiniteClassifier:
     """Build a classifier from what each atom says about class 0, and what is true of it."""
-    rows = [
-        [[Fraction(str(p)), 1 - Fraction(str(p))] for p in part] for part in (confidence, truth)
-    ]
+    rows = [[[Fraction(str(p)), 1 - Fraction(str(p))] for p in row] for row in (confidence, truth)]
     return finite.FiniteClassifier(mass, *rows)
 
 
@@ -113,6 +111,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (fakes.KnobClassifier(5, 0.81001, budget_share=1 / 6, direction="under"), "is 0.810,"),
         (fakes.KnobClassifier(5, 0.8, budget_share=0.5, direction="under"), "share of the room"),
         (fakes.KnobClassifier(5, 0.8), "share of the room"),
+        (fakes.KnobClassifier(5, 0.8, budget_share=0.1, direction="under"), "error for the share"),
+        (fakes.KnobClassifier(5, 0.8, budget_share=1 / 8, direction="under"), "1/K was left out"),
         (fakes.KnobClassifier(5, 0.9, budget_share=1 / 7, direction="under"), "0.900, but 0.800"),
         (fakes.KnobClassifier(10, 0.8, budget_share=1 / 7, direction="under"), "10 classes"),
         (

@@ -25,9 +25,7 @@ def verdict(name: str, **options: int) -> ck.significance.NullLevel:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:
-    rows = {
-        row[0]: row[1:] for row in ROW.findall((root / "notebooks" / LESSON).read_text("utf-8"))
-    }
+    rows = {r[0]: r[1:] for r in ROW.findall((root / "notebooks" / LESSON).read_text("utf-8"))}
     games, error, median, p_value = rows[name]
     found = verdict(name)
     assert len(data.load(FILES[name][0]).y_true) == int(games.replace(",", ""))

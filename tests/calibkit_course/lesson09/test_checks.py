@@ -17,7 +17,8 @@ from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 SAMPLE = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(10_000, 92)
 EXPECTED = float(SAMPLE.y_prob.sum())
-RATIO = float(SAMPLE.y_true.sum()) / EXPECTED
+COUNTED = float(SAMPLE.y_true.sum())
+RATIO = COUNTED / EXPECTED
 # The variance of the redrawn number of events is known; a normal law serves for the quantiles.
 SPREAD = 1.645 * float(np.sqrt(np.sum(SAMPLE.y_prob * (1 - SAMPLE.y_prob)))) / EXPECTED
 
@@ -42,6 +43,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
         ([RATIO, 0.99, 1.01], "plus 1.645 / √E"),
         ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "not 1.96"),
+        ([RATIO, 1 - 1.645 / COUNTED**0.5, 1 + 1.645 / COUNTED**0.5], "by what was expected"),
         ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 1.228"),
         ([RATIO, 1], "2"),
         (RATIO, "three numbers"),
