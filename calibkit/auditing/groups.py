@@ -100,13 +100,9 @@ def groups_of(
     problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
-    # What a squared weight is on average, where rows were chosen by their label.
-    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), problem.label)
-    square = both.prod(axis=1)
+    square = _squared(weight, prob, problem.label)
     sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
-    promised, events, variance, mass = np.array(
-        [np.bincount(rows.group, one, size) for one in sums]
-    )
+    promised, events, variance, mass = np.array([np.bincount(rows.group, w, size) for w in sums])
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
     outside = _outside(events - promised, variance, mass)
     left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
@@ -133,6 +129,12 @@ def groups_of(
         alpha=settings.alpha,
         detectable=settings.detectable,
     )
+
+
+def _squared(weight: FloatVector, prob: FloatVector, label: IntVector) -> FloatVector:
+    """Return what a squared weight is on average, where rows were chosen by their label."""
+    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
+    return np.asarray(both.prod(axis=1))
 
 
 def _unlike(rows: Rows) -> Rows:

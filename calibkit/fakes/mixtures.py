@@ -143,9 +143,7 @@ def as_alpha(alpha: Any, name: str = "alpha") -> tuple[float, ...]:
     except TypeError:
         values = []
     if len(values) < 2:
-        raise ValueError(
-            f"{name} must be a sequence of at least 2 positive numbers, got {alpha!r}."
-        )
+        raise ValueError(f"{name} must be a sequence of 2 or more positive numbers, got {alpha!r}.")
     return tuple(as_positive(value, f"{name}[{k}]") for k, value in enumerate(values))
 
 

@@ -335,7 +335,7 @@ PREDICTIONS = {
         options=("Platt", "15 bins", "50 bins", "none"),
         outcome="none",
         why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins draw "
-        "the stairs well enough, and invent 0.057 for the perfect model. No family is right for all.",
+        "the stairs, and invent 0.057 for the perfect model. No family is right for all.",
         tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
     ),
     "5d": Prediction(

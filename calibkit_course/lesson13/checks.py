@@ -323,8 +323,8 @@ PREDICTIONS = {
         tells=(r"cost the same|same side of|decide alike",),
     ),
     "13c": Prediction(
-        question="The model is over-confident, and each of 10 patients has a bed. Now take three beds "
-        "away. What trusting it wins per patient…",
+        question="The model is over-confident, and each of 10 patients has a bed. Now take three "
+        "beds away. What trusting it wins per patient…",
         options=("falls", "stays", "rises"),
         outcome="rises",
         why="Over-confidence treats too many. With seven beds only the most confident are treated, "

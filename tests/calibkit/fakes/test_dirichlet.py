@@ -261,7 +261,7 @@ def test_temperature_is_a_power_and_composes() -> None:
         (lambda: Temperature(-1), "temperature must be a positive finite number"),
         (lambda: Power(2)([0.5, 0.5]), "np.column_stack"),
         (lambda: Power(2)([[0.5, 0.6]]), "sums to 1.1"),
-        (lambda: DirichletFake((1,)), "at least 2 positive numbers"),
+        (lambda: DirichletFake((1,)), "2 or more positive numbers"),
         (lambda: DirichletFake((1, 0)), r"alpha\[1\] must be a positive finite number"),
         (lambda: DirichletFake((1, 1), reading="both"), '"truth-is-base" or "confidence-is-base"'),
         (lambda: DirichletFake((1, 1), np.sqrt), "distortion must be one of"),
