@@ -14,7 +14,7 @@ from calibkit.auditing.settings import AuditSettings
 from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, score_test, weights_of_labels
 from calibkit.significance.cox import CoxRule, cox_scores
-from calibkit.types import FloatMatrix, FloatVector, IntVector
+from calibkit.types import FloatMatrix, FloatVector, IntArray, IntVector
 from calibkit.views import binary_problem
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -131,7 +131,7 @@ def groups_of(
     )
 
 
-def _squared(weight: FloatVector, prob: FloatVector, label: IntVector) -> FloatVector:
+def _squared(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
     """Return what a squared weight is on average, where rows were chosen by their label."""
     both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
     return np.asarray(both.prod(axis=1))
