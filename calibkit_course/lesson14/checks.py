@@ -323,7 +323,7 @@ PREDICTIONS = {
         options=("yes", "no", "it cannot tell"),
         outcome="it cannot tell",
         why="That the forecasts are wrong is nearly certain, but her purse asks another "
-        "question. With 48 lost bets of 478 she were even; chance alone moves that by six or seven.",
+        "question: 48 lost bets of 478 leave her even, and chance moves that by six or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(
