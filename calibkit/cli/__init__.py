@@ -61,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK if found.healthy else BAD_INPUT
         options.documents = []  # for standard output: of several targets one array
         options.words = list(sys.argv[1:] if argv is None else argv)
+        options.written = [path for kind in _REPORTS if (path := vars(options).get(kind))]
         targets = _targets(options)
         code = max(map(_monitor if options.command == "monitor" else _judge, targets))
         if options.documents:
@@ -126,8 +127,8 @@ def _judge(options: argparse.Namespace) -> int:
     with _notes_said():
         report = _audit(options) if options.command == "audit" else _compare(options)
     seed = [] if "--seed" in options.words else ["--seed", str(options.seed)]
-    written = [getattr(options, kind) for kind in _REPORTS if getattr(options, kind)]
-    source = of_files(options.paths, _roles(options), ["calibkit", *options.words, *seed], written)
+    said = ["calibkit", *options.words, *seed]
+    source = of_files(options.paths, _roles(options), said, options.written)
     report = replace(report, source=source)
     _write(report, options)
     met = [code for code in conditions if code in report.codes]

@@ -52,7 +52,8 @@ PARTS = """[...document.querySelectorAll('article .ck-frame')]
     const boxes = JSON.parse(image.dataset.pieces || '[]');
     const parts = [...frame.querySelectorAll('.ck-pieces span')].map((part, i) =>
       [part.getBoundingClientRect(), boxes[i][2] - boxes[i][0] + 6]);
-    return {alt: image.alt, isCut: parts.length === boxes.length, wider: frame.matches('.ck-wider'),
+    const wider = frame.scrollWidth > frame.clientWidth + 1; // the page says so a moment later
+    return {alt: image.alt, isCut: parts.length === boxes.length, wider,
       parts: (parts.length ? parts : [[image.getBoundingClientRect(), image.naturalWidth]])
         .map(([{left, right, width}, natural]) => [left, right, 9.5 / 72 * 100 * width / natural])};
   })"""

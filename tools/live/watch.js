@@ -132,7 +132,9 @@
       say(`This browser cannot run Python: it has no ${lacks}. Any current browser has it.`);
       return;
     }
-    if (/[?&]path=[^&]*\.ipynb/.test(location.search)) startEarly();
+    // On a first visit no service worker knows the page yet, through which Python keeps files.
+    const again = navigator.serviceWorker?.controller;
+    if (again && /[?&]path=[^&]*\.ipynb/.test(location.search)) startEarly();
     if (!blocked) twice();
     setTimeout(wait, 1000 * patience);
     if (!blocked && navigator.storage?.estimate) {
