@@ -54,7 +54,7 @@ SAY = {
     "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
     "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
     "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
-    "ece": "for {case}, {found} is where the ECE is about lowest. The ECE jumps whenever a prediction "
+    "ece": "for {case}, {found} is where the ECE is about lowest. It jumps whenever a prediction "
     "changes its bin: minimise the log loss.",
     "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
     "towards {wanted}. Allow more steps, or longer ones.",
