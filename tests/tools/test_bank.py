@@ -168,6 +168,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "09.2": hospitals,
     "09.3": lambda: [f"{50 / 40:.2f}"],
     "10.1": two_logits,
+    "10.3": lambda: [f"{1000 * (1 - 0.99):.0f}"],
     "11.2": lambda: [f"{brier_score([0], [1.0]).value:.0f}"],
     "12.3": lambda: [f"{0.3 + 0.2:.1f}"],
     "12.4": lambda: [f"{2 * 0.9 - 0.98:.2f}"],
