@@ -305,14 +305,23 @@ PREDICTIONS = {
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
-        question="All four diagrams are straight. How far are the stated vectors from the true "
-        "ones, on average, added over the three classes?",
-        options=("0", "0.2", "0.8", "1.2"),
-        outcome="0.8",
+        question="All four diagrams are straight, and the model names the right class in 60 of 100 "
+        "cases. In how many would it be right with the true vectors in place of the stated ones?",
+        options=("60", "65", "80", "95"),
+        outcome="80",
         why="In each class, each number is stated by two of the vectors, and as a confidence 0.6 "
-        "by all six; the errors cancel. No truth with these four straight diagrams lies farther "
-        "away than 0.8.",
-        tells=(r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",),
+        "by all six; the errors cancel. No truth with these four straight diagrams would give more "
+        "than 80.",
+        tells=(r"straight diagrams hide|\b80 of 100|errors (may|can) cancel",),
+    ),
+    "12g": Prediction(
+        question="The second repair has the slightly larger ECE of the confidence. How many of the "
+        "512 dogs do the robots drive past now?",
+        options=("about 20", "about 40", "about 60", "about 80"),
+        outcome="about 20",
+        why="It has two numbers for each class, so that it can raise dogs without raising cats. "
+        "The ECE of the confidence sees nothing of that.",
+        tells=(r"\b20 (dogs|instead)|raise dogs",),
     ),
     "12c": Prediction(
         question=(

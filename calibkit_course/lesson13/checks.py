@@ -322,6 +322,15 @@ PREDICTIONS = {
         "three put the same patients on the same side of it, so they decide alike.",
         tells=(r"cost the same|same side of|decide alike",),
     ),
+    "13f": Prediction(
+        question="The over-confident model is right in 80 of 100 cases, and the harm of a wrong "
+        "treatment grows. At which threshold is the regret of trusting it largest?",
+        options=("0.3", "0.5", "0.7", "0.9"),
+        outcome="0.7",
+        why="The model says at least 0.6 to everybody, and where it says 0.7 or a little more, far "
+        "less is true. Its highest numbers are less wrong.",
+        tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
+    ),
     "13c": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "
         "beds away. What trusting it wins per patient…",

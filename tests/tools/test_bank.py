@@ -170,7 +170,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "10.1": two_logits,
     "10.3": lambda: [f"{1000 * (1 - 0.99):.0f}"],
     "11.2": lambda: [f"{brier_score([0], [1.0]).value:.0f}"],
-    "12.3": lambda: [f"{0.3 + 0.2:.1f}"],
+    "12.3": lambda: [f"{4500 * 0.004:.0f}"],
     "12.4": lambda: [f"{2 * 0.9 - 0.98:.2f}"],
     "13.1": unwritten_price,
     "13.4": at_the_threshold,
