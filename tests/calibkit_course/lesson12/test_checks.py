@@ -166,7 +166,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "12.2": [
         (map_of(lambda own, _: own[-1]), "last truth only"),
         (map_of(lambda own, _: own.sum()), "adds up the truths"),
-        (map_of(lambda own, every: own.sum() / len(every)), "not by that of all"),
+        (map_of(lambda own, every: own.sum() / len(every)), "not of all"),
         (lambda c, r, view: {s: s for s in rows_of(c, r, view)[0]}, "number back"),
         (lambda c, r, view: seen_map(c, r, 0), "is true on average"),
         (lambda c, r, view: {0.5: 0.5}, "your dict has 0.5"),
