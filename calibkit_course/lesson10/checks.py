@@ -289,7 +289,7 @@ PREDICTIONS = {
         "is…",
         options=("above 1", "about 1", "below 1"),
         outcome="below 1",
-        why="Its labels told the network never to be surer than 0.55. It is right in five of six "
+        why="Its labels told the network never to be surer than 0.55. It is right in 85 of 100 "
         "cases, so it is under-confident, and heat repairs that.",
         tells=(r"smoothed[^.]{0,80}(too modest|under-confident|heat)",),
     ),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from calibkit.errors import expected_calibration_error
 from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
 from calibkit.types import FloatVector
@@ -53,6 +54,8 @@ SAY = {
     "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
     "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
     "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
+    "ece": "for {case}, {found} is where the ECE is about lowest. It jumps whenever a prediction "
+    "changes its bin: minimise the log loss.",
     "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
     "towards {wanted}. Allow more steps, or longer ones.",
     "bound": "for {case}, {found} is too far from {wanted}. Does the search reach both "
@@ -195,10 +198,22 @@ def _temperature_slip(found: float, logits: FloatVector, label: NDArray[np.intp]
         return SAY["coarse"].format(**words)
     if case == SAY["lifted"]:
         return SAY["overflow"].format(**words)
+    if _lowest_ece(found, logits, label):
+        return SAY["ece"].format(**words)
     start = 1.0 if wanted < 1 else 1.5
     moved = min(abs(found - 1), abs(found - start)) > _STEP
     between = min(start, wanted) < found < max(start, wanted)
     return SAY["halted" if moved and between else "bound"].format(**words)
+
+
+def _lowest_ece(found: float, logits: FloatVector, label: NDArray[np.intp]) -> bool:
+    """Say whether no T of a grid has an ECE much below that of `found`."""
+
+    def ece(temperature: float) -> float:
+        prob = softmax(logits / temperature, axis=1)
+        return expected_calibration_error(label, prob, view="top-label").value
+
+    return ece(found) <= 1.1 * min(map(ece, np.geomspace(*_ENDS, 150)))
 
 
 def _half(logits: FloatVector) -> FloatVector:

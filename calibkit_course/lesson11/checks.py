@@ -314,6 +314,15 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
+    "11j": Prediction(
+        question="By the ECE of 2019, isotonic regression is the best repair, and for the seasons "
+        "that follow it promises 52. What does it pay?",
+        options=("about 50", "about 20", "less than nothing"),
+        outcome="less than nothing",
+        why="Where it has seen only wins it says 1, and such teams lose, too. An ECE forgives what "
+        "is right on average; a bet, like the log loss, is settled game by game.",
+        tells=(r"less than nothing|isotonic[^.]{0,60}(loses money|pays less)",),
+    ),
     "11i": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "
         "calibration error. You have 10,000 test rows. Whose pick is right more often?",

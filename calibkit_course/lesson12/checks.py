@@ -36,12 +36,10 @@ SAY = {
     "map": "a dict from each stated number to what is true there",
     "numbers": "a number for each stated number",
     "keys": "for {call}, the stated numbers are {wanted}; your dict has {found}.",
-    "last": "for {call}, {key:.2f} is stated more than once, and this keeps the last truth only. "
-    "Take the mean.",
+    "last": "for {call}, of the truths at {key:.2f} this keeps the last truth only. Take the mean.",
     "sum": "for {call}, this adds up the truths. Divide by how many vectors state the number.",
     "stated": "for {call}, this gives the stated number back. What is true there?",
-    "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not by that of "
-    "all.",
+    "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not of all.",
     "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
     # 12.3
     "table": "an array of shape {shape}, one column per class",
@@ -254,8 +252,7 @@ CHECKS = {
         judge=judge_views,
         hints=(
             "The confidence is `p.max(axis=1)`, and its event is `p.argmax(axis=1) == y`.",
-            "A group has `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of "
-            "one.",
+            "A group: `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of one.",
         ),
         praise="each view turns one prediction into a yes-or-no question of its own.",
     ),
@@ -305,20 +302,25 @@ PREDICTIONS = {
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
-        question="All four diagrams are straight. How far are the stated vectors from the true "
-        "ones, on average, added over the three classes?",
-        options=("0", "0.2", "0.8", "1.2"),
-        outcome="0.8",
+        question="All four diagrams are straight, and the model names the right class in 60 of 100 "
+        "cases. In how many would it be right with the true vectors in place of the stated ones?",
+        options=("60", "65", "80", "95"),
+        outcome="80",
         why="In each class, each number is stated by two of the vectors, and as a confidence 0.6 "
-        "by all six; the errors cancel. No truth with these four straight diagrams lies farther "
-        "away than 0.8.",
-        tells=(r"straight diagrams hide|\b0\.8\b[^.]{0,30}(away|far)|errors (may|can) cancel",),
+        "by all six; the errors cancel. No truth with these four diagrams would give more.",
+        tells=(r"straight diagrams hide|\b80 of 100|errors (may|can) cancel",),
+    ),
+    "12g": Prediction(
+        question="The second repair has the slightly larger ECE of the confidence. How many of the "
+        "512 dogs do the robots drive past now?",
+        options=("about 20", "about 40", "about 60", "about 80"),
+        outcome="about 20",
+        why="It has two numbers for each class, so that it can raise dogs without raising cats.",
+        tells=(r"\b20 (dogs|instead)|raise dogs",),
     ),
     "12c": Prediction(
-        question=(
-            "Two models predict the same classes with the same confidences. How far apart can "
-            "their log losses be?"
-        ),
+        question="Two models predict the same classes with the same confidences. How far apart can "
+        "their log losses be?",
         options=("not at all", "by 1 at most", "without limit"),
         outcome="without limit",
         why="Confidence is one number out of K. Where the prediction is wrong, the label's own "
@@ -344,10 +346,8 @@ PREDICTIONS = {
         tells=(r"matrix scaling depends? on|one gauge only|matrix[^.]{0,30}notices?",),
     ),
     "12f": Prediction(
-        question=(
-            "A perfect model has ten classes, ten bins per class and 10,000 predictions. Its "
-            "binned strong error is…"
-        ),
+        question="A perfect model has ten classes, ten bins per class and 10,000 predictions. Its "
+        "binned strong error is…",
         options=("below 0.1", "about 0.5", "above 1"),
         outcome="above 1",
         why="Nearly every prediction sits alone in its cell. A single label is far from every "

@@ -17,16 +17,13 @@ from calibkit_course.lesson13.wards import GameTruth, Ward
 SAY = {
     # 13.1
     "amounts": "stake {stake:g} and win {win:g}",
-    "other side": "for {call} this is the win over the sum. A larger stake must raise the "
-    "threshold.",
-    "odds": "for {call} this is stake / win, the odds at the threshold. A probability has the sum "
-    "of both below the line.",
+    "other side": "for {call} this is the win over the sum. A larger stake must raise it.",
+    "odds": "for {call} this is stake / win, the odds. A probability is divided by their sum.",
     "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
     "patients": "eight patients and the prices {vain:g} and {miss:g}",
     "cost": "a number, the mean cost per patient",
-    "above": "this treats those above the threshold. A patient who stands exactly at it is treated "
-    "too.",
+    "above": "this treats those above the threshold. Whoever stands exactly at it is treated too.",
     "half": "this treats from 0.5 on. At these prices, treating is worth it from `threshold` on.",
     "total": "this is the sum over all patients. Give the mean.",
     "all treated": "this charges right treatments too. Only those in vain cost something.",
@@ -39,28 +36,23 @@ SAY = {
     # 13.3
     "percent": "an ECE lies between 0 and 0.2 here. Is this in per cent?",
     "range": "an ECE lies between 0 and 0.2 here.",
-    "by bound": "this is the budget that the bound promises for any model. Here the models are "
-    "known: compute their regret itself.",
+    "by bound": "this is what the bound promises any model. Compute the regret of these models.",
     "one cent": "this keeps the regret below 0.01. The task asks for 1 % of the oracle's value.",
     "under": "this is the budget of under-confident models. Take the direction `over`.",
     "too little": "this is safe: the regret is {found} % of the oracle's value, and {wanted} % is "
     "allowed. More error is allowed.",
-    "too much": "with this error the regret is {found} % of the oracle's value. Only {wanted} % is "
-    "allowed.",
+    "too much": "the regret is {found} % of the oracle's value. Only {wanted} % is allowed.",
     # 13.4
     "pair": "two fake classifiers, each a `KnobClassifier` or `ClassKnobs`",
     "accuracy": "one model has the accuracy {found}. Both must have {wanted}.",
     "errors": "the errors are {found} and {wanted}. They must be equal.",
     "no error": "both are calibrated, so both lose nothing. Give them an error.",
-    "regrets": "the regrets are {one:.3g} and {other:.3g}. One must be at least 1.5 times the "
-    "other.",
+    "regrets": "regrets of {one:.3g} and {other:.3g}: one must be at least 1.5 times the other.",
     # 13.5
     "prices": "price {price:g} and loss {loss:g}",
-    "share": "for {call} this is price / loss: the chance of a mistake that you accept. The "
-    "confidence is one minus that.",
+    "share": "for {call} this is price / loss, the chance of a mistake. Confidence is 1 minus it.",
     "no loss": "for {call} this is one minus the price. That is right only if a mistake costs 1.",
-    "as treat": "for {call} this is loss / (loss + price). Here a right answer wins nothing, and "
-    "passing costs.",
+    "as treat": "for {call} this is loss / (loss + price). Here a right answer wins nothing.",
     "confidence off": "for {call} answer from {wanted} on, not from {found}.",
     "never pass": "for {call} passing costs more than a mistake. Always answer: give 0 or less.",
 }
@@ -322,6 +314,15 @@ PREDICTIONS = {
         "three put the same patients on the same side of it, so they decide alike.",
         tells=(r"cost the same|same side of|decide alike",),
     ),
+    "13f": Prediction(
+        question="The over-confident model is right in 80 of 100 cases, and the harm of a wrong "
+        "treatment grows. At which threshold is the regret of trusting it largest?",
+        options=("0.3", "0.5", "0.7", "0.9"),
+        outcome="0.7",
+        why="The model says at least 0.6 to everybody, and where it says 0.7 or a little more, far "
+        "less is true. Its highest numbers are less wrong.",
+        tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
+    ),
     "13c": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "
         "beds away. What trusting it wins per patient…",
@@ -336,8 +337,7 @@ PREDICTIONS = {
         "of 0. How many points of accuracy must make up for it?",
         outcome=3.7,
         unit="points",
-        why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875. "
-        "This is a sentence that a product owner can use.",
+        why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875.",
         tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
     "13e": Prediction(

@@ -25,8 +25,9 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     seen = curve.threshold <= now  # what lies beyond has not been played yet
     played = replace(curve, threshold=curve.threshold[seen], regret=curve.regret[seen])
     plot.regret({"regret": played}, panels["C"], marks=[now])
-    # The same scales in all states, so that a dial moves the picture and not the axis.
-    panels["C"].set(ylim=(0, 0.11), ylabel="regret", xlabel="best threshold t")
+    # The same scale for all prices, so that they move the picture and not the axis.
+    highest = 0.11 if curve.regret.max() > 0.04 else 0.04
+    panels["C"].set(ylim=(0, highest), ylabel="regret", xlabel="best threshold t")
     panels["B"].set(xlim=_WON, xlabel="won per patient")
 
 

@@ -322,8 +322,8 @@ PREDICTIONS = {
         "price trust costs more than no bet at all?",
         options=("yes", "no", "it cannot tell"),
         outcome="it cannot tell",
-        why="That the forecasts are wrong is nearly certain, but her purse asks another "
-        "question: 48 lost bets of 478 leave her even, and chance moves that by six or seven.",
+        why="That the forecasts are wrong is nearly certain, but her purse asks another question. "
+        "With 48 lost bets of 478 she would be even, and chance moves that count by six or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14d": Prediction(

@@ -62,7 +62,7 @@ _PRESETS: tuple[Preset, ...] = (
     ("Screening, first 30 rows", {"rows": 30, "costs": "1 : 20"}),
     ("First 120", {"rows": 120, "costs": "1 : 20"}),
     ("First 250", {"rows": 250, "costs": "1 : 20"}),
-    ("All 2,500", {"costs": "1 : 20"}),
+    ("All 2,500, no costs named", {}),
 )
 
 

@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from book.experiments import networks
+from calibkit.errors import expected_calibration_error
 from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import brier_score, log_loss
 from calibkit_course import lesson10, open_lesson
@@ -109,6 +110,14 @@ def by_plain_exp(logits: Any, y: Any) -> float:
     return search(loss)
 
 
+def of_lowest_ece(logits: Any, y: Any) -> float:
+    def error(t: float) -> float:
+        prob = softmax(logits / t, axis=1)
+        return expected_calibration_error(y, prob, view="top-label").value
+
+    return float(min(np.linspace(0.3, 5, 300), key=error))
+
+
 def not_a_number(logits: Any, y: Any) -> float:
     return float("nan") if logits.max() > 700 else packaged(logits, y)
 
@@ -161,6 +170,7 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (lambda z, y: bounded(z, y, 1.0, 20.0), "both sides of 1"),
     (lambda z, y: search(lambda t: brier_score(y, softmax(z / t, axis=1)).value), "Brier"),
     (by_plain_exp, "overflows"),
+    (of_lowest_ece, "where the ECE is about lowest"),
     (lambda z, y: 19.99999, "minus sign"),
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),

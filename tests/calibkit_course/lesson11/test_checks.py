@@ -193,7 +193,6 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
 
 
 LESSON = "11_choose_a_calibrator.md"
-WILD = re.compile(r"^ *\"?([\w -]+?) +([\d.]+) +([\d.]+) +(\d+) of 30", re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -210,16 +209,6 @@ def test_prose_and_printed_numbers_agree(root: Path) -> None:
     tried = lesson11.which_number_view(n_bins=100)
     stops = [f"{tried.chosen(values)} bins" for values in (tried.far, tried.loss)]
     assert stops == [PREDICTIONS["11c"].outcome] * 2
-    wild = {row[0].strip(): [float(v) for v in row[1:]] for row in WILD.findall(stored)}
-    maps = {name: row for name, row in wild.items() if name != "as it is"}
-    assert len(maps) == 5
-    assert max(maps, key=lambda name: maps[name][1]) == "histogram"
-    assert min(maps, key=lambda name: maps[name][1]) == "Venn-Abers"
-    assert min(maps, key=lambda name: maps[name][0]) == "histogram"
-    assert maps["Venn-Abers"][0] == pytest.approx(maps["histogram"][0] * 2, rel=0.15)
-    assert sorted(maps, key=lambda name: maps[name][0])[1] == "isotonic"
-    assert maps["isotonic"][2] == 14
-    assert all(row[i] < wild["as it is"][i] for row in maps.values() for i in (0, 1))
     surprises = [float(v) for v in re.findall(r"(?:below|above) 0\.\d5 +[\d.]+ +([\d.]+)", stored)]
     assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
     assert "percentile: holds the truth in 0%" in stored
