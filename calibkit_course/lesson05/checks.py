@@ -338,6 +338,15 @@ PREDICTIONS = {
         "the stairs, and invent 0.057 for the perfect model. No family is right for all.",
         tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
     ),
+    "5e": Prediction(
+        question="The ECE and isotonic regression are fitted to the same 500 labels. Which of them "
+        "comes nearer to the true error, in 200 data sets?",
+        options=("the ECE", "isotonic", "each in half"),
+        outcome="isotonic",
+        why="Fifteen shifts follow the luck of fifteen groups, and the ECE adds it up. A map that "
+        "may only rise has less room for it: her number is nearer in 127 of 200.",
+        tells=(r"127 of 200|her number is nearer",),
+    ),
     "5d": Prediction(
         question="From 15 to 300 bins, what happens to the distance from the true map?",
         options=("falls", "stays", "rises"),

@@ -286,6 +286,15 @@ PREDICTIONS = {
         "stays. Whoever looks at the survivors alone sees the bad luck alone.",
         tells=(r"survivors|bad luck|rest looks too high|(left|shown) (lie|stand) above",),
     ),
+    "9g": Prediction(
+        question="The bettor stood to win 135 dollars and lost 82. How far were the forecasts off "
+        "on these bets, on average?",
+        options=("about 1 point", "about 5 points", "about 20 points"),
+        outcome="about 5 points",
+        why="The ECE of these bets is less than five points in a hundred. But for 34 upsets that "
+        "were announced 56 came, and each of them costs ten dollars.",
+        tells=(r"less than five points|ECE 0\.045",),
+    ),
     "9d": Prediction(
         question=(
             "The data have 5 % events, and weights balance the classes. What does the model "

@@ -198,7 +198,7 @@ def _draw_marks(ax: Axes, value: FloatVector, high: FloatVector) -> None:
 def _write_numbers(ax: Axes, value: FloatVector) -> None:
     """Write each number above its mark, inside the frame."""
     for place, number in enumerate(value):
-        at = min(max(float(number), 2.2 * _PERCENT_ENDS[0]), _PERCENT_ENDS[1] / 2.2)
+        at = min(max(float(number), 4.5 * _PERCENT_ENDS[0]), _PERCENT_ENDS[1] / 2.2)
         ax.annotate(
             f"{number:,.0f} %" if number >= 1000 else f"{number:.3g} %",
             (at, place),
