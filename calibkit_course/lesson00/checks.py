@@ -37,13 +37,13 @@ def judge_share(answer: Any) -> str | None:
 
 PREDICTIONS = {
     "0a": Prediction(
-        question="70 % is right on each of ten days. In how many percent of all cases does it "
+        question="70 % is right on each of ten days. In how many of 100 such records does it "
         "rain on exactly seven?",
         options=("27", "52", "91"),
         outcome="27",
         why="Six or eight wet days come nearly as often as seven, and five or nine are no rarity. "
         "So an honest forecaster misses the seven more often than not.",
-        tells=(r"\b27 ?%|six or eight",),
+        tells=(r"\b27 (%|of)|six or eight",),
     )
 }
 
@@ -53,7 +53,8 @@ CHECKS = {
         variable="share",
         judge=judge_share,
         tolerance=TOLERANCE,
-        praise="6 of 36 days are one sixth, and 20 % was promised. Is that a promise broken?",
+        praise="6 of 36 days are one sixth, and 20 % was promised. An honest 20 % gives six or fewer in "
+        "40 of 100 such records, so no promise is broken here.",
         hints=(
             "The list above has three rows of twelve days. Count those with rain.",
             "Divide the number of rainy days by the number of all days.",

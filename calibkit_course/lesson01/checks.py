@@ -240,9 +240,9 @@ CHECKS = {
 
 PREDICTIONS = {
     "1a": Prediction(
-        question="The forecast was 70 % rain, and the day stayed dry. Was the forecast wrong?",
-        options=("yes", "no", "cannot say"),
-        outcome="cannot say",
+        question="The forecast was 70 % rain, and the day stayed dry. What was the forecast?",
+        options=("wrong", "right", "neither"),
+        outcome="neither",
         why="An honest 70 % promises three dry days in ten. One dry day fits this promise, and it "
         "fits an honest 30 % as well. Only many days with the same forecast can speak against it.",
         tells=(

@@ -16,9 +16,9 @@ def towns() -> dict[str, NDArray[np.bool_]]:
 
 
 def diary(towns: Mapping[str, NDArray[np.bool_]]) -> str:
-    """Return a line per town: its first eight days, and how often it rained."""
+    """Return a line per town: its first ten days, and how often it rained."""
     return "\n".join(
-        f"town {town}: {weather(rain[:8]):<40} "
+        f"town {town}: {weather(rain[:10]):<50} "
         f"10 days: {rain[:10].mean():.2f}   1000 days: {rain.mean():.3f}"
         for town, rain in towns.items()
     )

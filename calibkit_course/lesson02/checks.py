@@ -43,6 +43,8 @@ SAY = {
     "gain": "MCB has the wrong sign. Take the score of `said` minus that of `repaired`.",
     "unrepaired": "DSC is what the *repaired* forecasts win against the overall frequency.",
     "whole": "MCB is not the whole score of `said`: take the score of `repaired` away from it.",
+    "left over": "this is the score of `repaired`. DSC is what it wins against the overall "
+    "frequency: UNC minus that score.",
     "part": "{part} should be {wanted} here, but it is {found}.",
     # 2.2
     "no temperature": "a temperature is positive.",
@@ -95,6 +97,7 @@ def judge_parts(answer: Any) -> str | None:
         "gain": wanted * [-1, 1, 1],
         "unrepaired": wanted - [0, score - mended, 0],
         "whole": np.array([score, base - mended, base]),
+        "left over": np.array([score - mended, mended, base]),
     }
     if slip := slip_of(found, patterns, 1e-6):
         return SAY[slip]
@@ -266,20 +269,9 @@ PREDICTIONS = {
         "each day. The one who always states the climate pays less.",
         tells=(r"shy.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}shy",),
     ),
-    "2b": Prediction(
-        question="Bold and timid rename the numbers of honest. Which of these will differ?",
-        options=("accuracy", "AUC", "log loss"),
-        outcome="log loss",
-        why="Accuracy and AUC stay to the last digit, although nearly every number has changed. "
-        "The log loss looks at the numbers.",
-        tells=(
-            r"leaves the (ranking|order) alone",
-            r"(accuracy|AUC).{0,40}(blind|stays?\b|unchanged|not change)|keeps the (order|ranking)",
-        ),
-    ),
     "2c": Prediction(
-        question="High adds 1 to each logit, which keeps the order of the forecasts. Which of "
-        "these moves?",
+        question="High adds 1 to each logit, which keeps the order of the forecasts. What moves "
+        "beside the log loss?",
         options=("accuracy", "AUC", "neither"),
         outcome="accuracy",
         why="Every forecast rises, and those that cross 0.5 change what they predict. Between "

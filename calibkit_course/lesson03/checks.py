@@ -31,16 +31,17 @@ SAY = {
         "where {said:.2f} is said with a = {a:g}, the truth is {wanted}, but here it is {found}."
     ),
     # 3.2
-    "knob": "a classifier such as `fakes.KnobClassifier(5, …)`",
-    "classes": "this has {found} classes, but the order is for 5.",
+    "knob": "a classifier such as `fakes.KnobClassifier(10, …)`",
+    "classes": "this has {found} classes, but the order is for 10.",
     "too sure": (
         "its mean confidence is {found} and its accuracy {wanted}: it promises more than it "
         "delivers."
     ),
     "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
-    "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.6.",
+    "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.7.",
     "share for error": "you took the error for the share. Divide it by the room first.",
     "no 1/K": "the room is the accuracy minus 1/K. Here the 1/K was left out.",
+    "five": "this is the share of the room of five classes, 0.6. Ten classes have more room.",
     "mixed": "it is under-confident here and over-confident there. Use one direction.",
     # 3.3
     "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
@@ -105,10 +106,10 @@ def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
 
 
 def judge_order(answer: Any) -> str | None:
-    """Judge exercise 3.2: five classes, accuracy 0.8, under-confident by 0.1."""
+    """Judge exercise 3.2: ten classes, accuracy 0.8, under-confident by 0.1."""
     if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
         raise wrong_kind(answer, SAY["knob"])
-    if answer.n_classes != 5:
+    if answer.n_classes != 10:
         return SAY["classes"].format(found=answer.n_classes)
     accuracy, said, error = _values(answer)
     if not same(accuracy, 0.8, 0.01):
@@ -119,7 +120,8 @@ def judge_order(answer: Any) -> str | None:
         return SAY["mixed"]
     if same(error, 0.1, 0.01):
         return None
-    slip = answers.slip_of(error, {"share for error": 0.06, "no 1/K": 0.075}, 1e-3) or "error"
+    slips = {"share for error": 0.07, "no 1/K": 0.7 / 8, "five": 0.7 / 6}
+    slip = answers.slip_of(error, slips, 1e-3) or "error"
     return SAY[slip].format(**answers.apart(error, 0.1))
 
 
@@ -217,7 +219,7 @@ CHECKS = {
         judge=judge_order,
         hints=(
             "The room of an under-confident classifier is accuracy − 1/K. How much is that here?",
-            "The error is the share times the room: 0.1 = share · 0.6.",
+            "The error is the share times the room: 0.1 = share · 0.7.",
         ),
         praise="it is delivered as ordered, and it is under-confident throughout.",
         tolerance=0.01,
@@ -280,18 +282,16 @@ PREDICTIONS = {
         ),
     ),
     "3c": Prediction(
-        question=(
-            "A classifier with an accuracy of 80 % is always over-confident. What is its largest "
-            "possible error?"
-        ),
-        outcome=20,
+        question="A classifier of five classes with an accuracy of 80 % is always "
+        "under-confident. What is its largest possible error?",
+        outcome=60,
         unit="percentage points",
-        why=(
-            "Nobody can say more than 1, so mean confidence exceeds accuracy by at most 20 "
-            "points. For a classifier that is always over-confident, that excess is the error."
-        ),
+        why="The largest of five probabilities is at least a fifth, so the mean confidence falls "
+        "short of the accuracy by at most 60 points. For a classifier that is always "
+        "under-confident, this distance is the error.",
         tells=(
-            r"at most 20|1 [−-] (the )?accuracy|less room for|nobody can say more than 1|\\le 1 - ",
+            r"at most 60|at least a fifth|times the room|room for (boasting|modesty)|\\le 1 - ",
+            r"pure guessing|accuracy [−-] 1/K",
         ),
     ),
     "3e": Prediction(

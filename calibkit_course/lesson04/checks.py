@@ -282,13 +282,14 @@ CHECKS = {
 
 PREDICTIONS = {
     "4a": Prediction(
-        question="Bob's five bars are as high as Ann's, whose ECE is 0.000. How large is Bob's?",
-        options=("0.000", "0.010", "0.080"),
-        outcome="0.080",
-        why="The bars show frequencies only, and the ECE compares them with what was said. Ann "
-        "says what happens, and Bob says nearly ten points more in four of five bins. So does Cat, "
-        "but nearly all of Cat's predictions lie in the fifth bin.",
-        tells=(r"only half", r"(same|equal) bars.{0,60}(different|differ)", r"half of the story"),
+        question="Cat has the bars of Bob, whose ECE is 0.080, and states the same five numbers. "
+        "How large is Cat's ECE?",
+        options=("0.013", "0.080", "0.100"),
+        outcome="0.013",
+        why="In four of the five bins both say nearly ten points too much, and in the fifth one "
+        "point. But of Cat's 1,040 predictions 1,000 lie in the fifth, and the ECE averages over "
+        "predictions, not over bars.",
+        tells=(r"only half", r"half of the story|Cat has 1,?000|over predictions, not"),
     ),
     "4b": Prediction(
         question="Which diagram comes from the perfect model?",

@@ -99,7 +99,7 @@ def which_is_perfect(**defaults: Any) -> Quiz[PerfectGame]:
         name="which-is-perfect",
         title="Which one is perfect?",
         question=(
-            "Each diagram shows 300 predictions in 15 bins. Tick every diagram that could come "
+            "Each diagram shows 300 predictions in 15 bins. Tick every diagram that comes "
             "from a perfect model, then reveal."
         ),
         options=PANELS,

@@ -202,10 +202,10 @@ def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
 def test_a_guess_says_where_its_outcome_is_and_keeps_the_focus(visit: Visit) -> None:
     page = visit.open(LESSON)
     form = page.locator('.ck-guess[data-prediction="4a"]')
-    form.get_by_role("button", name="0.000", exact=True).press("Enter")
+    form.get_by_role("button", name="0.100", exact=True).press("Enter")
     assert form.get_by_role("status").inner_text() == "The outcome is open below."
     chosen = form.locator('button[aria-pressed="true"]')
-    assert chosen.inner_text() == "0.000"
+    assert chosen.inner_text() == "0.100"
     assert chosen.evaluate("button => button === document.activeElement")
     assert form.get_by_role("button", name="0.080").is_disabled()
 
@@ -243,7 +243,7 @@ def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(visit, store
     visit.page.add_init_script(rubbish if stored else BLOCKED)
     page = visit.open(LESSON)
     assert page.evaluate(HIDDEN)
-    answer(page, "4a", "0.080", by_keyboard=False)
+    answer(page, "4a", "0.013", by_keyboard=False)
     assert page.locator('.ck-verdict[data-prediction="4a"]').inner_text().endswith("so it is.")
     assert "stores nothing" in page.locator('.ck-guess[data-prediction="4a"]').inner_text()
     if not stored:
@@ -267,7 +267,7 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
         "33", "99", "not said"]  # fmt: skip
     for key in ["End", *["ArrowLeft"] * 9]:
         slider.press(key)
-    answer(page, "4a", "0.000", by_keyboard=True)
+    answer(page, "4a", "0.100", by_keyboard=True)
     answer(page, "4b", "left", by_keyboard=True)  # says nothing
     page.locator('.ck-fold[data-predictions="4c"] > summary').first.click()
     form("4d").get_by_role("slider").press("Home")  # one over k is said, too
@@ -279,7 +279,7 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
     assert slider.is_disabled() and slider.get_attribute("aria-valuetext") == "90 %"
     assert form("4c").locator(".ck-sure").inner_text().endswith("no forecast")
     page.locator(".ck-forget").first.click()
-    answer(page, "4a", "0.080", by_keyboard=False)
+    answer(page, "4a", "0.013", by_keyboard=False)
     assert page.evaluate(KEPT) == kept
     assert visit.messages == []
 

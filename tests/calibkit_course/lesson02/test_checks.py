@@ -48,6 +48,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, r: parts(y, p, p)[1:], "there are 2 values"),
         (lambda y, p, r: (parts(y, p, r)[0], parts(y, p, p)[1], y.var()), "the *repaired*"),
         (lambda y, p, r: (np.mean((p - y) ** 2), *parts(y, p, r)[1:]), "the whole score"),
+        (lambda y, p, r: (parts(y, p, r)[0], np.mean((r - y) ** 2), y.var()), "minus that score"),
         (lambda *three: np.add(parts(*three), [0, 1e-5, 0]), "DSC should be 0.13889"),
         (lambda y, p, r: (0, 0, 0), "UNC should be 0.2500 here, but it is 0.0000"),
         (lambda y, p, r: None, "three numbers"),
