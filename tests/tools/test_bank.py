@@ -144,7 +144,7 @@ def at_the_threshold() -> list[str]:
 
 
 NUMBERS: dict[str, Callable[[], list[str]]] = {
-    "00.1": lambda: [f"{120 / 6:.0f}"],
+    "00.1": lambda: [f"{0.2 * 36:.1f}"],
     "00.4": lambda: [f"{decision_threshold([[0, 3000], [900, 900]]):.1f}"],
     "01.1": groups,
     "01.2": lambda: [f"{100 * (0.18 / 0.06) ** 2:.0f}"],
