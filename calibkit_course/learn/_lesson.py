@@ -175,8 +175,8 @@ class Lesson:
         raises, and keeps nothing.
 
         >>> from calibkit_course import open_lesson
-        >>> open_lesson("00").quiz(60).paragraphs[2][:57]
-        '→ Not yet. This is half of the throws. A six is one of si'
+        >>> open_lesson("00").quiz(6).paragraphs[2][:57]
+        '→ Not yet. This is what happened. Ask what was promised.'
         """
         said: list[str] = []
         for place, question in enumerate(self.questions):

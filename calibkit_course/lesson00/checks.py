@@ -53,8 +53,8 @@ CHECKS = {
         variable="share",
         judge=judge_share,
         tolerance=TOLERANCE,
-        praise="6 of 36 days are one sixth, and 20 % was promised. An honest 20 % gives six or fewer "
-        "in 40 of 100 such records, so no promise is broken here.",
+        praise="6 of 36 days are one sixth, and 20 % was promised. An honest 20 % gives six or "
+        "fewer in 40 of 100 such records, so no promise is broken here.",
         hints=(
             "The list above has three rows of twelve days. Count those with rain.",
             "Divide the number of rainy days by the number of all days.",
