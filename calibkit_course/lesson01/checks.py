@@ -255,10 +255,10 @@ PREDICTIONS = {
         "records is every one of the five groups exact?",
         options=("none", "about 10", "about 50"),
         outcome="none",
-        why="On five days it rains on no fifth, one fifth, two fifths and so on, and never on a "
-        "sixth. Even the last four groups come out exact in 9 of 100 honest records only, as "
-        "they did here.",
-        tells=(r"cannot show a sixth|never on a sixth|keep all five|are luck",),
+        why="In five days the share of rainy ones can be 0, 1/5, 2/5 and so on, but never 1/6. "
+        "Even the other four groups are all exact in only 9 of 100 honest records, as they were "
+        "here.",
+        tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
     "1c": Prediction(
         question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster's best guess, "

@@ -267,7 +267,7 @@ PREDICTIONS = {
         outcome="it stays",
         why="The concentration does not occur in the true map. The chances of being right huddle "
         "around their mean, and the points with them, along the same line.",
-        tells=(r"share's alone|huddle along|line (stays|does not move)|same line",),
+        tells=(r"does not touch the line|huddle along|line (stays|does not move)|same line",),
     ),
     "3b": Prediction(
         question="The reports come first, and the truth is their square, rescaled. Are the reports "
@@ -295,7 +295,7 @@ PREDICTIONS = {
         ),
     ),
     "3e": Prediction(
-        question="The program reports 0.000 of a fake with a share of 60 %. How large is its true "
+        question="The program reports 0.000 for a fake with a share of 60 %. How large is its true "
         "ECE?",
         unit="percentage points",
         outcome=10.6,

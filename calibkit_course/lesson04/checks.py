@@ -304,7 +304,8 @@ PREDICTIONS = {
         ),
     ),
     "4c": Prediction(
-        question="Of 100 perfect models, how many have at least one of 15 points outside its band?",
+        question="Of 100 perfect models with 300 predictions each, how many have at least one of "
+        "15 points outside its band?",
         options=("about 10", "about 50", "about 80"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "

@@ -33,9 +33,8 @@ class TwoPatients(Result):
         """Give what both maps make of the two patients, beside the truth."""
         low, high = FAKE.true_map(PATIENTS)
         maps = (
-            f"With {name}, 0.66 means {one[0]:.2f} and 0.67 means {one[1]:.2f}; the map is off by "
-            f"{off:.3f}."
-            for name, one, off in zip(self.maps, self.means, self.off, strict=True)
+            f"With {name}, 0.66 means {one[0]:.2f} and 0.67 means {one[1]:.2f}."
+            for name, one in zip(self.maps, self.means, strict=True)
         )
         words = f"Draw {self.drawn} of {spell(self.n, 'prediction')}.", *maps
         return " ".join([*words, f"The truth is {low:.2f} and {high:.2f}."])

@@ -267,7 +267,7 @@ PREDICTIONS = {
     ),
     "9b": Prediction(
         question="One model is exactly right about events of 50 %. Another says 1 % where 2 % "
-        "happen. Which has the smaller ECE, from 6,000 predictions?",
+        "happen. Which has the smaller ECE on average, from 6,000 predictions?",
         options=("the right one", "the wrong one", "both the same"),
         outcome="the wrong one",
         why="Near zero all distances are short: the wrong one is off by a hundredth. The right one "
@@ -291,8 +291,8 @@ PREDICTIONS = {
         "on these bets, on average?",
         options=("about 1 point", "about 5 points", "about 20 points"),
         outcome="about 5 points",
-        why="The ECE of these bets is less than five points in a hundred. But for 34 upsets that "
-        "were announced 56 came, and each of them costs ten dollars.",
+        why="The forecasts were off by 4.5 points in a hundred. But for 34 upsets that they "
+        "announced 56 came, and each of the 22 others cost her ten dollars.",
         tells=(r"less than five points|ECE 0\.045",),
     ),
     "9d": Prediction(
