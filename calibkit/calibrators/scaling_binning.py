@@ -43,7 +43,7 @@ class ScalingBinning(Calibrator):
     from binning; and it needs fewer labels than a histogram, about ``B + 1 / e^2`` against
     ``B + B / e^2`` for an error of e (up to constants and logarithms). All data serve all steps, as
     in the authors' program; their theory gives each step a third of its own. Kumar, Liang and Ma
-    (2019), section 4. Compared on the book's page on their paper.
+    (2019), section 4. Lesson 11 teaches the bins that it smooths.
 
     Examples
     --------

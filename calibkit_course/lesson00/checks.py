@@ -13,7 +13,7 @@ SAY = {
     "count": "6 is the number of rainy days. A share is that number divided by all 36 days.",
     "percent": "this is a percentage. Give the share itself, a number from 0 to 1.",
     "dry": "this is the share of the dry days. Subtract it from 1.",
-    "stated": "20 % is what the service said, and also 6 / 30: wet days by dry ones. Divide by all 36.",
+    "stated": "20 % is what the service said, and also 6 / 30, wet days by dry ones. Divide by 36.",
     "rounded": "this is the right share, rounded too far. Give three digits, or type the fraction.",
     "recount": "count the rainy days above again, two in each row, and divide by all 36.",
 }
@@ -41,8 +41,8 @@ PREDICTIONS = {
         "rain on exactly seven?",
         options=("27", "52", "91"),
         outcome="27",
-        why="Of 100 records, eight wet days come in 23 and six in 20, and five or nine are no rarity. "
-        "Seven is the likeliest number, and is still missed in 73.",
+        why="Of 100 records, eight wet days come in 23 and six in 20, and five or nine are no "
+        "rarity. Seven is the likeliest number, and is still missed in 73.",
         tells=(r"\b27 (%|of)|missed in 73",),
     )
 }

@@ -196,4 +196,4 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     if of_bins.startswith("below"):
         assert p_value < 1e-20
     else:
-        assert f"{p_value:.3f}" == of_bins
+        assert f"{p_value:.2f}" == of_bins
