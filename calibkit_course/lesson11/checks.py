@@ -319,8 +319,8 @@ PREDICTIONS = {
         "that follow it promises 52. What does it pay?",
         options=("about 50", "about 20", "less than nothing"),
         outcome="less than nothing",
-        why="Where it has seen only wins it says 1, and such teams lose, too. An ECE forgives what "
-        "is right on average; a bet, like the log loss, is settled game by game.",
+        why="Its highest steps are shares of few games, and such teams lose more often than it "
+        "says. An ECE forgives what is right on average; a bet is settled game by game.",
         tells=(r"less than nothing|isotonic[^.]{0,60}(loses money|pays less)",),
     ),
     "11i": Prediction(

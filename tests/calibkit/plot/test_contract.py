@@ -191,3 +191,15 @@ def test_axis_labels_name_the_view(view, subtests):
             ax = draw(labels, prob[:, 1] if view is None else prob, view)
             lowest = next(iter(ax.child_axes), ax)  # the strip of counts carries the label
             assert (lowest.get_xlabel(), ax.get_ylabel()) == VIEWS[view]
+
+
+def test_gaps_outside_the_band_point_to_their_side() -> None:
+    y = np.repeat([1, 0, 1, 0], [90, 10, 10, 90])
+    band = ck.consistency_band(
+        y, np.repeat([0.5, 0.51], 100), bins=ck.Distinct(), n_draws=99, rng=1
+    )
+    ax = plot.audit_gaps(band)
+    for label, at in (("predicted too low", (0.5, 0.4)), ("predicted too high", (0.51, -0.41))):
+        (marks,) = find(ax, label)
+        assert np.allclose(marks.get_xydata(), [at]), label
+    assert find(ax, "within chance") == []
