@@ -102,6 +102,6 @@ def boldness(**defaults: Any) -> Explorer[DecisionCurve]:
         draw=_draw_boldness,
         play="times",
         presets=tuple((f"Logits times {t:g}", {"times": t}) for t in (0.5, 1, 2, 4)),
-        size=(6.4, 4.4),
+        size=(4.1, 4.6),
         cell=(4.2, 3.0),
     ).starting_at(**defaults)
