@@ -240,7 +240,7 @@ CHECKS = {
 
 PREDICTIONS = {
     "1a": Prediction(
-        question="The forecast was 70 % rain, and the day stayed dry. What was the forecast?",
+        question="The forecast was 70 % rain, and the day stayed dry. Was it wrong, or right?",
         options=("wrong", "right", "neither"),
         outcome="neither",
         why="An honest 70 % promises three dry days in ten. One dry day fits this promise, and it "

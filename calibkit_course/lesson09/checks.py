@@ -293,7 +293,7 @@ PREDICTIONS = {
         outcome="about 5 points",
         why="The forecasts were off by 4.5 points in a hundred. But for 34 upsets that they "
         "announced 56 came, and each of the 22 others cost her ten dollars.",
-        tells=(r"less than five points|ECE 0\.045",),
+        tells=(r"[Ff]our and a half points|4\.5 points|ECE 0\.045",),
     ),
     "9d": Prediction(
         question=(

@@ -1,13 +1,16 @@
 """Lesson 00: what its check refuses and accepts, and what its text relies on."""
 
+import re
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from calibkit_course import lesson00, lessons
+from calibkit_course.lesson00.checks import CHECKS, PREDICTIONS
 from tests.paths import ROOT
 from tools.lesson_times import stated
 
@@ -37,6 +40,13 @@ def test_the_earlier_days_are_as_the_exercise_says() -> None:
     words = lesson00.earlier_days().split()
     assert len(words) == 36 and words.count("rain") == 6
     assert [line.count("rain") for line in lesson00.earlier_days().splitlines()] == [2, 2, 2]
+
+
+def test_its_words_count_records_as_the_binomial_law_does() -> None:
+    six, seven, eight = (f"{100 * binom.pmf(k, 10, 0.7):.0f}" for k in (6, 7, 8))
+    why = f"eight wet days come in {eight} and six in {six}, .* missed in {100 - int(seven)}"
+    assert re.search(why, PREDICTIONS["0a"].why) and PREDICTIONS["0a"].outcome == seven
+    assert f"fewer in {100 * binom.cdf(6, 36, 0.2):.0f} of 100" in CHECKS["0.1"].praise
 
 
 def test_the_table_of_lessons_has_the_times_of_their_headers(subtests: pytest.Subtests) -> None:

@@ -82,6 +82,11 @@ class TestView:
         words = lesson05.two_families_view(data="spread", n_bins=5).describe()
         assert "4 flat pieces cross the diagonal" in words
 
+    def test_the_titles_of_its_states_say_what_they_hold(self):
+        for title, values in lesson05.two_families().presets:
+            view = lesson05.two_families_view(**values)
+            assert title.endswith(f": {view.shown.value:.3f}, ECE {view.ece:.3f}")
+
     def test_the_drawn_one_is_chosen(self):
         assert lesson05.two_families_view(tops="flat").shown.family == "flat bins"
         assert lesson05.two_families_view(tops="slanted").shown.family == "slope-1 bins"
