@@ -17,23 +17,24 @@ Levels = list[tuple[Any, ...]]
 
 
 def merge(hits: Counts, counts: Counts, n_min: int, n_max: int) -> list[int]:
-    """Merge items, given by events and predictions, and return the sizes of the blocks.
+    """Merge items into blocks and return the sizes of these.
 
+    Items are given by the events and the predictions before each of them, and by those of all.
     Runs of items that isotonic regression pools are taken as one unit where it can be proved
-    that the result is the same, and in halves elsewhere, down to single items: see `_Stack.take`.
+    that the result is the same, and in parts elsewhere, down to single items: see `_Stack.take`.
     """
     levels: Levels = []
     first = np.empty(0, dtype=np.intp)
-    sums = [np.concatenate(([0], np.cumsum(item, dtype=np.int64))) for item in (hits, counts)]
     while True:
         # A view gives plain integers, several times as fast as an array does.
-        levels.append((first.data, *(before.data for before in sums)))
-        y, w = map(np.diff, sums)
-        rises = y[1:] * w[:-1] > y[:-1] * w[1:]
-        if rises.all():
+        levels.append((first.data, hits.data, counts.data))
+        y, w = hits[1:] - hits[:-1], counts[1:] - counts[:-1]
+        begins = np.ones(len(counts), dtype=bool)
+        begins[1:-1] = y[1:] * w[:-1] > y[:-1] * w[1:]
+        if begins.all():
             break
-        first = np.concatenate(([0], np.flatnonzero(rises) + 1, [len(w)]))
-        sums = [before[first] for before in sums]
+        first = np.flatnonzero(begins)
+        hits, counts = hits[first], counts[first]
     stack = _Stack(n_min, n_max)
     for unit in range(len(w)):
         _feed(stack, levels, len(levels) - 1, unit, unit + 1)
