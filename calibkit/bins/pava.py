@@ -124,8 +124,7 @@ class PavaBC(_Blocks):
         sizes = merge(hits[:body], counts[:body], n_min, n_max)
         tail = len(prob) - int(counts[body - 1])
         # The second case arises from ties only: the smallest size outranks the largest.
-        roomy = 2 * n_min <= n_max
-        if sizes and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min)):
+        if sizes and (sizes[-1] + tail <= n_max or (2 * n_min <= n_max and sizes[-1] < n_min)):
             sizes[-1] += tail
         elif tail:
             sizes.append(tail)

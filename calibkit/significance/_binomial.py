@@ -207,8 +207,7 @@ class BinomialTest(NamedTuple):
         with np.errstate(invalid="ignore"):  # no end where no events, or only events, occurred
             low = np.where(k == 0, 0.0, special.betaincinv(k, n - k + 1, remote))
             high = np.where(k == n, 1.0, special.betainccinv(k + 1, n - k, remote))
-        low, high = np.split(self._outermost(np.tile(k, 2), np.tile(n, 2), np.append(low, high)), 2)
-        return low, high
+        return self._outermost(k, n, low), self._outermost(k, n, high)
 
     def _outermost(self, k: IntVector, n: IntVector, end: FloatVector) -> FloatVector:
         """Return the accepted probability nearest to `end`, on the way from k / n."""
