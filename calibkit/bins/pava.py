@@ -58,8 +58,8 @@ class Pava(_Blocks):
 
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
-        hits, counts = _items(prob, label)
-        return _cumulated(np.add.reduceat(counts, isotonic_blocks(hits, counts)))
+        hits, counts = _before(prob, label)
+        return np.append(counts[isotonic_blocks(np.diff(hits), np.diff(counts))], len(prob))
 
     def __str__(self) -> str:
         return "PAVA bins"
@@ -119,19 +119,16 @@ class PavaBC(_Blocks):
     def bounds(self, prob: FloatArray, label: IntArray) -> Bounds:
         """Return where blocks begin and end in predictions that are sorted already."""
         n_min, n_max = self.sizes(len(prob))
-        hits, counts = _items(prob, label)
-        body = len(counts)
-        if n_min > 0:
-            body = int(np.searchsorted(np.cumsum(counts), len(prob) - n_min, side="right"))
+        hits, counts = _before(prob, label)
+        body = int(np.searchsorted(counts, max(0, len(prob) - n_min), side="right"))
         sizes = merge(hits[:body], counts[:body], n_min, n_max)
-        tail = int(counts[body:].sum())
+        tail = len(prob) - int(counts[body - 1])
         # The second case arises from ties only: the smallest size outranks the largest.
-        roomy = 2 * n_min <= n_max
-        if sizes and (sizes[-1] + tail <= n_max or (roomy and sizes[-1] < n_min)):
+        if sizes and (sizes[-1] + tail <= n_max or (2 * n_min <= n_max and sizes[-1] < n_min)):
             sizes[-1] += tail
         elif tail:
             sizes.append(tail)
-        return _cumulated(sizes)
+        return np.concatenate(([0], np.cumsum(sizes, dtype=np.intp)))
 
     def __str__(self) -> str:
         low = "n // 20" if self.n_min is None else f"{self.n_min}"
@@ -165,15 +162,10 @@ def isotonic_blocks(hits: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.intp
         starts = starts[np.concatenate(([True], rises))]
 
 
-def _items(prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
-    """Return events and number of predictions for each distinct value."""
-    events: Counts = label.astype(np.int64)
-    starts = np.concatenate(([0], np.flatnonzero(prob[1:] != prob[:-1]) + 1))
-    return np.add.reduceat(events, starts), np.diff(starts, append=len(prob)).astype(np.int64)
-
-
-def _cumulated(sizes: Any) -> Bounds:
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.intp)))
+def _before(prob: FloatArray, label: IntArray) -> tuple[Counts, Counts]:
+    """Return events and predictions before each distinct value, and in total."""
+    places = np.flatnonzero(np.concatenate(([True], prob[1:] != prob[:-1], [True])))
+    return np.concatenate(([0], np.cumsum(label, dtype=np.int64)))[places], places
 
 
 def edges_between(ordered: FloatArray, bounds: Bounds) -> Edges1D:

@@ -121,7 +121,9 @@ class _LossInSlope:
     """The mean log loss as a function of 1/T; `logits` are finite."""
 
     def __init__(self, logits: FloatArray, label: IntVector, weight: Weights):
-        self.logits, self.top = logits, logits.max(axis=1, keepdims=True).astype(np.float64)
+        # Of few columns twice as fast as `max`.
+        top = np.maximum.reduceat(logits.ravel(), np.arange(0, logits.size, logits.shape[1]))
+        self.logits, self.top = logits, top.astype(np.float64)[:, np.newaxis]
         self.share = (
             np.full(len(label), 1 / len(label)) if weight is None else weight / weight.sum()
         )

@@ -177,7 +177,7 @@ class Redraws(NamedTuple):
         ]
         cell, rows = np.stack(cells, axis=1), np.arange(len(self.prob))
         counts = np.empty((n_draws, offset[-1]), dtype=np.intp)
-        for block in blocks(n_draws, cell.size):
+        for block in blocks(n_draws, len(rows)):
             drawn = draw_classes(self.prob, block.stop - block.start, generator, self.chance)
             for row, labels in zip(counts[block], drawn, strict=True):
                 row[:] = np.bincount(cell[rows, labels], minlength=offset[-1])

@@ -19,8 +19,8 @@ _TOLERANCE = 1 + 1e-7
 _MARGIN = 1e-9
 # A stretch of predictions is cut into so many parts; one of up to twice as many is tested whole.
 _PARTS = 4
-# The other tail starts about opposite to k: look this near first.
-_NEAR = 4
+# Where the other tail starts is known to about one outcome: look so near first, then further.
+_NEAR = (0, 1, -1, 3, -3, 12, -12)
 
 
 def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
@@ -162,14 +162,16 @@ def _other_tail(
     start = np.ceil(p * n) if below else np.floor(p * n)
     inner = start.astype(np.int64) - step
     outer = n + 1 if below else np.full(len(n), -1, dtype=np.int64)
-    opposite = np.rint(2 * p * n).astype(np.int64) - k
+    # Equally likely outcomes lie opposite to each other, but for the skewness (Edgeworth).
+    skew = ((k - p * n) ** 2 / np.maximum(p * (1 - p) * n, 1) - 3) * (1 - 2 * p) / 3
+    opposite = np.floor(2 * p * n - k + skew).astype(np.int64)
 
     def narrow(rows: IntVector, trial: IntVector) -> None:
         rare = binom.pmf(trial, n[rows], p[rows]) <= limit[rows]
         outer[rows[rare]] = trial[rare]
         inner[rows[~rare]] = trial[~rare]
 
-    for shift in (_NEAR, -_NEAR):
+    for shift in _NEAR:
         trial = opposite + shift
         rows = np.flatnonzero(((trial - inner) * step > 0) & ((outer - trial) * step > 0))
         narrow(rows, trial[rows])

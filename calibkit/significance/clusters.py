@@ -154,10 +154,10 @@ def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
     """Return the labels that (..., n) uniform numbers stand for."""
     if prob.ndim == 1:
         return (uniform < prob).astype(np.int64)
-    upper = np.cumsum(prob[:, :-1], axis=1, dtype=np.float64)
+    upper = np.cumsum(np.ascontiguousarray(prob.T[:-1]), axis=0, dtype=np.float64)
     drawn = np.zeros(uniform.shape, dtype=np.int64)
-    for k in range(upper.shape[1]):  # the class is the number of cumulative sums passed
-        drawn += uniform >= upper[:, k]
+    for passed in upper:  # the class is the number of cumulative sums passed
+        drawn += uniform >= passed
     return drawn
 
 

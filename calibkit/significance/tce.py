@@ -300,8 +300,11 @@ def _redraws(
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
     rows = np.lexsort(by_class.T)
-    place = np.argsort(rows)
-    for _ in range(draws):
-        drawn = draw_classes(by_class[rows], 1, generator)[0][place]
-        for k, part in enumerate(parts):
-            yield part, (drawn[part.order] == k).view(np.uint8)
+    # Where these rows stand in each view: a label is an event in one of them alone.
+    places = np.stack([np.argsort(part.order)[rows].astype(np.int32) for part in parts])
+    size = max(1, _BLOCK // len(rows))
+    for start in range(0, draws, size):
+        for drawn in draw_classes(by_class[rows], min(size, draws - start), generator):
+            happened = np.zeros(places.shape, dtype=np.uint8)
+            happened[drawn, places[drawn, np.arange(len(rows))]] = 1
+            yield from zip(parts, happened, strict=True)

@@ -28,6 +28,11 @@ def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: 
     return [w for _, w in blocks]
 
 
+def merged(hits: Any, counts: Any, n_min: int, n_max: int) -> list[int]:
+    before = (np.append(0, np.cumsum(part)) for part in (hits, counts))
+    return merging.merge(*before, n_min, n_max)
+
+
 def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
     """Algorithm 2 of Matsubara et al., whose forced merger looks at the size of both blocks."""
     blocks: list[list[int]] = []
@@ -60,7 +65,7 @@ def test_the_quick_way_is_the_definition_on_many_random_cases() -> None:
         n_min = int(rng.integers(0, n // int(rng.integers(1, 9)) + 1))
         n_max = max(1, n_min + int(rng.integers(0, 3 * n)))
         want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
-        assert merging.merge(hits, counts, n_min, n_max) == want
+        assert merged(hits, counts, n_min, n_max) == want
         joined += len(want) < n
     assert joined > 1000
 
@@ -74,7 +79,7 @@ def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtes
     for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
         with subtests.test(sizes=sizes):
             want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-            assert merging.merge(hits, ones, *sizes) == want
+            assert merged(hits, ones, *sizes) == want
     found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
     assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
@@ -148,6 +153,7 @@ def test_a_small_largest_size_breaks_the_smallest() -> None:
 def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
     assert bins.PavaBC().sizes(6000) == (300, 1200) and bins.PavaBC().sizes(19) == (0, 3)
     assert bins.PavaBC().sizes(1) == (0, 1)
+    assert bins.PavaBC(30, 60).bounds(np.array([0.1, 0.2]), np.array([0, 1])).tolist() == [0, 2]
 
 
 # --- Ties, order, type, ends ----------------------------------------------------------------------
