@@ -251,9 +251,8 @@ def shared_classes(
     for ours, theirs in spelt.values():
         words = list(dict.fromkeys(ours + theirs))
         bare: dict[Any, Any] = {}  # numbers without ".0", words without blanks around them
-        for word in words:
-            plain = _PLAIN.fullmatch(str(word))
-            stands[word] = bare.setdefault(None if plain else str(word).strip(), word)
+        for one in words:
+            stands[one] = bare.setdefault(bool(_PLAIN.fullmatch(str(one))) or str(one).strip(), one)
         mine, their = ({stands[word] for word in some} for some in (ours, theirs))
         if len(mine) == len(their) == 1:
             stands |= dict.fromkeys(words, stands[words[0]])
