@@ -239,7 +239,8 @@ def shared_classes(
     """Give the classes in two columns of labels their numbers; return these, names, and notes.
 
     Equal values are one class. ``4.0`` and ``"4"``, or ``"Gnu"`` and ``"gnu "``, are joined with a
-    note if each column has one of these spellings; words in a column with both are two classes.
+    note if each column has one of these spellings; words in a column with both are two classes,
+    but not for blanks around them, nor for ``.0``.
     """
     stands = {word: word for word in (*predicted, *true)}  # True and 1 are equal: the true one's
     spelt: dict[Any, tuple[list[Any], list[Any]]] = {}
@@ -249,8 +250,9 @@ def shared_classes(
     joined, apart = [], []
     for ours, theirs in spelt.values():
         words = list(dict.fromkeys(ours + theirs))
-        plain = [word for word in words if _PLAIN.fullmatch(str(word))]
-        stands |= dict.fromkeys(plain, plain[0] if plain else None)
+        bare: dict[Any, Any] = {}  # numbers without ".0", words without blanks around them
+        for one in words:
+            stands[one] = bare.setdefault(bool(_PLAIN.fullmatch(str(one))) or str(one).strip(), one)
         mine, their = ({stands[word] for word in some} for some in (ours, theirs))
         if len(mine) == len(their) == 1:
             stands |= dict.fromkeys(words, stands[words[0]])

@@ -219,7 +219,7 @@ def _report_bad_value(prob: FloatArray, start: int) -> NoReturn:
     else:
         convert = "softmax(y_prob, axis=1)" if prob.ndim == 2 else "expit(y_prob)"
         remedy = (
-            f"If these are logits, convert them first with scipy.special.{convert}. Values that "
+            f"Divide percentages by 100; convert logits by scipy.special.{convert}. Values that "
             "left the interval by rounding must be clipped by you, knowingly."
         )
     raise ValueError(f"y_prob[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")

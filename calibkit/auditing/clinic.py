@@ -39,17 +39,18 @@ def weak_calibration(
     """Return O/E, calibration in the large and slope of each model, with intervals."""
     rows, said = [], []
     for model, one in problems.items():
-        parts = []
+        parts, none = [], dict[str, list[str]]()
         for name, measure in _QUANTITIES.items():
             try:
                 how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
                 found = measure(one.label, one.prob, **how)
             except ValueError as error:  # no line fits best: said, not hidden
                 rows.append((model, name, np.nan, np.nan, np.nan))
-                parts.append(f"no {name}, for {str(error).removesuffix('.')}")
+                none.setdefault(str(error).partition(";")[0], []).append(name)
                 continue
             rows.append((model, name, found.value, found.low, found.high))
             parts.append(f"{name} {found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
+        parts += [f"no {' nor '.join(names)}, for {why}" for why, names in none.items()]
         said.append(f"{model}: {', '.join(parts)}")
     heads = ("model", "quantity", "value", "low", "high")
     text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(said)}."

@@ -122,7 +122,7 @@ class Evidence:
         measured = f"Expected calibration error {error.value:.4f}"
         chance = f"a calibrated model would show {null.mean:.4f}"
         used = spell(int(band.table.occupied.sum()), "bin")
-        spread = f"{outside} of {used} leave the {100 * band.level:g} % band."
+        spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
         if region is None:
             spread = f"No single bin leaves the band of {used}: the error is spread out."
         return Seen(

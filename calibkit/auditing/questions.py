@@ -308,6 +308,8 @@ def told(
     """Return what a report says of its answers, and of what was `found` beside them."""
     verdicts = {one.topic: one.verdict for one in answers}
     promise = promise_of(clusters, seen.settings)
+    if verdicts["alignment"] == "not aligned":  # labels of other rows agree, or change, for that
+        found = ()
     said = words.headline(verdicts, seen.focus_words, seen.impossible)
     headline, light = doubted(*said, found)
     return {

@@ -141,7 +141,7 @@ def advice(
         return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
     codes = {one.verdict for one in found}
     if "rows agree" in codes:
-        return "Name the column that says which rows belong together; until then, decide nothing."
+        return "Say which rows belong together, or when each was made; until then, decide nothing."
     if "error changes" in codes:
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":

@@ -44,30 +44,24 @@ def alignment(found: Alignment, rows: Rows) -> Answer:
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"
     if found.verdict == "aligned":
         light = "good"
-        text = (
-            f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} standard "
-            f"deviations better. {measured}"
-        )
+        text = f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} "
+        text += f"standard deviations better. {measured}"
     elif found.verdict == "not aligned":
         light = "bad"
         text = f"No. {CAUSES[found.cause]} {_order(found, rows)}{measured}"
     else:
         light = "unknown"
-        text = (
-            f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
-            f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
-            f"would be clear. {measured}"
-        )
+        text = f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
+        text += f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
+        text += f"would be clear. {measured}"
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
     return Answer("alignment", found.verdict, light, text, numbers)
 
 
 def _order(found: Alignment, rows: Rows) -> str:
     if found.cause in ("shuffled", "rows shifted"):
-        return (
-            f"They fit no better than labels in random order ({found.z:.1f} standard deviations, "
-            f"expected {found.expected_z:.0f}). "
-        )
+        text = f"They fit no better than labels in random order ({found.z:.1f} standard deviations"
+        return f"{text}, expected {found.expected_z:.0f}). "
     moved = [(k, c) for k, c in enumerate(found.order) if k != c]
     if not moved or found.cause == "inverted":
         return ""
@@ -84,11 +78,9 @@ def data(seen: Seen) -> Answer:
     rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
         smallest, half = (f"{x:.{seen.digits}f}" for x in (power.smallest, power.half_width))
-        text = (
-            f"Yes ({seen.words}). {rows} would show an average error of "
-            f"{smallest} with probability 90 %. The average error is known to ±{half}; ±0.01 takes "
-            f"{power.needed_precise:,} rows."
-        )
+        text = f"Yes ({seen.words}). {rows} would show an average error of {smallest} with "
+        text += f"probability 90 %. The average error is known to ±{half}; ±0.01 takes "
+        text += f"{power.needed_precise:,} rows."
     else:
         text = f"Too little data ({seen.words}). {_too_little(seen, rows)}"
     numbers = {
@@ -136,20 +128,16 @@ def calibration(seen: Seen) -> Answer:
             text += " With so few rows the size of the error stays open."
     elif seen.borderline:
         verdict, light = "borderline", "caution"
-        text = (
-            f"Not beyond the limit, but less than {NEAR:g} times above it {looked}. "
-            f"{100 * (seen.settings.limits[1] - limit):g} of 100 calibrated models look like "
-            "this; as many new rows would tell."
-        )
+        share = 100 * (seen.settings.limits[1] - limit)
+        text = f"Not beyond the limit, but less than {NEAR:g} times above it {looked}. {share:g} "
+        text += "of 100 calibrated models look like this; as many new rows would tell."
     elif seen.power.enough:
         verdict, light = "no evidence", "good"
         text = f"No evidence: the labels are compatible with the predictions {looked}."
     else:
         verdict, light = "cannot say", "unknown"
-        text = (
-            f"Too little data to say: nothing contradicts the predictions {looked}, but so few "
-            "rows would hide much (question 2)."
-        )
+        text = f"Too little data to say: nothing contradicts the predictions {looked}, but so few "
+        text += "rows would hide much (question 2)."
     gone = seen.impossible
     if gone.count:
         text += f" This is about {gone.left:,} rows; what was called impossible is left out."
@@ -168,10 +156,8 @@ def direction(seen: Seen) -> Answer:
     numbers |= seen.more
     top = view.view == TOP
     said, happened = ("confidence", "accuracy") if top else ("prediction", "observed")
-    means = (
-        f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f} "
-        f"({seen.focus_words})."
-    )
+    means = f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f}"
+    means += f" ({seen.focus_words})."
     if not seen.found and not seen.borderline:
         text = f"There is nothing to point at. {means}"
         light = "good" if seen.power.enough else "unknown"
@@ -235,10 +221,8 @@ def _over_t(found: Consequences, level: float) -> str:
     mean, low, high = found.average
     about = f"{four_digits(mean)} ({interval_in_words(level, low, high)})"
     if low <= 0:
-        return (
-            "Repaired predictions save nothing beyond chance: on average over t "
-            f"{about} per prediction."
-        )
+        much = "save nothing beyond chance" if high >= 0 else "cost more, not less"
+        return f"Repaired predictions {much}: on average over t {about} per prediction."
     return (
         f"On average over t, trust costs {about} more per prediction than repaired predictions; "
         f"at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."

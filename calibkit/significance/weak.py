@@ -7,7 +7,7 @@ for every pattern of features, which no data can show). Lesson 08.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -51,14 +51,18 @@ class WeakCalibration(Interval):
 def _checked(
     y_true: Any, y_prob: Any, view: View, cluster: Any, rows: Rows
 ) -> tuple[Sample, FloatVector]:
-    """Return rows in an order of their own, in which both outcomes occur, and their logits."""
+    """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
     sample = sample_of(one_problem(y_true, y_prob, view=view, **rows), cluster)
-    if sample.label.min() == sample.label.max():
-        happened = "always" if sample.label[0] else "never"
-        raise ValueError(f"the event {happened} happened; both outcomes are needed to fit a line.")
-    if sample.prob[0] == 0 or sample.prob[-1] == 1:
-        raise ValueError("y_prob holds 0 or 1, whose logit is infinite; nothing is clipped here.")
-    return sample, np.asarray(special.logit(sample.prob))
+    sure = (sample.prob == 0) | (sample.prob == 1)
+    if wrong := int((sample.label != sample.prob)[sure].sum()):
+        raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
+    left = sample.label[~sure]
+    if not left.size or left.min() == left.max():
+        happened = "always" if left.size and left[0] else "never"
+        beside = " beside rows that say 0 or 1" if sure.any() else ""
+        raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
+    logits = np.where(sure, 0.0, special.logit(np.where(sure, 0.5, sample.prob)))
+    return replace(sample, weight=np.where(sure, 0.0, sample.weight)), logits
 
 
 def _estimate(
@@ -129,7 +133,8 @@ def calibration_in_the_large(
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), strictly between 0 and 1, or one column per class with rows that sum to 1.
+        P(y = 1), or one column per class with rows that sum to 1. Rows that say 0 or 1 and are
+        right have likelihood 1 beside every line: they are left out of it.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
     level : float
@@ -148,7 +153,8 @@ def calibration_in_the_large(
     Raises
     ------
     ValueError
-        If labels, probabilities, view or options are not valid, or only one outcome occurs.
+        If labels, probabilities, view or options are not valid, a row said 0 or 1 and was wrong, or
+        only one outcome occurs beside such rows.
 
     Notes
     -----
@@ -210,10 +216,11 @@ def calibration_slope(
     0.5
     """
     sample, logits = _checked(y_true, y_prob, view, cluster, rows)
-    label, prob, level = sample.label, sample.prob, as_level(level)
+    label, prob = (values[sample.weight > 0] for values in (sample.label, sample.prob))
+    level = as_level(level)
     one, none = prob[label == 1], prob[label == 0]
     if prob[0] == prob[-1]:
-        raise ValueError("all predictions are equal, so they have no slope; pass others.")
+        raise ValueError("all predictions are equal; pass others.")
     if one.min() >= none.max() or one.max() <= none.min():
         raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
 
@@ -263,8 +270,8 @@ def observed_expected_ratio(
     """
     how: Any = {"view": view, "level": level, "cluster": cluster, **rows}
     large = calibration_in_the_large(y_true, y_prob, **how)
-    sample, logits = _checked(y_true, y_prob, view, None, rows)
-    weight, ends = sample.weight, (large.low, large.high)
+    sample = sample_of(one_problem(y_true, y_prob, view=view, **rows))
+    logits, weight, ends = special.logit(sample.prob), sample.weight, (large.low, large.high)
     expected = float(weight @ sample.prob)
     low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)
     value, named = float(weight @ sample.label) / expected, ("observed/expected ratio", 1.0)

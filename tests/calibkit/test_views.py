@@ -165,6 +165,7 @@ def test_labels_are_matched_as_values_and_it_is_said(subtests: pytest.Subtests) 
         ([4.0, 10, 9], [4, 9, 10], ("4", "9", "10"), None),
         ([True, False], [1, 0], ("False", "True"), None),
         (["0012", "x"], [12, "x"], ("0012", "x"), "'0012' and 12"),
+        (["ox", "gnu", "ox"], ["ox", " gnu", "ox "], ("gnu", "ox"), "one class: 'ox' and 'ox '"),
         (["12", "012", "12"], ["12", "12.0", "12"], ("012", "12"), "'12'"),
         (["ox"] * 30 + ["gnu"] * 10, ["ox"] * 30 + ["wildebeest"] * 10, None, "wildebeest"),
     ):

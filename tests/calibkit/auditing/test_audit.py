@@ -29,6 +29,7 @@ from calibkit.auditing import (
     groups,
     remedy,
     repairs,
+    words as wording,
 )
 from calibkit.auditing.alignment import alignment_of
 from calibkit.auditing.dependence import dependence_of
@@ -721,6 +722,8 @@ def test_costs_over_all_thresholds_come_with_an_interval() -> None:
     fair = of(make("calibrated", 2, 2000, 1), settings=QUICK)
     assert fair["costs"].numbers["average_low"] <= 0
     assert "save nothing beyond chance" in fair["costs"].sentence
+    worse = SimpleNamespace(average=(-0.002, -0.0035, -0.0005))
+    assert "cost more, not less: on average over t -0.0020" in wording._over_t(worse, 0.9)
 
 
 @pytest.mark.slow
@@ -810,8 +813,30 @@ def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> No
     square, variance = (data.y_true - curve) ** 2, curve * (1 - curve)
     z = 5 * square.sum() / np.sqrt(5 / 9 * (variance**2).sum())
     assert report["dependence"].numbers["z"] == pytest.approx(z)
-    assert report.advice.startswith("Name the column")
+    assert report.advice.startswith("Say which rows belong together") and report.light != "good"
     assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
+
+
+def test_both_sides_of_a_match_and_noisy_copies_are_told(subtests: pytest.Subtests) -> None:
+    for seed, digits in enumerate((2, 3, 15)):
+        rng = np.random.default_rng([8, seed])
+        p = rng.beta(2, 2, 300).round(digits)
+        y, order = (rng.random(300) < p) * 1, rng.permutation(600)
+        both = np.r_[y, 1 - y][order], np.r_[p, 1 - p][order]
+        with subtests.test(digits=digits):
+            found = dependence_of(rows_of(*both), rng)
+            assert found is not None and "mirror image" in found.sentence and not found.numbers
+            one_sided = np.r_[both[0], 1], np.r_[both[1], 0.3]  # one row without its image
+            assert "mirror" not in str(dependence_of(rows_of(*one_sided), rng))
+    noisy = np.clip(np.tile(p, 2) + rng.normal(0, 1e-9, 600), 0, 1)
+    found = dependence_of(rows_of(np.tile(y, 2)[order], noisy[order]), rng)
+    assert found is not None and "same prediction" in found.sentence
+    coin = np.arange(100) % 2  # a constant .5, right half of the time, is its own image
+    assert dependence_of(rows_of(rng.permutation(coin), np.full(100, 0.5)), rng) is None
+    report, inverted = (audit(one, both[1], settings=QUICK) for one in (both[0], 1 - both[0]))
+    assert report.headline.endswith("rows look dependent, and then more would be missed.")
+    assert report.light == "caution" and inverted.light == "bad"
+    assert inverted.headline.endswith("check the data first.") and not inverted.findings
 
 
 def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[Any, Any, Any]:

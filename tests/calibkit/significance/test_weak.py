@@ -46,11 +46,23 @@ def test_no_finite_line_is_said() -> None:
         (calibration_in_the_large, [1, 1], [0.2, 0.3], "the event always happened"),
         (calibration_slope, [0, 1], [0.2, 0.3], "the slope is infinite"),
         (calibration_slope, [0, 1], [0.2, 0.2], "all predictions are equal"),
-        (calibration_slope, [0, 1, 0], [0.0, 0.2, 0.3], "holds 0 or 1"),
-        (observed_expected_ratio, [0, 1], [0.0, 0.0], "holds 0 or 1"),
+        (calibration_slope, [1, 1, 0], [0.0, 0.2, 0.3], "1 row wrongly said 0"),
+        (observed_expected_ratio, [0, 1], [0.0, 1.0], "never happened beside rows that say 0"),
     ):
         with pytest.raises(ValueError, match=words):
             measure(y, p)
+
+
+def test_certain_rows_that_are_right_leave_the_line_as_it_is() -> None:
+    """They are the limit of rows that are ever surer; only the ratio counts their events."""
+    y, p = binary_data(400)
+    z, q = np.r_[y, 0, 0, 1], np.r_[p, 0.0, 0, 1]
+    for measure in (calibration_in_the_large, calibration_slope, observed_expected_ratio):
+        for how in ({}, {"cluster": np.arange(403) // 2}, {"sample_weight": 1 + z + q}):
+            found, limit = measure(z, q, **how), measure(z, q.clip(1e-12, 1 - 1e-12), **how)
+            same = pytest.approx([float(limit), limit.low, limit.high], abs=1e-6)
+            assert [float(found), found.low, found.high] == same, (measure, how)
+    assert float(observed_expected_ratio(z, q)) == pytest.approx(z.sum() / q.sum(), abs=1e-12)
 
 
 def test_they_are_what_statsmodels_gives() -> None:
