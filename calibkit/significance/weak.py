@@ -56,13 +56,12 @@ def _checked(
     sure = (sample.prob == 0) | (sample.prob == 1)
     if wrong := int((sample.label != sample.prob)[sure].sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
-    left = sample.label[~sure]
-    if not left.size or left.min() == left.max():
-        happened = "always" if left.size and left[0] else "never"
+    left = replace(sample, weight=np.where(sure, 0.0, sample.weight))
+    if _mean(left, left.label) in (0, 1):
+        happened = "always" if left.label @ left.weight else "never"
         beside = " beside rows that say 0 or 1" if sure.any() else ""
         raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
-    logits = np.where(sure, 0.0, special.logit(np.where(sure, 0.5, sample.prob)))
-    return replace(sample, weight=np.where(sure, 0.0, sample.weight)), logits
+    return left, np.where(sure, 0.0, special.logit(np.where(sure, 0.5, sample.prob)))
 
 
 def _estimate(
@@ -80,10 +79,16 @@ def _loss(sample: Sample, logits: FloatVector) -> float:
 
 def _level_of(sample: Sample, logits: FloatVector) -> float:
     """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
-    label, weight, reach = sample.label, sample.weight, float(np.abs(logits).max()) + 50
-    return float(
-        optimize.brentq(lambda a: weight @ (special.expit(a + logits) - label), -reach, reach)
-    )
+    goal, some = special.logit(_mean(sample, sample.label)), logits[sample.weight > 0]
+
+    def above(a: float) -> float:  # as log odds of the means: nearly a straight line in a
+        return float(special.logit(_mean(sample, special.expit(a + logits))) - goal)
+
+    return float(optimize.brentq(above, goal - some.max() - 1, goal - some.min() + 1))
+
+
+def _mean(sample: Sample, values: FloatVector) -> float:
+    return float(sample.weight @ values / (sample.weight.sum() or 1.0))
 
 
 def _rise(level: float, sample: Sample, logits: FloatVector, lever: FloatVector) -> float:
@@ -216,18 +221,20 @@ def calibration_slope(
     0.5
     """
     sample, logits = _checked(y_true, y_prob, view, cluster, rows)
-    label, prob = (values[sample.weight > 0] for values in (sample.label, sample.prob))
-    level = as_level(level)
-    one, none = prob[label == 1], prob[label == 0]
-    if prob[0] == prob[-1]:
+    counted, level = sample.weight > 0, as_level(level)
+    one, none = (sample.prob[counted & (sample.label == y)] for y in (1, 0))  # both ascend
+    if one[0] == one[-1] == none[0] == none[-1]:
         raise ValueError("all predictions are equal; pass others.")
-    if one.min() >= none.max() or one.max() <= none.min():
+    if one[0] >= none[-1] or one[-1] <= none[0]:
         raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
 
     def loss(b: float) -> float:
         return _loss(sample, b * logits + _level_of(sample, b * logits))
 
-    best = float(optimize.minimize_scalar(loss, bracket=(0.0, 1.0), tol=1e-10).x)
+    from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
+
+    features = np.vstack([np.ones_like(logits), logits])
+    best = fit_logistic(features, sample.label, [[0.0, 0.0], [0.0, 1.0]], sample.weight).theta[1]
     line = best * logits
     rise = _rise(level, sample, line + _level_of(sample, line), logits)
     return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)

@@ -60,10 +60,8 @@ def test_nothing_is_said_before_the_delay(monkeypatch, capsys) -> None:
     times = iter([0.0, 7.0, 8.0, 30.0])
     monkeypatch.setattr(progress, "perf_counter", lambda: next(times))
     assert list(progress.track([1, 2, 3], 3, show=True, label="x", delay=5)) == [1, 2, 3]
-    assert capsys.readouterr().err.splitlines() == [
-        "x: 1/3, 0:00:14 to go",
-        "x: 3/3, 0:00:00 to go",
-    ]
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["x: 1/3, 0:00:14 to go", "x: 3/3, 0:00:00 to go"]
 
 
 def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:

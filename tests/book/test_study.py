@@ -45,11 +45,8 @@ def flattened(fitted: Any, prob: Any, label: Any) -> Calibrator:
     return FlatBinning(4).fit(prob, label)
 
 
-QUICK = {
-    "bins": SlopeOneBinning(5),
-    "Platt": PlattCalibrator(),
-    "flat": study.Derived("bins", flattened),
-}
+FLAT = study.Derived("bins", flattened)
+QUICK = {"bins": SlopeOneBinning(5), "Platt": PlattCalibrator(), "flat": FLAT}
 
 
 @pytest.fixture

@@ -133,10 +133,8 @@ def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Sub
 def test_a_known_confidence_becomes_the_largest_column() -> None:
     if not data.available("imagenet-resnext101", original=True):
         pytest.skip("resnext101_32x8d.csv is not in CALIBKIT_DATA")
-    rows, made = (
-        data.load("imagenet-resnext101", original=True),
-        others.population("ResNeXt, ImageNet"),
-    )
+    rows = data.load("imagenet-resnext101", original=True)
+    made = others.population("ResNeXt, ImageNet")
     np.testing.assert_array_equal(made.y_prob.argmax(axis=1), 0)
     np.testing.assert_array_equal(made.true_prob[:, 0], rows.y_true)
 

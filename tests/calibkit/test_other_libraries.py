@@ -125,13 +125,8 @@ def test_wrong_names_and_options_are_answered(subtests: pytest.Subtests) -> None
         _ = ck.no_such_name
     assert (caught.value.name, caught.value.obj) == ("no_such_name", ck)  # Python's suggestions
     y, p = np.arange(40) % 2, np.linspace(0.1, 0.9, 40)
-    options = {
-        "n_bins": "bins=15",
-        "pos_label": "positive=",
-        "seed": "rng=0",
-        "random_state": "rng",
-    }
-    options |= {"logits": "expit", "norm": "", "view": "", "bins": "", "name": ""}
+    options = {"n_bins": "bins=15", "pos_label": "positive=", "seed": "rng=0", "logits": "expit"}
+    options |= {"random_state": "rng", "norm": "", "view": "", "bins": "", "name": ""}
     for measure in (getattr(ck, name) for name in ck.__all__ if name.islower()):
         signature = inspect.signature(measure).parameters
         if list(signature)[:2] != ["y_true", "y_prob"] or measure in (ck.audit, ck.compare):

@@ -46,11 +46,8 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
         path = tmp_path / "wheels" / f"{name}-1-py3-none-any.whl"
         path.write_bytes(name.encode())
         depends = ["pytz", "fonttools"] if name == "matplotlib" else []
-        packages[name] = {
-            "file_name": path.name,
-            "sha256": digest(name.encode()),
-            "depends": depends,
-        }
+        sha = digest(name.encode())
+        packages[name] = {"file_name": path.name, "sha256": sha, "depends": depends}
     lock = json.dumps({"info": {}, "packages": packages}).encode()
     core = {name: lock if name.endswith("lock.json") else name.encode() for name in pins.CORE}
     with tarfile.open(tmp_path / "core.tgz", "w:gz") as archive:

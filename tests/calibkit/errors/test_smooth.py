@@ -207,13 +207,8 @@ def forms(case: str) -> tuple[Any, Any]:
     """Return the data of a case: those of a golden file, changed."""
     name, form = case.split(", ")
     labels, prob = golden_data(name)
-    changed = {
-        "as it is": prob,
-        "one digit": prob.round(1),
-        "sixth power": prob**6,
-        "inverted": 1 - prob,
-    }
-    return labels, changed[form]
+    changed = {"as it is": prob, "one digit": prob.round(1), "inverted": 1 - prob}
+    return labels, {**changed, "sixth power": prob**6}[form]
 
 
 @each_case("case", THEIRS)

@@ -110,11 +110,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         for bad in ((0, 1), (1, 2, 3), 1.0, "ab", (1, np.inf), None)
     ),
 ]
-BAD_PREDICTIONS = {
-    "y_prob\\[1\\] = nan": [0.2, np.nan],
-    "one-dimensional": [[0.5, 0.5]],
-    "empty": [],
-}
+REFUSED = {"y_prob\\[1\\] = nan": [0.2, np.nan], "one-dimensional": [[0.5, 0.5]], "empty": []}
 
 
 def test_bad_dials_norms_and_predictions_are_refused(subtests: pytest.Subtests) -> None:
@@ -124,6 +120,6 @@ def test_bad_dials_norms_and_predictions_are_refused(subtests: pytest.Subtests) 
     for norm in (0.5, np.inf, "2"):
         with subtests.test(norm=norm), pytest.raises(ValueError, match="norm must be a finite"):
             LogitDistortion(slope=0.5).true_error(norm)  # type: ignore[arg-type]
-    for words, prob in BAD_PREDICTIONS.items():
+    for words, prob in REFUSED.items():
         with subtests.test(words), pytest.raises(ValueError, match=words):
             LogitDistortion().label(prob)

@@ -1,5 +1,7 @@
 """Mean and weak calibration beside an independent fit, and with intervals that hold."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -44,6 +46,7 @@ def test_they_are_what_an_independent_fit_gives() -> None:
 def test_no_finite_line_is_said() -> None:
     for measure, y, p, words in (
         (calibration_in_the_large, [1, 1], [0.2, 0.3], "the event always happened"),
+        (partial(calibration_slope, sample_weight=[2, 0]), [0, 1], [0.3, 0.2], "never happened;"),
         (calibration_slope, [0, 1], [0.2, 0.3], "the slope is infinite"),
         (calibration_slope, [0, 1], [0.2, 0.2], "all predictions are equal"),
         (calibration_slope, [1, 1, 0], [0.0, 0.2, 0.3], "1 row wrongly said 0"),

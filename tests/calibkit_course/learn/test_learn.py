@@ -946,10 +946,8 @@ def test_a_number_is_named_as_what_it_is() -> None:
 
 def test_table_rounds_numbers_and_results_but_no_fraction() -> None:
     error = expected_calibration_error([0, 1, 1], [0.25, 0.5, 0.75])
-    rows = [
-        ("model", error, Fraction(1, 3), 7, True),
-        ("other", np.float32(0.5), "none", 12, False),
-    ]
+    one = ("model", error, Fraction(1, 3), 7, True)
+    rows = [one, ("other", np.float32(0.5), "none", 12, False)]
     printed = learn.table(("name", "ECE", "exact", "rows", "fits"), rows, digits=2)
     assert printed.split("\n") == [
         "name    ECE  exact  rows   fits",

@@ -24,11 +24,8 @@ def shifts(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     """Return the shifts by loops, from the definition."""
     out = []
     for b in range(n_bins):
-        rest = [
-            y - p
-            for y, p, k in zip(y_true, y_prob, index_of(y_prob, n_bins), strict=True)
-            if k == b
-        ]
+        rows = zip(y_true, y_prob, index_of(y_prob, n_bins), strict=True)
+        rest = [y - p for y, p, k in rows if k == b]
         out.append(sum(rest) / len(rest) if rest else 0)
     return out
 
