@@ -66,7 +66,7 @@ def diagram(name: str, found: dict[str, Any]) -> str:
         f'<g class="ck-chance"></g><path class="ck-ideal" d="M40 238L310 8"/>'
         f'<polyline points="{line}"/>{points}{ticks}'
         '<text x="175" y="274" text-anchor="middle">predicted probability</text>'
-        '<text transform="translate(7 123) rotate(-90)" text-anchor="middle">'
+        '<text transform="translate(11 123) rotate(-90)" text-anchor="middle">'
         f"observed frequency</text></svg><span>Model {letter}</span></button>"
         f'<span id="ck-see-{letter}" class="visually-hidden">{SAID[name]}</span>'
     )
