@@ -33,8 +33,9 @@ class FactoryView(Result):
 
     def describe(self) -> str:
         """Give accuracy, true error and report, and the estimate beside its null level."""
-        truth, error = self.truth, self.error
+        truth, error, fake = self.truth, self.error, self.fake
         return (
+            f"A share of {fake.budget_share:.0%} moves what is said towards {fake.anchor:.2f}. "
             f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
             f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}. "
             f"The bank's program reports {self.reported:.3f}. "
