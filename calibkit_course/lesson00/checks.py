@@ -44,7 +44,16 @@ PREDICTIONS = {
         why="Of 100 records, eight wet days come in 23 and six in 20, and five or nine are no "
         "rarity. Seven is the likeliest number, and is still missed in 73.",
         tells=(r"\b27 (%|of)|missed in 73",),
-    )
+    ),
+    "0b": Prediction(
+        question="A tent costs 300, and a wet wedding without it 3,000. From which chance of rain "
+        "on is the tent the cheaper choice?",
+        options=("10 %", "50 %", "70 %"),
+        outcome="10 %",
+        why="Without a tent, a chance of 10 % already costs a tenth of 3,000 on average, which is "
+        "the price of the tent. What is likely does not decide, but what it costs.",
+        tells=(r"\b10 % on|from 10 %|a tenth of",),
+    ),
 }
 
 CHECKS = {

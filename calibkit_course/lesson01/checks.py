@@ -33,9 +33,9 @@ GROUPS = {
 
 WANTED = {
     "1.1": "a dict from stated probability to frequency, such as `{Fraction(1, 2): 0.5}`",
-    "1.2": "the stated probability of one group, such as `1 / 2` or `Fraction(1, 2)`",
-    "1.4": "the accuracy as a number from 0 to 1",
-    "1.3": "a list of six pairs (stated, rained), such as `[(0.9, 1), (0.9, 0), ...]`",
+    "group": "the stated probability of one group, such as `1 / 2` or `Fraction(1, 2)`",
+    "1.2": "a list of six pairs (stated, rained), such as `[(0.9, 1), (0.9, 0), ...]`",
+    "1.3": "the accuracy as a number from 0 to 1",
 }
 
 SAY = {
@@ -50,17 +50,13 @@ SAY = {
     "of all": "divide by the size of the group, not by all 15 forecasts.",
     "per cent": "these are percentages. Give the shares themselves, numbers from 0 to 1.",
     "one group": "look again at the group {key}: it rained on {hits} out of {days}.",
-    # 1.2
-    "frequency": "0.2 is how often it rained there. Name the probability that was stated.",
-    "sound group": "the group {key} keeps its promise: it rained on {hits} out of {days}.",
-    "not a group": "no group states {key}. Choose one of {groups}.",
-    # 1.4
+    # 1.3
     "claim": "this is what the slide claims. Count the rows where the two lists agree.",
     "count": "this is the number of right rows. Divide it by the number of rows.",
     "confidence": "this is the confidence: what was promised. Count what came true.",
     "percent": "this is a percentage. Give the share itself, a number from 0 to 1.",
     "recount": "compare the lists row by row. Count the rows that agree, and divide by all 6.",
-    # 1.3
+    # 1.2
     "outside": "{value} is no probability. State a number between 0 and 1.",
     "not binary": "{value} cannot be an outcome. It rained (1) or it did not (0).",
     "swapped": "the pairs stand the other way round: the stated probability comes first.",
@@ -79,7 +75,7 @@ def _all_names() -> str:
 
 
 def _group_of(key: Any) -> Fraction | None:
-    value = as_probability(key, WANTED["1.2"])
+    value = as_probability(key, WANTED["group"])
     near = [prob for prob in GROUPS if same(value, float(prob), TOLERANCE)]
     return near[0] if near else None
 
@@ -120,25 +116,9 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
     return SAY["one group"].format(key=group, hits=rainy, days=spell(size, "day"))
 
 
-def judge_odd_one(answer: Any) -> str | None:
-    """Judge exercise 1.2: the group whose frequency is not the stated probability."""
-    value = as_probability(answer, WANTED["1.2"])
-    group = _group_of(answer)
-    if group is not None:
-        count, hits = GROUPS[group]
-        if Fraction(hits, count) != group:
-            return None
-        return SAY["sound group"].format(key=group, hits=hits, days=spell(count, "day"))
-    if same(value, 0.2, TOLERANCE):
-        return SAY["frequency"]
-    if any(same(value, 100 * float(prob), 0.5) for prob in GROUPS):
-        return SAY["percent"]
-    return SAY["not a group"].format(key=f"{value:g}", groups=_all_names())
-
-
 def judge_accuracy(answer: Any) -> str | None:
-    """Judge exercise 1.4: the accuracy of six rows, three of which are right."""
-    value = as_probability(answer, WANTED["1.4"])
+    """Judge exercise 1.3: the accuracy of six rows, three of which are right."""
+    value = as_probability(answer, WANTED["1.3"])
     if same(value, 0.5, TOLERANCE):
         return None
     slips = {"claim": 1 / 3, "count": 3, "confidence": 0.353, "percent": 50}
@@ -146,7 +126,7 @@ def judge_accuracy(answer: Any) -> str | None:
 
 
 def judge_six(answer: Any) -> str | None:
-    """Judge exercise 1.3: six calibrated forecasts with one stated probability."""
+    """Judge exercise 1.2: six calibrated forecasts with one stated probability."""
     stated, rained = _six_pairs(answer)
     for value in stated:
         if not 0 <= value <= 1:
@@ -171,7 +151,7 @@ def judge_six(answer: Any) -> str | None:
 
 def _six_pairs(answer: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return stated probabilities and outcomes from six pairs, or from two lists of six."""
-    wanted = WANTED["1.3"]
+    wanted = WANTED["1.2"]
     rows = as_list(answer, wanted)
     if any(np.ndim(row) == 0 for row in rows):  # numbers where pairs should be
         raise wrong_kind(answer, wanted)
@@ -200,20 +180,6 @@ CHECKS = {
         ),
     ),
     "1.2": Check(
-        task="The group that does not keep its promise",
-        variable="odd_one",
-        judge=judge_odd_one,
-        tolerance=TOLERANCE,
-        praise="it rained on 1 of 5 days, which is 0.2, and 1/6 was stated. The other groups match "
-        "exactly.",
-        hints=(
-            "Put each frequency beside the stated probability of its group.",
-            "Four groups agree exactly. In the odd one it rained on 1 of 5 days.",
-            "A frequency of 1/5 stands beside a stated 1/6. Name the stated one: "
-            "`odd_one = F(1, 6)`.",
-        ),
-    ),
-    "1.3": Check(
         task="Six calibrated forecasts with one stated probability",
         variable="six",
         judge=judge_six,
@@ -224,7 +190,7 @@ CHECKS = {
             "For k = 3, state 0.5 each time, with three rainy days and three dry ones.",
         ),
     ),
-    "1.4": Check(
+    "1.3": Check(
         task="The accuracy behind a published claim",
         variable="accuracy",
         judge=judge_accuracy,

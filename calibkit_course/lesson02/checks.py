@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
-from calibkit.scores import brier_score, log_loss
+from calibkit.scores import log_loss
 from calibkit_course.finite import example
 from calibkit_course.learn.answers import (
     agree,
@@ -51,7 +51,7 @@ SAY = {
     "inverse": "this is 1 / T. Divide the logits by the temperature instead of multiplying them.",
     "logarithm": "this is ln T. Take `np.exp` of it.",
     "start": "at T = 1 nothing changes. The log loss there is {loss:.4f}, and less is possible.",
-    "squares": "this T minimises the Brier score. The exercise asks for the log loss.",
+    "known": "this is 1 / 0.33, which only we know. Ask the record: the owner has nothing else.",
     "loss": "this is the smallest log loss. Give the temperature where it is reached.",
     "near": "T = {found:g} is close, but not within 0.01 of the best. Let the minimiser find it.",
     "cold": "with T = {found:g} the log loss is {loss:.4f}, and a larger T is better.",
@@ -106,27 +106,22 @@ def judge_parts(answer: Any) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _network() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return labels and logits of the over-confident network of exercise 2.2."""
-    sample = LogitDistortion(slope=0.5).sample(3000, rng=22)
-    return sample.y_true, logit(sample.y_prob)
+def _bold() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return labels and logits of the forecaster of exercise 2.2."""
+    honest = LogitDistortion().sample(3000, rng=22)
+    return honest.y_true, logit(honest.y_prob) / 0.33
 
 
 def _loss(temperature: float) -> float:
-    labels, logits = _network()
+    labels, logits = _bold()
     with np.errstate(over="ignore"):  # a tiny temperature makes every forecast 0 or 1
         return log_loss(labels, expit(logits / temperature)).value
 
 
-def _squares(temperature: float) -> float:
-    labels, logits = _network()
-    return brier_score(labels, expit(logits / temperature)).value
-
-
-@lru_cache(maxsize=2)
-def _best(squares: bool = False) -> float:
+@lru_cache(maxsize=1)
+def _best() -> float:
     options = {"bounds": (0.2, 10), "method": "bounded", "options": {"xatol": 1e-8}}
-    return float(minimize_scalar(_squares if squares else _loss, **options).x)
+    return float(minimize_scalar(_loss, **options).x)
 
 
 def judge_temperature(answer: Any) -> str | None:
@@ -138,7 +133,7 @@ def judge_temperature(answer: Any) -> str | None:
         "inverse": 1 / best,
         "logarithm": np.log(best),
         "start": 1.0,
-        "squares": _best(squares=True),
+        "known": 1 / 0.33,
         "loss": _loss(best),
     }
     if slip := slip_of(found, patterns, 0.005):
@@ -220,10 +215,9 @@ CHECKS = {
         variable="best_temperature",
         judge=judge_temperature,
         tolerance=0.01,
-        praise="the loss is flat near its minimum, so the slider comes close to the best loss.",
+        praise="by its record alone, bold is found to exaggerate by a factor of three.",
         hints=(
-            "In the explorer, set *Start* to over-confident. Watch the log loss in the line below.",
-            "Write `def loss(t): return ck.log_loss(net.y_true, distort(net.y_prob, t)).value`.",
+            "Write `def loss(t): return ck.log_loss(rain, distort(bold, t)).value`.",
             '`minimize_scalar(loss, bounds=(0.2, 10), method="bounded").x` is the temperature.',
         ),
     ),
@@ -271,7 +265,7 @@ PREDICTIONS = {
     ),
     "2c": Prediction(
         question="High adds 1 to each logit, which keeps the order of the forecasts. What moves "
-        "beside the log loss?",
+        "beside the Brier score?",
         options=("accuracy", "AUC", "neither"),
         outcome="accuracy",
         why="Every forecast rises, and those that cross 0.5 change what they predict. Between "

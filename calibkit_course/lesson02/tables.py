@@ -26,8 +26,8 @@ def slide_scores(name: str, label: int, row: list[float]) -> str:
 def both_virtues(name: str, y_true: NDArray[np.int64], y_prob: NDArray[np.float64]) -> str:
     """Return what looks at the order of the forecasts, and what looks at the numbers."""
     accuracy, area = np.mean((y_prob > 0.5) == y_true), roc_auc_score(y_true, y_prob)
-    nats = log_loss(y_true, y_prob).value
-    return f"{name:<7} accuracy {accuracy:.3f}   AUC {area:.3f}   log loss {nats:.4f} nats"
+    fine = brier_score(y_true, y_prob).value
+    return f"{name:<7} accuracy {accuracy:.3f}   AUC {area:.3f}   Brier score {fine:.4f}"
 
 
 def sum_of_parts(name: str, parts: CorpDecomposition | BrierDecomposition) -> str:

@@ -33,16 +33,13 @@ SAY = {
     # 3.2
     "knob": "a classifier such as `fakes.KnobClassifier(10, …)`",
     "classes": "this has {found} classes, but the order is for 10.",
-    "too sure": (
-        "its mean confidence is {found} and its accuracy {wanted}: it promises more than it "
-        "delivers."
-    ),
     "accuracy": "the accuracy is {found}, but {wanted} was ordered.",
-    "error": "the error is {found}, but {wanted} was ordered. It is a share of the room, 0.7.",
-    "share for error": "you took the error for the share. Divide it by the room first.",
-    "no 1/K": "the room is the accuracy minus 1/K. Here the 1/K was left out.",
-    "five": "this is the share of the room of five classes, 0.6. Ten classes have more room.",
-    "mixed": "it is under-confident here and over-confident there. Use one direction.",
+    "seen": "the program reports {found}, for all gaps have one sign. Use the third direction.",
+    "partly seen": "the program still reports {found}. The gaps must cancel.",
+    "error": "the true ECE is {found}, but {wanted} was ordered. It grows with the share.",
+    "share for error": "you took the error for the share. A share of 0.6 makes an error of 0.106.",
+    "inverse": "this is 0.6 · 0.106 / 0.15, upside down. More error takes a larger share than 0.6.",
+    "concentration": "the share is right for the concentration 2. Set `concentration=2`.",
     # 3.3
     "breaker": "a `finite.FiniteClassifier`, or `fakes.ClassKnobs`",
     "one class": "it always predicts the same class. Let it predict two.",
@@ -106,7 +103,7 @@ def _powered(prob: NDArray[np.float64], a: float) -> NDArray[np.float64]:
 
 
 def judge_order(answer: Any) -> str | None:
-    """Judge exercise 3.2: ten classes, accuracy 0.8, under-confident by 0.1."""
+    """Judge exercise 3.2: ten classes, accuracy 0.8, an error of 0.15 that no mean shows."""
     if not isinstance(answer, KnobClassifier | ClassKnobs | FiniteClassifier):
         raise wrong_kind(answer, SAY["knob"])
     if answer.n_classes != 10:
@@ -114,15 +111,21 @@ def judge_order(answer: Any) -> str | None:
     accuracy, said, error = _values(answer)
     if not same(accuracy, 0.8, 0.01):
         return SAY["accuracy"].format(**answers.apart(accuracy, 0.8))
-    if said > accuracy + 1e-9:
-        return SAY["too sure"].format(**answers.apart(said, accuracy))
-    if not same(error, accuracy - said, 1e-6):
-        return SAY["mixed"]
-    if same(error, 0.1, 0.01):
+    seen = abs(said - accuracy)
+    if seen >= 0.0005:  # what prints as 0.000 is not seen
+        key = "seen" if same(error, seen, 1e-6) else "partly seen"
+        return SAY[key].format(found=f"{seen:.3f}")
+    if same(error, 0.15, 0.01):
         return None
-    slips = {"share for error": 0.07, "no 1/K": 0.7 / 8, "five": 0.7 / 6}
+    per_share = KnobClassifier(10, 0.8, direction="pivot", concentration=2).room
+    wide = KnobClassifier(10, 0.8, direction="pivot").room
+    slips = {
+        "share for error": per_share * 0.15,
+        "inverse": per_share * 0.6 * 0.106 / 0.15,
+        "concentration": wide * 0.15 / per_share,
+    }
     slip = answers.slip_of(error, slips, 1e-3) or "error"
-    return SAY[slip].format(**answers.apart(error, 0.1))
+    return SAY[slip].format(**answers.apart(error, 0.15))
 
 
 def _values(fake: KnobClassifier | ClassKnobs | FiniteClassifier) -> tuple[float, float, float]:
@@ -214,14 +217,14 @@ CHECKS = {
         praise="the outcomes come from the truth. What is said about it is another matter.",
     ),
     "3.2": Check(
-        task="Build a classifier to order",
+        task="Fool the program, to order",
         variable="my_fake",
         judge=judge_order,
         hints=(
-            "The room of an under-confident classifier is accuracy − 1/K. How much is that here?",
-            "The error is the share times the room: 0.1 = share · 0.7.",
+            "At a share of 0.6 the true ECE is 0.106. How much is that per unit of the share?",
+            "It is 0.106 / 0.6 per unit, and 0.15 is wanted. The share is 0.6 · 0.15 / 0.106.",
         ),
-        praise="it is delivered as ordered, and it is under-confident throughout.",
+        praise="it is delivered as ordered: 15 points off, and the program reports 0.000.",
         tolerance=0.01,
     ),
     "3.3": Check(
@@ -293,6 +296,15 @@ PREDICTIONS = {
             r"at most 60|at least a fifth|times the room|room for (boasting|modesty)|\\le 1 - ",
             r"pure guessing|accuracy [−-] 1/K",
         ),
+    ),
+    "3d": Prediction(
+        question="A boaster has a true ECE of 0.100. What does a program report that compares "
+        "mean confidence and accuracy?",
+        options=("less than 0.100", "0.100", "more than 0.100"),
+        outcome="0.100",
+        why="The boaster says too much everywhere, so the mean of its gaps is the mean of their "
+        "sizes, which is the ECE.",
+        tells=(r"last digit|same sign|six trials|reports 0\.100",),
     ),
     "3e": Prediction(
         question="The program reports 0.000 for a fake with a share of 60 %. How large is its true "

@@ -1,4 +1,4 @@
-"""The fake-classifier factory: five dials, a diagram, the plane of what is possible. Lesson 03."""
+"""The fake-classifier factory: five dials, a diagram, and the program on trial. Lesson 03."""
 
 from typing import Any
 
@@ -22,23 +22,13 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
         legend=False,
     )
     figures.same_counts([axes[0]])  # linear in all states, so that they compare
-    figures.accuracy_error(
-        {"true error": view.truth},
-        n_classes=view.fake.n_classes,
-        direction="under" if view.fake.direction == "under" else "over",
-        ax=axes[1],
-        title=None if compact else "What is possible",
-        legend=False,
-    )
-    figures.reported(view, axes[1])
-    # Not the first column of the figure, so the plane leaves it out.
-    axes[1].set_ylabel("calibration error")
+    figures.trial(view, axes[1], title=None if compact else "The program on trial")
 
 
 _CONTROLS = (
     Slider(
         name="share",
-        label="Share of the room",
+        label="Share",
         values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
         default=0.0,
         book=(0.0, 0.2, 0.4, 0.6, 0.8, 0.95),

@@ -1,4 +1,4 @@
-"""Accuracy against calibration error, and where no classifier can be. Lesson 03.
+"""A program on trial; accuracy against error, and where no classifier can be. Lesson 03.
 
 Source: Panchenko (2021), section 7 (Lemma 1); the sharper bound for under-confidence is our own.
 """
@@ -44,12 +44,20 @@ def accuracy_error(
     return ax
 
 
-def reported(view: FactoryView, ax: Axes) -> None:
-    """Mark what the bank's program says of a fake, in the plane of accuracy and error."""
-    place = view.truth.accuracy, view.reported
-    mark = ax.plot(*place, "D", ms=9, color=look.OVER, fillstyle="none", clip_on=False, zorder=5.5)
-    mark[0].set(gid="reported", label="what the program reports")
-    look.remember(ax, [f"A diamond at {view.reported:.3f}: what the program reports."])
+def trial(view: FactoryView, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw what the bank's program reports of a fake, against its true error."""
+    true, said = view.truth.expected, view.reported
+    words = ("true ECE", "the program reports")
+    with look.drawing(ax, (4.2, 4.2), words=words, title=title, legend=False) as ax:
+        top = 0.9 if view.fake.direction == "under" else 0.45  # no share leaves it
+        ticks = np.arange(3) * top / 2.25
+        ax.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top), aspect="equal")
+        ax.set(xticks=ticks, yticks=ticks)
+        ax.set_ylabel(words[1])  # in every column
+        ax.plot([0, top], [0, top], label="a true report", **look.pen(look.GREY, 1.5, (0, (5, 3))))
+        look.points(ax, true, said, markersize=9, gid="trial")
+    look.remember(ax, [f"Of a true ECE of {true:.3f} the program reports {said:.3f}."])
+    return ax
 
 
 def same_counts(axes: Iterable[Axes]) -> None:

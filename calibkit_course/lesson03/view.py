@@ -1,6 +1,6 @@
 """A fake classifier made to order, and a sample of it. Lesson 03.
 
-Source: Panchenko (2021), sections 6 and 7 (fake classifiers, Lemma 1).
+Source: Panchenko (2021), section 6 (fake classifiers).
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,6 @@ from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import FakeTruth, KnobClassifier
 from calibkit.results import Result, spell
 
-_BOUNDS = {
-    "over": "1 - accuracy",
-    "under": "accuracy - 1/K",
-    "pivot": "1 - accuracy/K, without a direction",
-}
 _BINS = 15
 
 
@@ -28,7 +23,6 @@ class FactoryView(Result):
 
     fake: KnobClassifier
     truth: FakeTruth
-    bound: float  # the largest error that the theorem allows for its direction
     sample_accuracy: float
     error: CalibrationError  # from the sample
 
@@ -38,12 +32,12 @@ class FactoryView(Result):
         return abs(self.truth.mean_confidence - self.truth.accuracy)
 
     def describe(self) -> str:
-        """Give accuracy, true error, bound, and the estimate beside its null level."""
-        truth, error = self.truth, self.error
+        """Give accuracy, true error and report, and the estimate beside its null level."""
+        truth, error, fake = self.truth, self.error, self.fake
         return (
+            f"A share of {fake.budget_share:.0%} moves what is said towards {fake.anchor:.2f}. "
             f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
-            f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}; the bound is "
-            f"{self.bound:.3f} ({_BOUNDS[self.fake.direction]}). "
+            f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}. "
             f"The bank's program reports {self.reported:.3f}. "
             f"{spell(error.n, 'prediction')} show the accuracy {self.sample_accuracy:.3f} and "
             f"the ECE {error.value:.3f} in {error.bins}; a calibrated "
@@ -70,11 +64,9 @@ def fake_factory_view(
     )
     sample = fake.sample(n, seed)
     error = expected_calibration_error(sample.y_true, sample.y_prob, view="top-label", bins=_BINS)
-    bounds = {"over": 1 - accuracy, "under": accuracy - 1 / n_classes}
     return FactoryView(
         fake=fake,
         truth=fake.truth(),
-        bound=bounds.get(direction, 1 - accuracy / n_classes),
         sample_accuracy=float(np.mean(sample.y_prob.argmax(axis=1) == sample.y_true)),
         error=error,
     )

@@ -21,7 +21,6 @@ from calibkit import (
 )
 from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.decisions import decision_threshold, policy_cost
-from calibkit.fakes import KnobClassifier
 from calibkit.fit_on_test import fit_on_test
 from calibkit.significance import binomial_p_values
 from calibkit_course import lessons, open_lesson
@@ -97,9 +96,9 @@ def four_times_the_rows() -> list[str]:
     return [f"{0.040 * math.sqrt((60 / 4000) / (15 / 1000)):.3f}"]
 
 
-def room_used() -> list[str]:
-    model = KnobClassifier(2, 0.9, budget_share=0.5, direction="under")
-    return [f"{model.budget_share * model.room:.1f}"]
+def a_boaster() -> list[str]:
+    true = np.array([0.6, 1.0])
+    return [f"{np.mean(np.abs((1 - 0.5) * true + 0.5 - true)):.1f}"]
 
 
 def two_means() -> list[str]:
@@ -150,8 +149,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "01.2": lambda: [f"{100 * (0.18 / 0.06) ** 2:.0f}"],
     "02.1": scores,
     "02.2": base_rate,
-    "03.1": room_used,
-    "03.2": lambda: [f"{1 - 0.85:.2f}"],
+    "03.1": a_boaster,
     "03.4": two_means,
     "04.1": bin_mean,
     "04.2": null_level,

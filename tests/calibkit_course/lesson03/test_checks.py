@@ -70,6 +70,13 @@ WITHIN_A_CLASS = finite.FiniteClassifier(
     ["3/10", "1/5", "1/2"], [["3/5", "2/5"], [1, 0], [0, 1]], [[1, 0], [0, 1], [0, 1]]
 )
 
+
+def order(share: float, k: int = 10, accuracy: float = 0.8, **dials: Any) -> fakes.KnobClassifier:
+    """Build what exercise 3.2 asks for, or nearly."""
+    dials = {"direction": "pivot", "concentration": 2.0} | dials
+    return fakes.KnobClassifier(k, accuracy, budget_share=share, **dials)
+
+
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "3.1": [
         (lambda q, t, rng: machine(q, t, rng)[::-1], "the other way round: first `right`"),
@@ -107,17 +114,17 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.3, "a function"),
     ],
     "3.2": [
-        (fakes.KnobClassifier(10, 0.8, budget_share=0.5), "promises more than it delivers"),
-        (fakes.KnobClassifier(10, 0.81001, budget_share=1 / 7, direction="under"), "is 0.810,"),
-        (fakes.KnobClassifier(10, 0.8, budget_share=0.5, direction="under"), "share of the room"),
-        (fakes.KnobClassifier(10, 0.8, budget_share=1 / 6, direction="under"), "of five classes"),
-        (fakes.KnobClassifier(10, 0.8, budget_share=0.1, direction="under"), "error for the share"),
-        (fakes.KnobClassifier(10, 0.8, budget_share=1 / 8, direction="under"), "1/K was left out"),
-        (fakes.KnobClassifier(10, 0.9, budget_share=1 / 7, direction="under"), "0.900, but 0.800"),
-        (fakes.KnobClassifier(5, 0.8, budget_share=1 / 6, direction="under"), "5 classes"),
+        (fakes.KnobClassifier(10, 0.8, budget_share=0.75), "reports 0.150, for all gaps have one"),
+        (order(0.849, direction="under"), "third direction"),
+        (order(0.849, 10, 0.81001), "is 0.810,"),
+        (order(0.15), "error for the share"),
+        (order(0.6), "but 0.15"),
+        (order(0.424), "upside down"),
+        (order(0.849, concentration=4.0), "right for the concentration 2"),
+        (order(0.849, 5), "5 classes"),
         (
-            fakes.KnobClassifier(10, 0.8, budget_share=0.83, direction="pivot", concentration=4),
-            "Use one direction",
+            fakes.ClassKnobs.with_directions(0.8, 5 * ("over", "under"), 10 * (0.3,)),
+            "still reports 0.075",
         ),
         (fakes.KnobClassifier, "the class `KnobClassifier` (call it to make one)"),
         (1 / 6, "it should be a classifier such as"),
@@ -159,8 +166,8 @@ RIGHT: dict[str, list[Any]] = {
         lambda said, a: powered(said, 1 / a).round(4),
     ],
     "3.2": [
-        fakes.KnobClassifier.with_error(10, 0.8, 0.1, "under", concentration=9),
-        fakes.ClassKnobs.with_directions(0.805, 10 * ("under",), 10 * (0.145,)),
+        fakes.KnobClassifier.with_error(10, 0.8, 0.15, "pivot", concentration=1),
+        order(0.85, 10, 0.8),
     ],
     "3.3": [
         two_atoms(["9/10", "1/10"], [0.6, 0.2], [1, 1]),
@@ -201,6 +208,9 @@ def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
     assert errors == sorted(errors)
     module = importlib.import_module("calibkit_course.lesson03.checks")
     assert module.PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
+    boaster = fakes.KnobClassifier(10, 0.8, budget_share=0.5).truth()
+    said = f"{boaster.mean_confidence - boaster.accuracy:.3f}"
+    assert module.PREDICTIONS["3d"].outcome == said == f"{boaster.expected:.3f}"
 
 
 def test_without_a_common_sign_only_the_general_bound_is_left() -> None:
