@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators import FlatBinning, IsotonicCalibrator, SlopeOneBinning
+from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
-from calibkit.fit_on_test import fit_on_test
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.types import FloatVector
 from calibkit_course.learn import answers
@@ -52,14 +51,12 @@ SAY = {
     "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12. Use "
     "means, not a search, in double precision.",
     # 5.2
-    "ece": "this is an ECE with bins. Let isotonic regression draw the map.",
-    "after": "this is the error that is left after the repair. Measure the repair itself.",
-    "signed": "signs cancel here. Take absolute distances before the mean.",
-    "root": "this is the root of the mean squared distance. The ECE uses the mean distance.",
-    "square": "this is the mean squared distance. The ECE uses absolute distances.",
-    "labels": "this is the distance from the labels. The distance from the diagonal is asked for.",
-    "flat bins": "these are bins with flat pieces. Isotonic regression chooses its blocks itself.",
-    "number": "this gives {found:.4f}. Average |map(p) - p| over the predictions of the cell.",
+    "four": "four predictions, one for each of the labels 0, 0, 1 and 1",
+    "range": "predictions lie between 0 and 1.",
+    "shift": "the predictions have the mean {mean:.3f} and the labels 0.5, so the ECE is "
+    "{ece:.3f}.",
+    "close": "the ECE is 0, and the flat piece reports {flat:.3f}. Move the predictions further "
+    "from it, on both sides.",
     # 5.4
     "letters": 'a list of letters, e.g. `["A", "E"]`',
     "no letter": "`{letter}` is no statement here. Use the letters A to E.",
@@ -80,6 +77,7 @@ _CASES: tuple[tuple[Any, Any, int], ...] = (
 )
 _EXACT = 1e-6
 _SEARCHED = 1e-4  # what a numerical search for the shifts may miss
+_SHOWN = 5e-4  # what the messages of 5.2 cannot show
 
 
 def judge_shifts(answer: Any) -> str | None:
@@ -202,41 +200,15 @@ def _map_problem(
     return words.format(p=prob[i], **answers.apart(found[i], wanted[i], 4))
 
 
-@lru_cache(maxsize=1)
-def _isotonic_numbers() -> dict[str, float]:
-    """Return the answer of exercise 5.2 and what other measures give on its data."""
-    sample = LogitDistortion(slope=0.6).sample(2000, 53)
-    result = fit_on_test(sample.y_true, sample.y_prob, evaluator=IsotonicCalibrator())
-    gap = result.fitted - result.prob
-    repaired = np.clip(result.fitted, 0, 1)
-    ece, ece_10 = (
-        expected_calibration_error(sample.y_true, sample.y_prob, bins=n).value for n in (15, 10)
-    )
-    return {
-        "right": result.value,
-        "ece": ece,
-        "ece 10": ece_10,
-        "after": expected_calibration_error(result.label, repaired).value,
-        "signed": abs(float(np.mean(gap))),
-        "root": float(np.sqrt(result.squared)),
-        "square": result.squared,
-        "labels": float(np.mean(np.abs(result.label - result.fitted))),
-        "flat bins": fit_on_test(sample.y_true, sample.y_prob, evaluator=FlatBinning(15)).value,
-    }
-
-
-_TOLERANCE = 0.0002
-
-
-def judge_isotonic(answer: Any) -> str | None:
-    """Judge exercise 5.2: the mean distance of the isotonic map from the diagonal."""
-    value = answers.as_number(answer)
-    numbers = _isotonic_numbers()
-    if same(value, numbers["right"], _TOLERANCE):
-        return None
-    if slip := answers.slip_of(abs(value), numbers, _TOLERANCE / 2):
-        return SAY[slip.removesuffix(" 10")]
-    return SAY["number"].format(found=value)
+def judge_four(answer: Any) -> str | None:
+    """Judge exercise 5.2: four predictions of one bin that part the two families."""
+    found = answers.as_numbers(answer, SAY["four"], 4)
+    if found.min() < 0 or found.max() > 1:
+        return SAY["range"]
+    ece, flat = abs(found.mean() - 0.5), float(np.abs(found - 0.5).mean())
+    if not same(ece, 0, _SHOWN):
+        return SAY["shift"].format(mean=found.mean(), ece=ece)
+    return None if flat >= 0.4 - _SHOWN else SAY["close"].format(flat=flat)
 
 
 _STATEMENTS, _TRUE = "ABCDE", "AC"
@@ -276,16 +248,16 @@ CHECKS = {
         praise="this is frequency minus mean prediction: the gap of the bin, with its sign turned.",
     ),
     "5.2": Check(
-        task="Evaluate with isotonic regression",
-        variable="isotonic_error",
-        judge=judge_isotonic,
+        task="Drive the two maps apart",
+        variable="my_four",
+        judge=judge_four,
         hints=(
-            "Fit `IsotonicCalibrator()` to predictions `p` and labels `y`, and take `curve(p)`.",
-            "Take `np.mean(np.abs(model.curve(p) - p))`, or call `fit_on_test` with this "
-            "evaluator.",
+            "In one bin the ECE compares two means. That of the labels is 0.5, and the flat piece "
+            "lies there, too.",
+            "Put two predictions near 0 and two near 1, as far below 0.5 as above it.",
         ),
-        praise="this is one more measure of calibration, and nobody had to choose bins.",
-        tolerance=_TOLERANCE,
+        praise="the flat piece crosses the diagonal between your predictions, and the ECE does not "
+        "see it.",
     ),
     "5.3": Check(
         task="Build the slanted map",
@@ -322,7 +294,8 @@ PREDICTIONS = {
         ),
     ),
     "5b": Prediction(
-        question="In how many of the ten bins do the two maps report a different distance?",
+        question="Within a bin, the distances from a flat piece vary, and those from a slanted one "
+        "do not. In how many of the ten bins do the two maps report a different mean distance?",
         options=("one", "five", "all ten"),
         outcome="one",
         why="In nine bins the flat piece stays on one side of the diagonal. Its lines are shorter "

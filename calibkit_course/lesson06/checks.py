@@ -16,7 +16,7 @@ from calibkit_course.learn.answers import same
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 SAY = {
-    # 6.1
+    # 6.4
     "observed": "this is the ECE of the outcomes in the file. Redraw them from `p` first.",
     "zero": "a perfect model does not show 0. Average the ECE over your redraws.",
     "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
@@ -28,7 +28,7 @@ SAY = {
     "no n": "an n is a whole number of predictions, at least 15.",
     "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
     "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
-    # 6.3
+    # 6.2
     "six": "six numbers, for 1, 2, 4, 8, 16 and 32 bins",
     "inside": "all six are the true error. Average inside the bin first, then drop the sign.",
     "signed": "signs cancel across bins here. Take the absolute value of each bin's mean gap.",
@@ -37,7 +37,7 @@ SAY = {
     "width": "these are equal-width bins. Give every bin the same number of rows.",
     "sums": "these are sums over bins. Average: every bin has the same weight.",
     "bin off": "with {bins} bins, {wanted:.4f} is left of the error, not {found:.4f}.",
-    # 6.4
+    # 6.3
     "argmin": "{found} have the lowest score. The rule takes a smaller number that is as good.",
     "loosest": "{found} are good enough, but this is not the smallest such number.",
     "too strict": "the score of {found} is {excess:.3%} above the lowest. The rule allows 0.1 %.",
@@ -58,7 +58,7 @@ SAY = {
 _TOLERANCE = 0.0004  # three standard errors of a mean of 1,000 rounds
 
 
-# --- 6.1 ---------------------------------------------------------------------------------------
+# --- 6.4 ---------------------------------------------------------------------------------------
 
 
 # Nearly all predictions of the exercise lie in one bin, so the ECE is nearly the size of one normal
@@ -69,7 +69,7 @@ _OTHER_BINS = (EqualMass(5), 10, 15, 20)
 
 @lru_cache(maxsize=1)
 def _levels() -> dict[str, float]:
-    """Return the right number of 6.1, and what slips would give."""
+    """Return the right number of 6.4, and what slips would give."""
     data = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
     rng = np.random.default_rng(0)
 
@@ -93,7 +93,7 @@ _NEAR = {"observed": 1e-4, "median": 0.0004, "true labels": 0.003, "coins": 0.01
 
 
 def judge_null(answer: Any) -> str | None:
-    """Judge exercise 6.1: the mean error of redrawn outcomes."""
+    """Judge exercise 6.4: the mean error of redrawn outcomes."""
     found, levels = answers.as_number(answer), _levels()
     wanted = levels["null"]
     if same(found, wanted, _TOLERANCE):
@@ -135,7 +135,7 @@ def judge_enough(answer: Any) -> str | None:
     return None
 
 
-# --- 6.3 ---------------------------------------------------------------------------------------
+# --- 6.2 ---------------------------------------------------------------------------------------
 
 REFINED = (1, 2, 4, 8, 16, 32)
 
@@ -158,7 +158,7 @@ def _equal_width(n_bins: int) -> float:
 
 
 def judge_refined(answer: Any) -> str | None:
-    """Judge exercise 6.3: the errors that are left in finer and finer bins."""
+    """Judge exercise 6.2: the errors that are left in finer and finer bins."""
     found = answers.as_numbers(answer, SAY["six"], len(REFINED))
     means = [_bin_means(n_bins) for n_bins in REFINED]
     wanted = np.array([np.abs(mean).mean() for mean in means])
@@ -186,7 +186,7 @@ def _close(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> bool:
     return bool(np.abs(found - wanted).max() <= 2e-4)
 
 
-# --- 6.4 ---------------------------------------------------------------------------------------
+# --- 6.3 ---------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
@@ -196,7 +196,7 @@ def _choice() -> CrossValidatedBinning:
 
 
 def judge_choice(answer: Any) -> str | None:
-    """Judge exercise 6.4: the number of bins by the 0.1 % rule."""
+    """Judge exercise 6.3: the number of bins by the 0.1 % rule."""
     found, choice = answers.as_number(answer, SAY["range"]), _choice()
     if found not in choice.candidates_:
         raise answers.wrong_kind(answer, SAY["range"])
@@ -263,18 +263,6 @@ TITLE = "Choose the number of bins"
 
 CHECKS = {
     "6.1": Check(
-        task="Compute a null level",
-        variable="my_null",
-        judge=judge_null,
-        hints=(
-            "One round is `happened = rng.random(1000) < p`. The sample's outcomes play no part.",
-            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds; "
-            "take `np.mean`.",
-        ),
-        praise="this is what `calibkit.null_level` gives.",
-        tolerance=_TOLERANCE,
-    ),
-    "6.2": Check(
         task="Review a comparison",
         variable="my_review",
         rubric=Rubric(
@@ -296,7 +284,7 @@ CHECKS = {
             '"Not shown" is another verdict than "equal". Which comparison would stray less?',
         ),
     ),
-    "6.3": Check(
+    "6.2": Check(
         task="Refine bins on a known map",
         variable="my_errors",
         judge=judge_refined,
@@ -307,7 +295,7 @@ CHECKS = {
         praise="a split can only uncover error. It never hides any.",
         tolerance=2e-4,
     ),
-    "6.4": Check(
+    "6.3": Check(
         task="Apply the 0.1 % rule",
         variable="my_bins",
         judge=judge_choice,
@@ -316,6 +304,18 @@ CHECKS = {
             "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
         ),
         praise="this score is as good as the lowest, with the simplest map.",
+    ),
+    "6.4": Check(
+        task="Compute a null level",
+        variable="my_null",
+        judge=judge_null,
+        hints=(
+            "One round is `happened = rng.random(1000) < p`. The sample's outcomes play no part.",
+            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds; "
+            "take `np.mean`.",
+        ),
+        praise="this is what `calibkit.null_level` gives.",
+        tolerance=_TOLERANCE,
     ),
     "6.5": Check(
         task="Find a sufficient sample size",
@@ -342,15 +342,13 @@ CHECKS = {
 
 PREDICTIONS = {
     "6a": Prediction(
-        question=(
-            "50 bins shall cost a perfect model no more than 5 bins cost it with 1,000 "
-            "predictions. How many times as many predictions does that take?"
-        ),
-        options=("3 times", "10 times", "100 times"),
-        outcome="10 times",
-        why="Then each bin holds as many predictions as before, so its frequency strays as far as "
-        "before. The mean ECE grows like √(bins / predictions).",
-        tells=(r"pays for every bin|threefold|√10|√\(?bins|root of bins",),
+        question="You sort 1,000 predictions of a perfect model into 50 bins in place of 5. How "
+        "does its mean ECE grow?",
+        options=("hardly", "about three times", "about ten times"),
+        outcome="about three times",
+        why="A bin with a tenth of the predictions strays √10 times as far, and the ECE is a mean "
+        "of such strays. So it grows from 0.022 to 0.070, like √(bins / predictions).",
+        tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
     "6b": Prediction(
         question="A distorted model has endless data. You split each bin in two. The binned error…",
@@ -370,6 +368,15 @@ PREDICTIONS = {
         why="What five bins hide stays as it is, and chance invents less. The two no longer "
         "cancel, and only more bins bring the estimate back to the truth.",
         tells=(r"away from the truth|no longer cancel|around a wrong number",),
+    ),
+    "6f": Prediction(
+        question="Two perfect programs are right on 95 % of the images, and each is tried on 1,000 "
+        "of its own. In how many of a hundred such pairs do their ECEs lie at least 0.002 apart?",
+        options=("about 10", "about 40", "about 70"),
+        outcome="about 70",
+        why="Each of the two numbers strays by 0.004, so their difference strays by 0.0056. That "
+        "is nearly three times the gap of which the seller is proud.",
+        tells=(r"seven in ten|most (perfect )?pairs|\b72 %|0\.0056",),
     ),
     "6c": Prediction(
         question=(

@@ -5,12 +5,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.links import expit, logit
 from calibkit.scores import brier_score, log_loss
+from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction
@@ -19,15 +19,13 @@ TITLE = "Fit smoother maps"
 
 SAY = {
     # 7.1
-    "call": "`pl_map(p, knots, heights)` with {count} predictions and knots {knots}",
-    "one each": "one number per prediction",
-    "swapped": "knots and heights have changed places. Knots lie across, heights up.",
-    "steps": "this stays at the height of the left knot. Go straight on to the next height.",
-    "nearest": "this jumps to the height of the nearest knot. Go straight from knot to knot.",
-    "one line": "this is one straight line from end to end. The inner knots bend it.",
-    "logits": "this is straight between logits, which is PL3. PL joins the heights themselves.",
-    "sorted": "these are the right numbers in another order. Keep the order of the predictions.",
-    "off": "at p = {p:g} the map should be {wanted:.5f}, but here it is {found:.5f}.",
+    "call": "`falls(curve, {n_bins})`",
+    "outside": "0 and 1 are no inner edges: beside them lie numbers that are no predictions",
+    "edges": "a number of edges",
+    "rises": "this counts the edges at which the map rises.",
+    "level": "this counts edges at which the map stays level. Such a map does not fall.",
+    "whole": "this compares whole bins, within which the map rises. Look right beside the edge.",
+    "falls": "the map of {n_bins} bins falls at {wanted} of its edges, but here it is {found:g}.",
     # 7.3
     "inverse": "this is 1 / T. Logits are divided by T, and a T above 1 makes predictions milder.",
     "brier": "this T minimises the Brier score. Minimise the log loss.",
@@ -49,46 +47,43 @@ SAY = {
     "order": "`{first}` stands before `{second}`, but its Spearman correlation is lower.",
 }
 
-_KNOTS = (
-    (np.array([0.0, 0.4, 1.0]), np.array([0.05, 0.5, 0.9])),
-    (np.array([0.0, 0.1, 0.25, 1.0]), np.array([0.2, 0.15, 0.6, 0.95])),
-)
-_POINTS = np.array([0.7, 0.3, 1.0, 0.4, 0.0, 0.55, 0.1, 0.2])
+# The shifts of slanted pieces in equal bins, and a map that is level.
+_SHIFTS = (np.array([0.1, 0, -0.05, -0.35, -0.25, -0.05]), np.array([0.3, 0.1, 0.2, -0.1]))
 _FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 
 
-def judge_map(answer: Any) -> str | None:
-    """Judge exercise 7.1: a function that evaluates a PL map."""
+def judge_falls(answer: Any) -> str | None:
+    """Judge exercise 7.1: a function that counts the edges at which a map falls."""
     function = answers.as_function(answer)
-    for knots, heights in _KNOTS:
-        shown = SAY["call"].format(count=len(_POINTS), knots=knots.tolist())
-        result = answers.call(function, _POINTS, knots, heights, shown=shown)
-        found = answers.as_numbers(result, SAY["one each"], len(_POINTS))
-        if problem := _map_problem(found, knots, heights):
-            return problem
+    for shifts in (*_SHIFTS, None):
+        n_bins, step = (8, np.zeros(7)) if shifts is None else (len(shifts), np.diff(shifts))
+        shown = SAY["call"].format(n_bins=n_bins)
+        result = answers.call(function, _curve(shifts), n_bins, shown=shown)
+        found, wanted = answers.as_number(result, SAY["edges"]), np.sum(step < 0)
+        if found != wanted:
+            slips = {
+                "rises": np.sum(step > 0),
+                "level": np.sum(step <= 0),
+                "whole": np.sum(step + 1 / n_bins < 0),
+            }
+            slip = answers.slip_of(found, slips, 0) or "falls"
+            return SAY[slip].format(n_bins=n_bins, wanted=wanted, found=found)
     return None
 
 
-def _map_problem(found: NDArray[Any], knots: NDArray[Any], heights: NDArray[Any]) -> str | None:
-    wanted = np.interp(_POINTS, knots, heights)
-    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
-        return None
-    left = np.searchsorted(knots, _POINTS, side="right") - 1
-    nearest = np.abs(_POINTS[:, np.newaxis] - knots).argmin(axis=1)
-    inner = np.interp(logit(_POINTS), logit(knots), logit(heights))
-    slips = {
-        "swapped": np.interp(_POINTS, heights, knots),
-        "steps": heights[left],
-        "nearest": heights[nearest],
-        "one line": heights[0] + (heights[-1] - heights[0]) * _POINTS,
-        "logits": expit(inner),
-    }
-    if slip := answers.slip_of(found, slips, _FOUR_DIGITS):
-        return SAY[slip]
-    if np.allclose(np.sort(found), np.sort(wanted), rtol=0, atol=_FOUR_DIGITS):
-        return SAY["sorted"]
-    worst = int(np.argmax(np.abs(found - wanted)))
-    return SAY["off"].format(p=_POINTS[worst], wanted=wanted[worst], found=found[worst])
+def _curve(shifts: FloatVector | None) -> Callable[[Any], FloatVector]:
+    """Return a map of slanted pieces in equal bins, or one that says 0.5 of everybody."""
+
+    def curve(prob: Any) -> FloatVector:
+        p = np.asarray(prob, dtype=np.float64)
+        if np.any((p < 0) | (p > 1)):
+            raise ValueError(SAY["outside"])
+        if shifts is None:
+            return np.full(p.shape, 0.5)
+        index = np.minimum((p * len(shifts)).astype(int), len(shifts) - 1)
+        return np.asarray(p + shifts[index])
+
+    return curve
 
 
 @lru_cache(maxsize=1)
@@ -175,14 +170,15 @@ def judge_ranking(answer: Any) -> str | None:
 
 CHECKS = {
     "7.1": Check(
-        task="Evaluate a PL map",
-        variable="pl_map",
-        judge=judge_map,
+        task="Count the falls",
+        variable="falls",
+        judge=judge_falls,
         hints=(
-            "Between two knots the map is a straight line from one height to the next.",
-            "`np.interp` does this. Its arguments are where to look, the knots, and the heights.",
+            "With 15 bins the inner edges are 1/15, 2/15, and so on up to 14/15.",
+            "Let `edges = np.arange(1, n_bins) / n_bins`, and count where `curve(edges + 1e-9)` is "
+            "lower than `curve(edges - 1e-9)`.",
         ),
-        praise="this one line of code is the whole family PL.",
+        praise="at each of these edges a higher stated chance gets a lower meaning.",
     ),
     "7.2": Check(
         task="Build a lucky map",
@@ -230,11 +226,13 @@ PREDICTIONS = {
         outcome="about 50",
         why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
         "of the two bins stray by five points each, and the two patients differ by one point.",
-        tells=(r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)",),
+        tells=(
+            r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
+        ),
     ),
     "7a": Prediction(
-        question="How many times as far from the truth are 15 bins as two joined pieces?",
-        options=("half as far", "as far", "twice as far", "five times as far"),
+        question="How much farther from the truth are 15 bins than two joined pieces?",
+        options=("a little farther", "twice as far", "five times as far"),
         outcome="twice as far",
         why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
         "where two pieces meet they must agree. A few numbers that are fitted to many "

@@ -3,7 +3,7 @@
 from calibkit_course.learn import table
 from calibkit_course.lesson08.explorer import outlier_hunter
 from calibkit_course.lesson08.figures import compare_bins
-from calibkit_course.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected
+from calibkit_course.lesson08.trials import mean_of_bin_tests, mean_tce, powers, rejected, verdicts
 from calibkit_course.lesson08.view import Hunt, outlier_hunter_view
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "powers",
     "rejected",
     "table",
+    "verdicts",
 ]

@@ -34,6 +34,7 @@ SAY = {
     "case": "{hits} events in {count} trials",
     "each": "one p-value per probability",
     "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
+    "upper tail": "this counts only outcomes from {hits} on. Unlikely ones lie on both sides.",
     "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
     "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
     "likely than the observed one.",
@@ -129,6 +130,7 @@ def _p_value_problem(found: FloatVector, hits: int, count: int, prob: FloatVecto
     slips = {
         "doubled": np.minimum(1, 2 * np.minimum(lower, upper)),
         "lower tail": lower,
+        "upper tail": upper,
         "one tail": np.minimum(lower, upper),
         "one outcome": own,
         "strict": wanted - own,
@@ -344,12 +346,16 @@ PREDICTIONS = {
         tells=(r"get away|about half of the over-confident|\b97\b",),
     ),
     "8b": Prediction(
-        question="A perfect model in ten bins gets 16 times as many predictions. Its TCE…",
-        options=("falls", "stays", "rises"),
-        outcome="rises",
+        question="A perfect model with 500 predictions has a TCE of 9 % in ten bins. How large is "
+        "it with 8,000 predictions?",
+        options=("about 2 %", "about 9 %", "about 20 %", "about 45 %"),
+        outcome="about 45 %",
         why="The test compares a prediction with the mean of its bin. They differ, and more events "
         "make the test sharper. It then sees a difference that is no miscalibration.",
-        tells=(r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",),
+        tells=(
+            r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",
+            r"\b4[56](\.\d)? ?%|nearly (a )?half of (them|its predictions)",
+        ),
     ),
     "8c": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",

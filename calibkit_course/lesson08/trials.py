@@ -1,6 +1,6 @@
 """What the cells of lesson 08 measure and print. Lesson 08."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,18 @@ from calibkit.fakes import LogitDistortion
 from calibkit.reliability import reliability_table
 from calibkit.significance import binomial_p_values, test_based_calibration_error
 from calibkit.types import FloatVector
+
+
+def verdicts(hits: int, count: int, stated: Sequence[float]) -> str:
+    """Say of each stated probability how likely it makes what came in a bin.
+
+    >>> print(verdicts(9, 40, [0.1, 0.2]))
+    stated 0.1: expected  4 of 40, p-value 0.015
+    stated 0.2: expected  8 of 40, p-value 0.693
+    """
+    found = zip(stated, binomial_p_values(hits, count, stated), strict=True)
+    lines = (f"stated {q}: expected {count * q:2.0f} of {count}, p-value {p:.3f}" for q, p in found)
+    return "\n".join(lines)
 
 
 def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any) -> float:

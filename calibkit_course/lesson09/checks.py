@@ -267,14 +267,15 @@ PREDICTIONS = {
     ),
     "9b": Prediction(
         question="One model is exactly right about events of 50 %. Another says 1 % where 2 % "
-        "happen. Which has the smaller ECE on average, from 6,000 predictions?",
-        options=("the right one", "the wrong one", "both the same"),
-        outcome="the wrong one",
-        why="Near zero all distances are short: the wrong one is off by a hundredth. The right one "
-        "shows what chance makes of events that come half of the time, and that is more.",
+        "happen. Both are measured on 6,000 predictions. In how many of a hundred such pairs has "
+        "the second the smaller ECE?",
+        options=("about 5", "about 65", "about 95"),
+        outcome="about 65",
+        why="Near zero all distances are short: the wrong one is off by about a hundredth. What "
+        "chance makes of events that come half of the time strays, and is more in 67 of 100.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
-            r"factor of two is the better",
+            r"factor of two is the better|two (pairs )?(of|in) three|\b67 ?%",
         ),
     ),
     "9c": Prediction(

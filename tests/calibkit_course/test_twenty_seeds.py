@@ -187,7 +187,7 @@ def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
         model.fit(sample.y_prob, sample.y_true)
     edges = np.arange(1, 15) / 15
     jumps, bends = (m.curve(edges + 1e-6) - m.curve(edges - 1e-6) for m in (stairs, bend))
-    return bool(jumps.min() < -0.01) and bool(np.abs(bends).max() < 1e-3)
+    return 4 <= np.sum(jumps < -0.001) <= 10 and bool(np.abs(bends).max() < 1e-3)
 
 
 def an_edge_makes_the_bed_nearly_a_toss_up(seed: int) -> bool:
@@ -256,11 +256,11 @@ def only_the_ratio_says_the_same_in_all_worlds(seed: int) -> bool:
 
 
 def the_model_wrong_by_a_factor_of_two_has_the_smaller_error(seed: int) -> bool:
-    means = []
+    pairs = []
     for said, happens in ((0.5, 0.5), (0.01, 0.02)):
         model = GaussianDiscriminant(said, deployed=happens)
-        means.append(np.mean([ece(model.sample(6000, 100 * seed + k), 10) for k in range(100)]))
-    return means[1] < means[0]
+        pairs.append([ece(model.sample(6000, 100 * seed + k), 10) for k in range(100)])
+    return bool(0.5 < np.mean(np.array(pairs[1]) < pairs[0]) < 0.8)
 
 
 def who_knows_nothing_beats_who_is_right_about_rare_events(seed: int) -> bool:

@@ -11,7 +11,7 @@ from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course.lesson06 import checks as judges, null_ece, squares
 
-# --- 6.1 ---------------------------------------------------------------------------------------
+# --- 6.4 ---------------------------------------------------------------------------------------
 
 DATA = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
 EVEN = LogitDistortion().sample(1000, rng=1).y_prob
@@ -25,7 +25,7 @@ def rounds(chance: Any = DATA.y_prob, bins: Any = 5, prob: Any = DATA.y_prob) ->
     return np.abs((drawn - prob) @ np.eye(table.n_bins)[index]).sum(axis=1) / 1000
 
 
-# --- 6.3 ---------------------------------------------------------------------------------------
+# --- 6.2 ---------------------------------------------------------------------------------------
 
 C = (np.arange(64_000) + 0.5) / 64_000
 P = SyntheticShape.with_error("stairs", 0.05).predict(C)
@@ -52,7 +52,7 @@ def equal_width() -> list[float]:
     return [float(np.abs(np.bincount(one, P - C)).sum() / len(P)) for one in index]
 
 
-# --- 6.4 ---------------------------------------------------------------------------------------
+# --- 6.3 ---------------------------------------------------------------------------------------
 
 SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
 CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
@@ -89,7 +89,7 @@ def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
     return total / count.sum()
 
 
-# --- 6.2 ---------------------------------------------------------------------------------------
+# --- 6.1 ---------------------------------------------------------------------------------------
 
 REVIEW = (
     "Purely by luck: with 1,000 images two perfect networks differ more than that. "
@@ -98,7 +98,7 @@ REVIEW = (
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "6.1": [
+    "6.4": [
         (ck.expected_calibration_error(DATA.y_true, DATA.y_prob, bins=5), "Redraw them from `p`"),
         (0.0, "does not show 0"),
         (rounds(DATA.true_prob).mean(), "what the true model shows"),
@@ -120,7 +120,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (14_900.5, "whole number"),
         ("many", "a number"),
     ],
-    "6.3": [
+    "6.2": [
         ([0.05] * 6, "Average inside the bin first"),
         (refined(lambda gap: float(gap.mean())), "signs cancel across bins"),
         (refined(lambda gap: float(-gap.mean())), "signs cancel across bins"),
@@ -133,7 +133,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (refined(lambda gap: float(np.abs(gap).mean()))[:5], "5"),
         (0.05, "six numbers"),
     ],
-    "6.4": [
+    "6.3": [
         (CHOICE.best_n_bins_, "17 bins have the lowest score"),
         (int(WITHIN[-1]), "not the smallest"),
         (CHOICE.n_bins_ - 1, "position in the list"),
@@ -165,25 +165,25 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
         (0.01, "a function"),
     ],
-    "6.2": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
+    "6.1": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "6.1": [
+    "6.4": [
         rounds().mean(),
         ck.null_level(
             ck.expected_calibration_error, DATA.y_true, DATA.y_prob, bins=5, n_draws=4000, rng=5
         ).mean,
     ],
     "6.5": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
-    "6.3": [
+    "6.2": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
-    "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
+    "6.3": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
     "6.6": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
-    "6.2": [REVIEW],
+    "6.1": [REVIEW],
 }
 
 

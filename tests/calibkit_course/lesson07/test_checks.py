@@ -23,34 +23,18 @@ from calibkit_course.lesson07 import (
 # --- 7.1 ---------------------------------------------------------------------------------------
 
 
-def by_hand(p: Any, knots: Any, heights: Any) -> Any:
-    """Evaluate the map from its formula, one prediction at a time."""
-    values = []
-    for x in p:
-        j = min(sum(knot <= x for knot in knots[1:]), len(knots) - 2)
-        share = (x - knots[j]) / (knots[j + 1] - knots[j])
-        values.append((1 - share) * heights[j] + share * heights[j + 1])
-    return values
+def beside(compare: Any, first: int = 1) -> Any:
+    """Return a function that compares a map behind and before its edges."""
+
+    def answer(curve: Any, n_bins: int) -> Any:
+        edges = np.arange(first, n_bins) / n_bins
+        return np.sum(compare(curve(edges + 1e-9), curve(edges - 1e-9)))
+
+    return answer
 
 
-def steps(p: Any, knots: Any, heights: Any) -> Any:
-    return heights[np.searchsorted(knots, p, side="right") - 1]
-
-
-def nearest(p: Any, knots: Any, heights: Any) -> Any:
-    return heights[np.abs(p[:, None] - knots).argmin(axis=1)]
-
-
-def in_logits(p: Any, knots: Any, heights: Any) -> Any:
-    with np.errstate(divide="ignore"):
-        x, u, v = (np.clip(logit(q), -36.84136, 36.84136) for q in (p, knots, heights))
-    return expit(np.interp(x, u, v))
-
-
-def spoil(p: Any, knots: Any, heights: Any) -> Any:
-    value = np.interp(p, knots, heights)
-    p.sort()
-    return value
+def one_by_one(curve: Any, n_bins: int) -> int:
+    return sum(bool(curve(k / n_bins) < curve(k / n_bins - 1e-7)) for k in range(1, n_bins))
 
 
 # --- 7.3 ---------------------------------------------------------------------------------------
@@ -81,21 +65,14 @@ def from_pl3() -> float:
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "7.1": [
-        (lambda p, knots, heights: np.interp(p, heights, knots), "changed places"),
-        (steps, "height of the left knot"),
-        (nearest, "nearest knot"),
-        (lambda p, knots, heights: heights[0] + (heights[-1] - heights[0]) * p, "inner knots"),
-        (in_logits, "which is PL3"),
-        (lambda p, knots, heights: np.interp(np.sort(p), knots, heights), "another order"),
-        (lambda p, knots, heights: np.interp(p, knots, heights) ** 2, "the map should be"),
-        (lambda p, knots, heights: 0.5, "one number per prediction"),
-        (lambda p, knots, heights: np.interp(p, knots, heights)[:2], "2"),
-        (spoil, "changes its input"),
-        (lambda p, knots, heights: np.interp(p, knots, heights) + 7e-5, "but here it is"),
-        (lambda p, knots, heights: np.interp(p, knots, heights)[:, None], "a table of one column"),
-        (lambda p, knots, heights: None, "should return one number per prediction"),
-        (lambda p: p, "your function raised"),
-        (0.5, "a function"),
+        (beside(np.greater), "at which the map rises"),
+        (beside(np.less_equal), "does not fall"),
+        (beside(np.less, first=0), "0 and 1 are no inner edges"),
+        (lambda curve, n: np.sum(np.diff(curve(np.arange(n) / n)) < 0), "whole bins"),
+        (lambda curve, n: 5, "falls at 3 of its edges, but here it is 5"),
+        (lambda curve, n: np.array([True, False]), "a number of edges"),
+        (lambda curve, n: None, "returns nothing"),
+        (6, "a function"),
     ],
     "7.3": [
         (1 / temperature(), "this is 1 / T"),
@@ -134,11 +111,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "7.1": [
-        lambda p, knots, heights: np.interp(p, knots, heights),
-        by_hand,
-        lambda p, knots, heights: np.interp(p, knots, heights).round(4),
-    ],
+    "7.1": [beside(np.less), one_by_one, lambda curve, n: float(beside(np.less)(curve, n))],
     "7.3": [temperature(), from_pl3(), 2.38, round(temperature(), 3)],
     "7.2": [lesson07.LUCKY + 0.1 + 0.05 * np.repeat([1, -1], 5)],
     "7.4": [

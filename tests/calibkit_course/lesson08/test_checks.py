@@ -80,6 +80,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (by_law(lambda law, k, n: np.minimum(1, 2 * np.minimum(law.cdf(k), law.sf(k - 1)))),
          "another test"),
         (by_law(lambda law, k, n: law.cdf(k)), "only outcomes up to 3"),
+        (by_law(lambda law, k, n: law.sf(k - 1)), "only outcomes from 3 on"),
         (by_law(lambda law, k, n: np.minimum(law.cdf(k), law.sf(k - 1))), "one tail"),
         (by_law(lambda law, k, n: law.pmf(k)), "alone"),
         (lambda k, n, p: by_sums(k, n, p) - stats.binom.pmf(k, n, p), "count the observed"),
