@@ -321,7 +321,7 @@ PREDICTIONS = {
         outcome="Platt",
         why="She bets where the map ends, and there the games are few. A free map says what so few "
         "of them happened to do, and a rigid one what all games say together. That beta comes "
-        "second is luck: it leaves out two bets, and both would have won.",
+        "second, by 2, is luck.",
         tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
     ),
     "11i": Prediction(

@@ -255,9 +255,9 @@ CHECKS = {
         variable="my_report",
         rubric=REPORT,
         hints=(
-            "The first sentence says how many rows there are, which error they show, its interval "
-            "without the share of chance, and what a calibrated model would show. All three stand "
-            "in the third answer, `bets['calibration']`.",
+            "The first sentence says how many rows, which error, its interval without the share of "
+            "chance, and what a calibrated model would show. All but the first stand in the third "
+            "answer, `bets['calibration']`.",
             "The second sentence says which way the model is wrong, what trust costs beside no "
             "model, and whether this may be chance. The third says which repair gains how much "
             "on held-out rows, with its interval.",
