@@ -284,6 +284,15 @@ PREDICTIONS = {
         "and T falls as far as you let it.",
         tells=(r"no lower bound|(?-i:T) (falls|goes) (to|below|as)\b",),
     ),
+    "10g": Prediction(
+        question="As trained, the network books 133 wrong digits unseen. Cooled, it gives the same "
+        "answers. How many wrong ones does it book unseen now?",
+        options=("about 90", "about 45", "about 10"),
+        outcome="about 10",
+        why="Its errors were sure ones, above 95 %. Divided by T, most of them fall below, and go "
+        "to the clerk; so do many right answers.",
+        tells=(r"\b9 came|about 10 wrong|clerk; so do",),
+    ),
     "10d": Prediction(
         question="Half of each label was spread over all classes. The T that repairs this network "
         "is…",

@@ -315,13 +315,14 @@ PREDICTIONS = {
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
     "11j": Prediction(
-        question="By the ECE of 2019, isotonic regression is the best repair, and for the seasons "
-        "that follow it promises 52. What does it pay?",
-        options=("about 50", "about 20", "less than nothing"),
-        outcome="less than nothing",
-        why="Its highest steps are shares of few games, and such teams lose more often than it "
-        "says. An ECE forgives what is right on average; a bet is settled game by game.",
-        tells=(r"less than nothing|isotonic[^.]{0,60}(loses money|pays less)",),
+        question="Three seasons of games fit the repairs. By which forecasts would the bettor "
+        "have won most in the seasons 2020 to 2022?",
+        options=("as it is", "Platt", "beta", "isotonic", "histogram"),
+        outcome="Platt",
+        why="She bets where the map ends, and there the games are few. A free map says what so few "
+        "of them happened to do, and a rigid one what all games say together. That beta comes "
+        "second, by 2, is luck.",
+        tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
     ),
     "11i": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "

@@ -315,7 +315,7 @@ PREDICTIONS = {
         "512 dogs do the robots drive past now?",
         options=("about 20", "about 40", "about 60", "about 80"),
         outcome="about 20",
-        why="It has two numbers for each class, so that it can raise dogs without raising cats.",
+        why="It has two numbers for each class, so that it can raise dogs and lower cats.",
         tells=(r"\b20 (dogs|instead)|raise dogs",),
     ),
     "12c": Prediction(

@@ -323,6 +323,15 @@ PREDICTIONS = {
         "less is true. Its highest numbers are less wrong.",
         tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
     ),
+    "13g": Prediction(
+        question="At 9 to 1 the forecasts as they stand ask for 166 bets. How many are left after "
+        "the repair?",
+        options=("about 150", "about 100", "about 50"),
+        outcome="about 50",
+        why="Most of her teams stand just above 0.9. A small error moves many bets where many "
+        "stand close to the line.",
+        tells=(r"two (bets )?of three|\b52\b[^.]{0,40}bets|stand close to the line",),
+    ),
     "13c": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "
         "beds away. What trusting it wins per patient…",

@@ -255,9 +255,9 @@ CHECKS = {
         variable="my_report",
         rubric=REPORT,
         hints=(
-            "The first sentence says how many rows there are, which error they show with its "
-            "interval, and what a calibrated model would show. All three stand "
-            "in the third answer, `bets['calibration']`.",
+            "The first sentence says how many rows, which error, its interval without the share of "
+            "chance, and what a calibrated model would show. All but the first stand in the third "
+            "answer, `bets['calibration']`.",
             "The second sentence says which way the model is wrong, what trust costs beside no "
             "model, and whether this may be chance. The third says which repair gains how much "
             "on held-out rows, with its interval.",
@@ -313,8 +313,8 @@ PREDICTIONS = {
         "give an answer?",
         options=("alignment", "calibration", "costs", "repair"),
         outcome="calibration",
-        why="Its error is so large that 120 rows show it. To see that labels and predictions "
-        "belong together takes more, and so do the costs.",
+        why="Its error is so large that 60 rows raise suspicion and 120 show it. To see that "
+        "labels and predictions belong together takes more, and so do the costs.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
     "14f": Prediction(
@@ -325,6 +325,15 @@ PREDICTIONS = {
         why="That the forecasts are wrong is nearly certain, but her purse asks another question. "
         "With 48 lost bets of 478 she would be even, and chance moves that count by six or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
+    ),
+    "14g": Prediction(
+        question="Her 478 bets have lost 82 in all. What had the 217 of the first three seasons "
+        "brought her?",
+        options=("lost about 80", "lost about 40", "won about 20"),
+        outcome="won about 20",
+        why="Chance moves the sum of 217 such bets by 44 either way, and hid the error for three "
+        "seasons. An audit of costs can see no more than what has been paid.",
+        tells=(r"\+17|had won|hid the error|no loss to be seen",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
