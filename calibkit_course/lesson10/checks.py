@@ -311,12 +311,4 @@ PREDICTIONS = {
         "after scaling is how well a network tells classes apart.",
         tells=(r"at a price|focal[^.]{0,60}(price|worse|higher|loses)",),
     ),
-    "10f": Prediction(
-        question="Without noise, label smoothing has the highest ECE of all nine ways. After "
-        "temperature scaling, its log loss is…",
-        options=("lower than plain training's", "the same", "higher than plain training's"),
-        outcome="lower than plain training's",
-        why="It was under-confident, and heat repairs that. The ECE foretold the opposite.",
-        tells=(r"label smoothing[^.]{0,60}(lower|wins|best)|ECE foretold",),
-    ),
 }

@@ -3,8 +3,8 @@
 from calibkit_course.learn.exercises import Rubric
 
 MODEL = (
-    "On 8,886 predictions the expected calibration error is 0.0355, without its share of chance "
-    "0.0252 to 0.0409 (90 % interval), where a calibrated model would show 0.0097. The forecasts "
+    "On 8,886 rows the expected calibration error is 0.0355, without its share of chance "
+    "0.0252 to 0.0409 (90 % interval), and a calibrated model shows 0.0097. The forecasts "
     "are too high: at 9 to 1 trust costs 0.670 per game, no model 0.661, perhaps by chance (90 % "
     "interval -0.0038 to 0.0223). Temperature scaling gains 0.0046 in log loss on held-out "
     "rows (90 % interval 0.0029 to 0.0064)."
