@@ -21,10 +21,10 @@ DRAWING = {"plot", "auditing", "cli", "doctor", "__main__"}  # what stands on th
 HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "polars", "IPython", "pooch"}
 HEAVY |= {"sklearn", "joblib"}
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
-LONGEST_LESSON = 1100  # lines of a whole folder; its files divide it as reads best
+LONGEST_LESSON = 1110  # lines of a whole folder; its files divide it as reads best
 # Lesson 10 holds its networks, and all that uses torch; lesson 13 three games, their exact values
 # and two explorers. Nothing else needs them.
-LONGER_LESSONS = {"lesson10": 1950, "lesson11": 1200, "lesson13": 1700}
+LONGER_LESSONS = {"lesson10": 1950, "lesson11": 1200, "lesson13": 1710}
 HOUSES = ("calibkit", "calibkit_course")
 
 
