@@ -58,6 +58,7 @@ def by_sums(
     level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
     middle = float((logit(prob) - slope.lever)[0])
     scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]])
+    scores[:, 1] *= slope.sd > 0  # equal predictions have no slope; what is left is rounding
     promised = np.array([level.sd, slope.sd])
     z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
     chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())

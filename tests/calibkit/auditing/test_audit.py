@@ -599,6 +599,12 @@ def test_statistics_of_large_groups_and_of_unequal_ties() -> None:
     label = (rng.random(10_000) < prob) * 1.0
     z = abs(label.mean() - 0.4 - 0.01) / np.hypot(np.sqrt(0.24 / 10_000), 0.002)
     assert groups._p_values(prob, label, others, 9, rng)[1] == pytest.approx(2 * norm.sf(z))
+    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
+    part = np.arange(1500) % 3 == 0
+    said = np.where(part, clustered_rows.shifted(made.y_prob, 0.8), made.y_prob)
+    rows = rows_of(made.y_true, said, groups=part, cluster=made.cluster)
+    two = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+    assert two is not None and 1e-6 > two.p_differs[0] == pytest.approx(two.p_differs[1])
     # One pair, and three pairs that weigh a half each.
     found = dependence._agreement(np.arange(1.0, 6), np.ones(5), np.array([0, 0, 1, 1, 1]))
     assert found == pytest.approx(((2 + 47 / 2) / np.sqrt(1 + 3 / 4), (2 + 47 / 2) / (1 + 3 / 2)))

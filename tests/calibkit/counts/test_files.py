@@ -262,6 +262,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "label in words": ("y,p\nno,.5\n", {}, "label 'no' .*--positive"),
     "positive never": ("y,p\nno,.5\n", {"positive": "Yes"}, "'Yes' never occurs"),
     "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
+    "many columns": (",".join(f"c{i}" for i in range(51)) + "\n", {}, "'c49' and 1 more"),
     "twice": ("y,p,p\n1,.5,.5\n", {}, "'p' is there more than once"),
     "short row": ("y,p\n1,.5\n0\n", {}, "row 2: a row has 1 values, but there are 2 columns: '0'"),
     "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),

@@ -263,6 +263,8 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert "nowhere worse" in curve.describe()
     assert not len(murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring())
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
+    often = murphy_curve(np.arange(16) // 2 % 2, np.linspace(0.1, 0.9, 16))
+    assert len(often.worse_than_ignoring()) == 5 and " and 2 more (" in often.describe()
     # Certain predictions are no ends of pieces of their own.
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
 
@@ -328,6 +330,10 @@ def test_weights_clusters_and_order_of_net_benefit() -> None:
     for equal_or_worse in (prob, np.where(labels == 1, prob / 2, prob)):  # it never wins
         curve = decision_curve(labels, prob, against=equal_or_worse)
         assert np.isnan(curve.difference_low).all()
+    for won in (4, 5):  # of fifteen rows that decide
+        model = np.where(np.arange(15) < won, 0.9, 0.1)
+        curve = decision_curve([1] * 15, model, against=1 - model, thresholds=[0.5])
+        assert np.isfinite(curve.difference_low) == (won == 5)
 
 
 @pytest.mark.long
