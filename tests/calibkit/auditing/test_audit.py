@@ -139,6 +139,11 @@ def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
     assert "shifted by one" in report["alignment"].sentence
     shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
     assert "shuffled" in shuffled["alignment"].sentence
+    label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
+    found = alignment_of(
+        rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
+    )
+    assert found.verdict == "alignment unclear"
 
 
 @pytest.mark.long

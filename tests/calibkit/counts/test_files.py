@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.counts import CountTable, PredictionFileError, count_file, count_files, csv_files
+from calibkit.counts import (
+    CountTable,
+    PredictionFileError,
+    count_file,
+    count_files,
+    csv_files,
+    monitor_files,
+)
+from calibkit.significance import Monitor
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
 
@@ -347,6 +355,8 @@ def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
     wanted = rf"row group {row // 1000}.*{words.format(row=f'{row + 1:,}')}"
     assert_refused(path, wanted)
+    with pytest.raises(PredictionFileError, match=wanted):  # by one worker, all row groups in turn
+        monitor_files(Monitor(), [path], label="y", prob="p")
 
 
 @pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])

@@ -263,8 +263,8 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert "nowhere worse" in curve.describe()
     assert not len(murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring())
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
-    often = murphy_curve(np.arange(16) // 2 % 2, np.linspace(0.1, 0.9, 16))
-    assert len(often.worse_than_ignoring()) == 5 and " and 2 more (" in often.describe()
+    often = murphy_curve(np.arange(17) // 2 % 2, np.linspace(0.1, 0.9, 17))
+    assert len(often.worse_than_ignoring()) == 4 and " and 1 more (" in often.describe()
     # Certain predictions are no ends of pieces of their own.
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
 
