@@ -193,9 +193,8 @@ def test_the_order_of_rows_does_not_matter(k: int) -> None:
     groups = np.arange(300) % 3
     order = np.random.default_rng(0).permutation(300)
     one = of(case, settings=QUICK, groups=groups)
-    two = audit(
-        case.y_true[order], case.y_prob[order], groups=groups[order], rng=11, settings=QUICK
-    )
+    y, p = case.y_true[order], case.y_prob[order]
+    two = audit(y, p, groups=groups[order], rng=11, settings=QUICK)
     assert one.text() == two.text()
     for a, b in zip(one.answers, two.answers, strict=True):
         assert a.numbers == pytest.approx(b.numbers, abs=1e-12, nan_ok=True)

@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.counts import (
-    CountTable,
-    PredictionFileError,
-    count_file,
-    count_files,
-    csv_files,
-    monitor_files,
-)
+from calibkit.counts import CountTable, PredictionFileError, count_file, count_files, monitor_files
 from calibkit.significance import Monitor
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
@@ -186,8 +179,8 @@ def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_files, "LONGEST_LINE", 4096)
-    monkeypatch.setattr(csv_files, "_VALUES", 1400)
+    monkeypatch.setattr("calibkit.counts.csv_files.LONGEST_LINE", 4096)
+    monkeypatch.setattr("calibkit.counts.csv_files._VALUES", 1400)
 
 
 @pytest.mark.usefixtures("small_blocks")

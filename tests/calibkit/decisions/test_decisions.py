@@ -487,9 +487,7 @@ def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
     plot = pytest.importorskip("calibkit.plot")
     labels, prob = binary_data(300)
     settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    report = audit(
-        labels, prob, costs={"false positive": 1, "false negative": 20}, settings=settings
-    )
+    report = audit(labels, prob, costs={"fp": 1, "fn": 20}, settings=settings)
     paid = policy_cost(labels, prob, costs=(1, 20)).value
     assert report["costs"].numbers["cost"] == paid
     ax = report.figures()["costs"].axes[0]

@@ -163,9 +163,7 @@ def test_one_piece_by_brier_score_is_a_regression_line() -> None:
     y = (rng.random(400) < 0.2 + 0.6 * p).astype(int)
     model = PiecewiseLinear(n_pieces=1, loss="brier").fit(p, y)
     slope, intercept = np.polyfit(p, y, 1)
-    np.testing.assert_allclose(
-        model.calibrate([0.0, 1.0]), [intercept, slope + intercept], atol=1e-6
-    )
+    np.testing.assert_allclose(model.calibrate([0, 1]), [intercept, slope + intercept], atol=1e-6)
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)

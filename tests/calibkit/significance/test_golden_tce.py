@@ -87,10 +87,8 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
     for n_bins, want in case["quantile"].items():
         with subtests.test(n_bins=n_bins):
             # Ours differ where bins have unequal sizes (who gets the extra one) or split a tie.
-            binning = bins.EqualMass(int(n_bins))
-            error = significance.test_based_calibration_error(
-                label, prob, bins=binning, null_draws=0
-            )
+            rule = bins.EqualMass(int(n_bins))
+            error = significance.test_based_calibration_error(label, prob, bins=rule, null_draws=0)
             if error.table.count.tolist() == want["count"]:
                 assert 100 * float(error) == pytest.approx(want["percent"], abs=1e-12)
                 compared += 1
