@@ -57,7 +57,8 @@ def by_sums(
     prob, _, rows = (part.astype(np.float64) for part in table.groups())
     level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
     middle = float((logit(prob) - slope.lever)[0])
-    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]])
+    # Equal predictions have no slope; what is left of it is rounding.
+    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]]) * [1, slope.sd > 0]
     promised = np.array([level.sd, slope.sd])
     z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
     chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())

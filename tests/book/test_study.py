@@ -321,9 +321,8 @@ def test_the_gallery_shows_who_can_express_the_stairs() -> None:
     for shape in ("square", "stairs"):
         fake = SyntheticShape.with_error(shape, gallery.ERROR)
         data = fake.sample(gallery.ROWS, gallery.SEED)
-        found = compare_evaluators(
-            data.y_true, data.y_prob, evaluators=chosen, truth=data.true_prob
-        )
+        rows = data.y_true, data.y_prob
+        found = compare_evaluators(*rows, evaluators=chosen, truth=data.true_prob)
         off[shape] = dict(zip(found.names, found.map_error, strict=True))
     assert off["square"]["Platt"] < off["square"]["15 equal-mass bins"] / 2
     assert off["stairs"]["Platt"] > 1.2 * off["stairs"]["15 equal-mass bins"]

@@ -7,16 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import book.experiments.synthetic.__main__ as tool
 from book.experiments import synthetic as study
 from book.experiments.compared import versus
-from book.experiments.synthetic import (
-    Cell,
-    DataSet,
-    StudyResult,
-    StudyTable,
-    __main__ as tool,
-    page,
-)
+from book.experiments.synthetic import Cell, DataSet, StudyResult, StudyTable, page
 from book.experiments.synthetic.claims import CLAIMS, COMPETITORS, Tables
 from book.experiments.synthetic.published import PRINTED_SHAPES, PUBLISHED
 from calibkit.piecewise import PiecewiseLinear

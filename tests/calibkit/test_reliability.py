@@ -148,6 +148,5 @@ def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bin
         (ck.EqualMass(n_bins), exact_equal_mass_edges(prob, n_bins)),
         (ck.Distinct(), exact_distinct_edges(prob)),
     ):
-        assert_table(
-            ck.reliability_table(labels, prob, bins=bins), exact_table(labels, prob, edges)
-        )
+        table = ck.reliability_table(labels, prob, bins=bins)
+        assert_table(table, exact_table(labels, prob, edges))

@@ -188,11 +188,9 @@ class TestRepeating:
     @given(binary(), st.integers(2, 4), st.integers(1, 20))
     @settings(max_examples=60)
     def test_repeated_rows_change_nothing(self, data: Any, times: int, n_bins: int) -> None:
-        repeated = tuple(np.tile(part, times) for part in data)
+        again = tuple(np.tile(part, times) for part in data)
         for norm in (1, 2, inf):
-            assert error(repeated, n_bins, norm) == pytest.approx(
-                error(data, n_bins, norm), abs=EPS
-            )
+            assert error(again, n_bins, norm) == pytest.approx(error(data, n_bins, norm), abs=EPS)
 
     @given(binary(), st.integers(1, 20))
     @settings(max_examples=60)

@@ -139,6 +139,11 @@ def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
     assert "shifted by one" in report["alignment"].sentence
     shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
     assert "shuffled" in shuffled["alignment"].sentence
+    label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
+    found = alignment_of(
+        rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
+    )
+    assert found.verdict == "alignment unclear"
 
 
 @pytest.mark.long
@@ -188,9 +193,8 @@ def test_the_order_of_rows_does_not_matter(k: int) -> None:
     groups = np.arange(300) % 3
     order = np.random.default_rng(0).permutation(300)
     one = of(case, settings=QUICK, groups=groups)
-    two = audit(
-        case.y_true[order], case.y_prob[order], groups=groups[order], rng=11, settings=QUICK
-    )
+    y, p = case.y_true[order], case.y_prob[order]
+    two = audit(y, p, groups=groups[order], rng=11, settings=QUICK)
     assert one.text() == two.text()
     for a, b in zip(one.answers, two.answers, strict=True):
         assert a.numbers == pytest.approx(b.numbers, abs=1e-12, nan_ok=True)
@@ -599,6 +603,12 @@ def test_statistics_of_large_groups_and_of_unequal_ties() -> None:
     label = (rng.random(10_000) < prob) * 1.0
     z = abs(label.mean() - 0.4 - 0.01) / np.hypot(np.sqrt(0.24 / 10_000), 0.002)
     assert groups._p_values(prob, label, others, 9, rng)[1] == pytest.approx(2 * norm.sf(z))
+    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
+    part = np.arange(1500) % 3 == 0
+    said = np.where(part, clustered_rows.shifted(made.y_prob, 0.8), made.y_prob)
+    rows = rows_of(made.y_true, said, groups=part, cluster=made.cluster)
+    two = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+    assert two is not None and 1e-6 > two.p_differs[0] == pytest.approx(two.p_differs[1])
     # One pair, and three pairs that weigh a half each.
     found = dependence._agreement(np.arange(1.0, 6), np.ones(5), np.array([0, 0, 1, 1, 1]))
     assert found == pytest.approx(((2 + 47 / 2) / np.sqrt(1 + 3 / 4), (2 + 47 / 2) / (1 + 3 / 2)))

@@ -17,6 +17,7 @@ from calibkit.auditing.settings import LIGHTS
 from calibkit.fakes import LogitDistortion
 from calibkit.results import write_whole
 from tests.audit_cases import make
+from tests.drawn import find
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)
 HOSTILE = [
@@ -156,9 +157,7 @@ def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> No
     sample = fake.sample(2000, rng=3)
     found = audit(sample.y_true, sample.y_prob, settings=QUICK)
     across, up = found.evidence.fitted_map() or ((), ())
-    (line,) = [
-        one for one in found.figures()["reliability"].axes[0].lines if one.get_gid() == "map"
-    ]
+    (line,) = find(found.figures()["reliability"].axes[0], "map")
     np.testing.assert_array_equal(line.get_data(), (across, up))
     table = found.evidence.band.table
     inside = np.digitize(sample.y_prob, table.edges[1:-1])
@@ -198,10 +197,8 @@ def test_figures_show_which_bins_are_outside_and_which_repair_is_chosen(
 def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
     """Warnings are errors here, and an SVG with a control character is not valid."""
     case = make("over-confident", 2, 600, 0)
-    names = ["bell\x07", "中文", "plain"]
-    report = audit(
-        case.y_true, case.y_prob, groups=[names[i % 3] for i in range(600)], settings=QUICK
-    )
+    names = ["bell\x07", "中文", "plain"] * 200
+    report = audit(case.y_true, case.y_prob, groups=names, settings=QUICK)
     assert report.groups is not None
     assert sorted(report.groups.group) == sorted(["bell\\x07", "中文", "plain"])
     axes = report.figures()["groups"].axes[0]

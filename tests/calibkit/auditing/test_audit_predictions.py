@@ -249,6 +249,10 @@ def test_a_stream_by_cluster_says_what_memory_says() -> None:
     kept = compare_rows(both, ["off", "right"])
     for part in ("low", "high"):
         assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
+    same = np.full(1500, label.mean() + 0.02)  # has no slope, also to rounding
+    found = audit_stream(in_blocks(predictions(label, same, cluster=names), 400), sample=500)
+    cox = ck.cox_test(label, same, cluster=names)
+    assert found["calibration"].numbers["p_value"] == pytest.approx(cox.p_value)
     # A sample that has one row of every cluster is one of independent rows.
     assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
     each = np.arange(1500).astype(str)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.counts import CountTable, PredictionFileError, count_file, count_files, csv_files
+from calibkit.counts import CountTable, PredictionFileError, count_file, count_files, monitor_files
+from calibkit.significance import Monitor
 from tests.calibkit.counts.test_counts import rows, same
 from tests.helpers import class_data
 
@@ -178,8 +179,8 @@ def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_files, "LONGEST_LINE", 4096)
-    monkeypatch.setattr(csv_files, "_VALUES", 1400)
+    monkeypatch.setattr("calibkit.counts.csv_files.LONGEST_LINE", 4096)
+    monkeypatch.setattr("calibkit.counts.csv_files._VALUES", 1400)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -262,6 +263,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "label in words": ("y,p\nno,.5\n", {}, "label 'no' .*--positive"),
     "positive never": ("y,p\nno,.5\n", {"positive": "Yes"}, "'Yes' never occurs"),
     "unknown column": ("a,b\n1,.5\n", {}, "column 'y' is not there. The columns are 'a', 'b'"),
+    "many columns": (",".join(f"c{i}" for i in range(51)) + "\n", {}, "'c49' and 1 more"),
     "twice": ("y,p,p\n1,.5,.5\n", {}, "'p' is there more than once"),
     "short row": ("y,p\n1,.5\n0\n", {}, "row 2: a row has 1 values, but there are 2 columns: '0'"),
     "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
@@ -346,6 +348,8 @@ def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
     wanted = rf"row group {row // 1000}.*{words.format(row=f'{row + 1:,}')}"
     assert_refused(path, wanted)
+    with pytest.raises(PredictionFileError, match=wanted):  # by one worker, all row groups in turn
+        monitor_files(Monitor(), [path], label="y", prob="p")
 
 
 @pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])

@@ -263,6 +263,8 @@ def test_a_perfect_model_is_nowhere_worse() -> None:
     assert "nowhere worse" in curve.describe()
     assert not len(murphy_curve([0, 1, 1], [2 / 3] * 3).worse_than_ignoring())
     assert murphy_curve([1], [0.3]).cost([0, 0.3, 0.5, 1]).tolist() == [0, 0, 0.5, 0]
+    often = murphy_curve(np.arange(17) // 2 % 2, np.linspace(0.1, 0.9, 17))
+    assert len(often.worse_than_ignoring()) == 4 and " and 1 more (" in often.describe()
     # Certain predictions are no ends of pieces of their own.
     assert murphy_curve([0, 1, 1], [0, 0.4, 1]).threshold.tolist() == [0, 0.4, 1]
 
@@ -328,6 +330,10 @@ def test_weights_clusters_and_order_of_net_benefit() -> None:
     for equal_or_worse in (prob, np.where(labels == 1, prob / 2, prob)):  # it never wins
         curve = decision_curve(labels, prob, against=equal_or_worse)
         assert np.isnan(curve.difference_low).all()
+    for won in (4, 5):  # of fifteen rows that decide
+        model = np.where(np.arange(15) < won, 0.9, 0.1)
+        curve = decision_curve([1] * 15, model, against=1 - model, thresholds=[0.5])
+        assert np.isfinite(curve.difference_low) == (won == 5)
 
 
 @pytest.mark.long
@@ -481,9 +487,7 @@ def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
     plot = pytest.importorskip("calibkit.plot")
     labels, prob = binary_data(300)
     settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    report = audit(
-        labels, prob, costs={"false positive": 1, "false negative": 20}, settings=settings
-    )
+    report = audit(labels, prob, costs={"fp": 1, "fn": 20}, settings=settings)
     paid = policy_cost(labels, prob, costs=(1, 20)).value
     assert report["costs"].numbers["cost"] == paid
     ax = report.figures()["costs"].axes[0]

@@ -199,9 +199,8 @@ def test_like_the_library_of_source_003(case):
     y, p = golden_data(case["data"])
     kind = ck.EqualMass if case["bins"] == "equal_mass" else ck.EqualWidth
     view = VIEWS[case["mode"]] if p.ndim == 2 else None
-    found = debiased_calibration_error(
-        y, p, view=view, bins=kind(case["n_bins"]), norm=case["norm"]
-    )
+    bins = kind(case["n_bins"])
+    found = debiased_calibration_error(y, p, view=view, bins=bins, norm=case["norm"])
     # For norm 1 it draws 1000 frequencies per bin; here is a formula.
     tolerance = 1e-12 if case["norm"] == 2 else 2e-3
     assert float(found) == pytest.approx(case["error"], abs=tolerance)

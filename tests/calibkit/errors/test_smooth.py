@@ -118,9 +118,8 @@ def test_no_lipschitz_test_function_sees_more(seed: int) -> None:
     prob, residual = prob[order], (labels - prob)[order]
     slopes = np.eye(60)[1:] - np.eye(60)[:-1]
     limits = np.tile(np.diff(prob), 2)
-    sup = optimize.linprog(
-        -residual / 60, np.concatenate([slopes, -slopes]), limits, bounds=(-1, 1)
-    )
+    sides = np.concatenate([slopes, -slopes])
+    sup = optimize.linprog(-residual / 60, sides, limits, bounds=(-1, 1))
     error = smooth_calibration_error(labels[order], prob).value
     assert -sup.fun <= error * (1 + STEEP * np.abs(residual).mean()) + 1e-6
     assert -sup.fun > 0.3 * error  # and it is no bound by being far off

@@ -111,9 +111,7 @@ def test_the_steps_of_the_stairs() -> None:
     top = c = np.linspace(0.98, 1, 20_001)
     top = c[stairs.predict(c) == 1]
     assert float(stairs.true_map(1.0)) == pytest.approx((top[0] + 1) / 2, abs=1e-5)
-    assert float(stairs.true_map(0.0)) == 0 and float(stairs.true_map(2 / 3)) == pytest.approx(
-        2 / 3
-    )
+    assert stairs.true_map(np.array([0, 2 / 3])) == pytest.approx([0, 2 / 3])
 
 
 @pytest.mark.parametrize(

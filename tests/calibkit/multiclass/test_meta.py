@@ -177,9 +177,8 @@ class TestWeights:
     def test_a_row_of_weight_two_is_that_row_twice_in_one_fold(self):
         rows = np.arange(600)
         copies = rows.repeat(self.TIMES)
-        weighted = Calibrated(GaussianNB(), cv=self.splits(rows)).fit(
-            X, Y, sample_weight=self.TIMES
-        )
+        weighted = Calibrated(GaussianNB(), cv=self.splits(rows))
+        weighted.fit(X, Y, sample_weight=self.TIMES)
         repeated = Calibrated(GaussianNB(), cv=self.splits(copies)).fit(X[copies], Y[copies])
         np.testing.assert_allclose(
             weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-9

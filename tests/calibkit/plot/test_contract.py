@@ -1,6 +1,7 @@
 """What all figures hold to: manners, elements, words, and a size for a page."""
 
 import io
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -203,3 +204,6 @@ def test_gaps_outside_the_band_point_to_their_side() -> None:
         (marks,) = find(ax, label)
         assert np.allclose(marks.get_xydata(), [at]), label
     assert find(ax, "within chance") == []
+    names = np.array(["a" * 28, "b" * 29])  # a longer one is cut
+    ax = plot.audit_groups(replace(REPORT.groups, group=names))
+    assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 27 + "…"]

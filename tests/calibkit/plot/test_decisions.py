@@ -27,6 +27,14 @@ class TestMurphy:
         x, y = one(ax, "ignoring").get_data()
         assert np.array_equal(y, CURVE.ignoring(x))
         assert one(ax, "mark").get_xdata()[0] == 0.2
+        assert [f"{tick:.1f}" for tick in ax.get_xticks()] == [
+            "0.0",
+            "0.2",
+            "0.4",
+            "0.6",
+            "0.8",
+            "1.0",
+        ]
         assert_nothing_is_cut_off(ax)
 
     def test_each_curve_has_two_codes(self):

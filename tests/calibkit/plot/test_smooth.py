@@ -1,5 +1,6 @@
 """The diagram of the smooth calibration error: what the artists hold."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -50,6 +51,9 @@ def test_a_smooth_curve_has_both_bands_above_the_rows_of_each_outcome(scale: str
     everywhere, point = (band.get_paths()[0].get_extents().height for band in find(ax, "band"))
     assert everywhere >= point
     (strip,) = ax.child_axes
+    assert strip.lines[0].get_ydata() == [0, 0]
+    small = plot.smooth_curve(curve, scale=scale, ax=plt.subplots(1, 4)[1][0])
+    assert 3 <= len(small.get_xticks()) < len(ax.get_xticks())
     sums = []
     for bars in find(strip, "outcomes"):
         heights = [np.ptp(path.vertices[:, 1]) for path in bars.get_paths()]

@@ -9,7 +9,7 @@ from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.plot._cumulative import _CRITICAL
-from calibkit.plot._tested import _outline
+from calibkit.plot._tested import _SIDE, _STRIP, _outline
 from calibkit.significance import cumulative_differences, test_based_calibration_error
 from calibkit.significance.cumulative import brownian_supremum_tail
 from tests.drawn import assert_nothing_is_cut_off, corners, find, heights, one
@@ -91,7 +91,11 @@ class TestTestBased:
     def test_printed_shares_fit_their_bars(self, n_bins):
         ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))
         ax.figure.canvas.draw()
-        strip = child(ax, "counts")
+        strip, side = child(ax, "counts"), child(ax, "predictions")
+        frame, below, beside = (inner.get_window_extent() for inner in (ax, strip, side))
+        assert below.height == pytest.approx(_STRIP * (frame.y1 - below.y0))
+        assert beside.width == pytest.approx(_SIDE * (beside.x1 - frame.x0))
+        assert len(find(strip, "share")) >= {8: 8, 20: 10, 60: 0}[n_bins]
         for text in find(strip, "share"):
             x = text.xy[0]
             bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
@@ -133,7 +137,7 @@ class TestViolin:
     def test_an_outline_is_as_wide_as_its_histogram_is_high(self):
         spread, dense = np.linspace(0.1, 0.3, 40), np.linspace(0.17, 0.23, 60)
         level, half = _outline(np.concatenate((spread, dense)))
-        assert level[0] == 0.1 and level[-1] == 0.3
+        assert level[0] == 0.1 and level[-1] == 0.3 and level == pytest.approx(0.4 - level[::-1])
         assert half.max() == 1 and half[len(half) // 2] > 0.9
         assert half[0] < 0.5 and half == pytest.approx(half[::-1], abs=0.05)
 

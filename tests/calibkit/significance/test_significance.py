@@ -290,10 +290,8 @@ def test_simultaneous_ends_are_a_multiple_of_standard_deviations() -> None:
     table = band.table
     index = (prob * 6).astype(int)
     sd = np.sqrt(np.bincount(index, prob * (1 - prob))) / table.count
-    reach = np.concatenate(
-        [(table.mean_prob - band.lower) / sd, (band.upper - table.mean_prob) / sd]
-    )
-    inside = np.concatenate([band.lower > 0, band.upper < 1])
+    reach = np.array([table.mean_prob - band.lower, band.upper - table.mean_prob]) / sd
+    inside = np.array([band.lower > 0, band.upper < 1])
     assert reach[inside] == pytest.approx(np.full(inside.sum(), reach[inside][0]), rel=1e-9)
     # Six nearly independent normal deviations: the 90 % quantile of the largest.
     exact = stats.norm.ppf((1 + 0.9 ** (1 / 6)) / 2)

@@ -488,9 +488,7 @@ class TestBrowser:
     def test_one_explorer_moves_no_other_keeps_its_keys_and_fits_a_telephone(self, page):
         first, second = (page.locator(".ck-explorer").nth(i) for i in (0, 1))
         before = self.look(second)
-        page.evaluate(
-            "() => { window.keys = 0; document.onkeydown = () => { window.keys += 1; }; }"
-        )
+        page.evaluate("() => { window.keys = 0; document.onkeydown = () => { window.keys += 1 } }")
         first.locator("input[type=range]").first.focus()
         page.keyboard.press("ArrowRight")
         assert self.look(second) == before

@@ -295,6 +295,11 @@ def test_the_interval_of_a_class_counts_its_clusters() -> None:
     assert one.to_frame()["each"].mean() == pytest.approx(one.gap)
     left, right = one.draw().axes
     assert {"means", "gap"} <= {a.get_gid() for ax in (left, right) for a in ax.get_children()}
+    ends = (one.low > 0).sum(), (one.high < 0).sum()
+    assert "alone, {} students are over-confident and {} under".format(*ends) in one.describe()
+    two = class_calibration({"Ann": own([0, 0], [0.9, 0.7]), "Bob": own([0, 0], [0.7, 0.5])})
+    # Squares of sums: 0.16 of students and 0.16 of questions, of which 0.08 would count twice.
+    assert two.half == pytest.approx(stats.t.ppf(0.975, 1) * 0.24**0.5 / 4)
     alone = class_calibration({"Ann": own([1, 0], [0.6, 0.9])})
     assert np.isnan(alone.half) and "of 1 student" in alone.describe()
     with pytest.raises(ValueError, match="no forecast"):

@@ -39,6 +39,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([1 / RATIO, 1 - SPREAD, 1 + SPREAD], "expected over observed"),
         ([0.025, 1 - SPREAD, 1 + SPREAD], "Divide it by the mean prediction"),
         ([1.0, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230"),
+        ([0.1, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 0.100"),
         ([RATIO, 1 + SPREAD, 1 - SPREAD], "the lower end comes before"),
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
         ([RATIO, 0.99, 1.01], "plus 1.645 / √E"),
