@@ -231,6 +231,7 @@ class TestNullLevel:
         beyond = sum(patch.get_height() for patch in find(ax, "null-beyond"))
         assert below + beyond == 300
         assert (beyond + 1) / 301 == pytest.approx(null.p_value)
+        assert f"in {100 * null.p_value:.0f} % of draws" in ax.get_title(loc="left")
 
     def test_value_and_level_are_marked_and_named(self, null):
         ax = plot.null_level(null)

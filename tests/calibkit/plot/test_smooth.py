@@ -52,6 +52,7 @@ def test_a_smooth_curve_has_both_bands_above_the_rows_of_each_outcome(scale: str
     assert everywhere >= point
     (strip,) = ax.child_axes
     assert strip.lines[0].get_ydata() == [0, 0]
+    assert one(ax, "diagonal").get_xdata() == pytest.approx(ax.get_xlim(), abs=0.03)
     small = plot.smooth_curve(curve, scale=scale, ax=plt.subplots(1, 4)[1][0])
     assert 3 <= len(small.get_xticks()) < len(ax.get_xticks())
     sums = []

@@ -151,6 +151,7 @@ class TestCumulativeDifferences:
         assert np.array_equal(line.get_xdata(), curve.share)
         reach = _CRITICAL * curve.scale
         assert heights(ax, "strip") == pytest.approx((-reach, reach))
+        assert ax.lines[0].get_ydata() == [0, 0]
         assert np.ptp(one(ax, "extremes").get_ydata()) == pytest.approx(curve.ecce_r)
         assert plot.alt_text(ax) == curve.describe()
         assert_nothing_is_cut_off(ax)
