@@ -195,7 +195,7 @@ class Lesson:
         Lesson 00, Start here
         exercise  state            task
         0.1       ✓ Correct        The share of rainy days
-        1 of 1 exercises correct, 0 of 1 guesses made.
+        1 of 1 exercises correct, 0 of 2 guesses made.
         """
         known = self.record
         rows = tuple(
