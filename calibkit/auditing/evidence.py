@@ -50,13 +50,13 @@ class Power:
 
 
 def reach(alpha: float) -> float:
-    """Return the error in standard deviations that a test of this level finds in 90 of 100."""
-    return float(special.ndtri(1 - alpha / 2) + special.ndtri(POWER))
+    """Return the error, in standard deviations, that level and slope together show in 90 of 100."""
+    return float(np.sqrt(special.chndtrinc(special.chdtri(2, alpha), 2, 1 - POWER)))
 
 
-def power_of(view: ViewTest, settings: AuditSettings) -> Power:
-    """Return what so many predictions of this variance can show in a view."""
-    most = reach(settings.alpha)
+def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
+    """Return what so many predictions of this variance can show in one of so many views."""
+    most = reach(settings.alpha / (2 * views))  # each view tests its bins, too
     half = float(special.ndtri((1 + settings.level) / 2))
     # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
     # cluster agree: the average of so many varies like that of `design` times fewer.
@@ -128,6 +128,7 @@ class Evidence:
         return Seen(
             settings=settings,
             first=test.views[0],
+            power=power_of(test.views[0], settings, len(names)),
             words=names[0],
             focus=self.focus,
             focus_words=focus,
@@ -184,6 +185,7 @@ class Seen:
     settings: AuditSettings
     test: str = TEST  # its name
     first: ViewTest
+    power: Power  # what the rows can show in the first view
     words: str  # the first view
     focus: ViewTest  # the view that is described
     focus_words: str
@@ -210,11 +212,6 @@ class Seen:
     def borderline(self) -> bool:
         """Whether the limit was missed, but by less than a factor of two."""
         return not self.found and self.p_value <= self.settings.limits[1]
-
-    @property
-    def power(self) -> Power:
-        """What the rows can show in the first view."""
-        return power_of(self.first, self.settings)
 
 
 def evidence_of(

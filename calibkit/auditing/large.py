@@ -13,7 +13,7 @@ from calibkit.auditing.clusters import by_sums, scores_of
 from calibkit.auditing.comparing import compare
 from calibkit.auditing.comparison import Comparison
 from calibkit.auditing.differences import Change, Sums, scores_of_rows
-from calibkit.auditing.evidence import Seen, largest_region
+from calibkit.auditing.evidence import Seen, largest_region, power_of
 from calibkit.auditing.impossible import Impossible, count_impossible
 from calibkit.auditing.predictions import Predictions, join
 from calibkit.auditing.questions import audit, told
@@ -168,6 +168,7 @@ def _seen(
         settings=settings,
         test=test,
         first=tests[0],
+        power=power_of(tests[0], settings, len(tests)),
         words=_words(tables[0], names),
         focus=tests[place],
         focus_words=words,

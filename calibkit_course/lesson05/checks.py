@@ -312,10 +312,10 @@ PREDICTIONS = {
         tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
     ),
     "5e": Prediction(
-        question="The ECE and isotonic regression are fitted to the same 500 labels. Which of them "
-        "comes nearer to the true error, in 200 data sets?",
-        options=("the ECE", "isotonic", "each in half"),
-        outcome="isotonic",
+        question="The ECE and isotonic regression are fitted to the same 500 labels. In how many "
+        "of 200 data sets does isotonic regression come nearer to the true error?",
+        options=("about 70", "about 100", "about 130"),
+        outcome="about 130",
         why="Fifteen shifts follow the luck of fifteen groups, and the ECE adds it up. A map that "
         "may only rise has less room for it: her number is nearer in 127 of 200.",
         tells=(r"127 of 200|her number is nearer",),

@@ -366,7 +366,7 @@ PREDICTIONS = {
         options=("closer to the truth", "further below it", "above it"),
         outcome="further below it",
         why="What five bins hide stays as it is, and chance invents less. The two no longer "
-        "cancel, and only more bins bring the estimate back to the truth.",
+        "cancel, and only other bins bring the estimate back to the truth.",
         tells=(r"away from the truth|no longer cancel|around a wrong number",),
     ),
     "6f": Prediction(

@@ -234,9 +234,9 @@ PREDICTIONS = {
         question="How much farther from the truth are 15 bins than two joined pieces?",
         options=("a little farther", "twice as far", "five times as far"),
         outcome="twice as far",
-        why="A bin learns from its own 67 predictions only. A piece learns from hundreds, and "
-        "where two pieces meet they must agree. A few numbers that are fitted to many "
-        "predictions beat many numbers that are fitted to a few.",
+        why="A bin learns from its own predictions only, 67 on average. A piece learns from "
+        "hundreds, and where two pieces meet they must agree. A few numbers beat many where "
+        "they can follow the truth. On a truth with stairs the bins would win.",
         tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
     ),
     "7b": Prediction(

@@ -350,8 +350,9 @@ PREDICTIONS = {
         "it with 8,000 predictions?",
         options=("about 2 %", "about 9 %", "about 20 %", "about 45 %"),
         outcome="about 45 %",
-        why="The test compares a prediction with the mean of its bin. They differ, and more events "
-        "make the test sharper. It then sees a difference that is no miscalibration.",
+        why="The test compares each prediction with the frequency of its bin. Even a true one "
+        "differs from it, for the bin is wide. With more data the test sees this, and it is no "
+        "miscalibration.",
         tells=(
             r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",
             r"\b4[56](\.\d)? ?%|nearly (a )?half of (them|its predictions)",

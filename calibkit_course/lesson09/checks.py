@@ -200,8 +200,8 @@ CHECKS = {
             "Set the factor equal to 1 + 1.645 / √E, and solve for E.",
             "E is the square of 1.645 / (factor - 1), and `math.ceil` rounds it up.",
         ),
-        praise="a factor of 1.2 takes 68 expected events: 136 tosses of a coin, or 68,000 rows of "
-        "an event of 0.1 %.",
+        praise="a factor of 1.2 takes 68 expected events: 6,800 rows of an event of 1 %, or 68,000 "
+        "of one of 0.1 %.",
     ),
     "9.3": Check(
         task="Shift probabilities to another prevalence",

@@ -263,8 +263,8 @@ PREDICTIONS = {
         "validation images do?",
         options=("falls", "stays", "rises"),
         outcome="rises",
-        why="Accuracy has nearly found its level, and each wrong answer is given with more "
-        "confidence. The network has unlearnt nothing: only its boldness has grown.",
+        why="Accuracy has nearly found its level: about as many answers are lost as won. Wrong ones "
+        "are given with more and more confidence, for what grows most is the boldness.",
         tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
@@ -272,7 +272,7 @@ PREDICTIONS = {
         "take away?",
         options=("a tenth", "a third", "two thirds", "all of it"),
         outcome="two thirds",
-        why="The network is too bold everywhere, and by about the same factor, so one number "
+        why="The network is too bold nearly everywhere, so one number "
         "repairs most of it. No answer changes: dividing keeps the order of the logits.",
         tells=(r"two thirds of the|of the (ECE|error) away|no answer",),
     ),
@@ -289,8 +289,8 @@ PREDICTIONS = {
         "answers. How many wrong ones does it book unseen now?",
         options=("about 90", "about 45", "about 10"),
         outcome="about 10",
-        why="Its errors were sure ones, above 95 %. Divided by T, most of them fall below, and go "
-        "to the clerk; so do many right answers.",
+        why="These errors stood above 95 %. Divided by T, most of them fall below, and go to the "
+        "clerk; so do many right answers.",
         tells=(r"\b9 came|about 10 wrong|clerk; so do",),
     ),
     "10d": Prediction(

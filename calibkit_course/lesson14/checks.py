@@ -302,11 +302,11 @@ PREDICTIONS = {
     "14b": Prediction(
         question="How large must the average error of 300 predictions be, if the audit is to find "
         "it in nine clinics of ten?",
-        options=("about 1 point", "about 4 points", "about 9 points"),
-        outcome="about 9 points",
-        why="Chance pulls half of the measured errors below the true one, by up to four points, "
-        "and the audit asks for more than one such pull.",
-        tells=(r"hundred times the rows|nine points is|\b0\.08[78]\b",),
+        options=("about 1 point", "about 4 points", "about 10 points"),
+        outcome="about 10 points",
+        why="Chance pulls half of the measured errors below the true one, seldom by more than four "
+        "points, and the audit asks for more than one such pull.",
+        tells=(r"hundred times the rows|ten points is|\b0\.100\b",),
     ),
     "14c": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which light is the first to "
@@ -331,9 +331,9 @@ PREDICTIONS = {
         "brought her?",
         options=("lost about 80", "lost about 40", "won about 20"),
         outcome="won about 20",
-        why="Chance moves the sum of 217 such bets by 44 either way, and hid the error for three "
+        why="Chance moves the sum of 217 such bets by 44 either way, and hid the loss for three "
         "seasons. An audit of costs can see no more than what has been paid.",
-        tells=(r"\+17|had won|hid the error|no loss to be seen",),
+        tells=(r"\+17|had won|hid the loss|no loss to be seen",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "

@@ -175,8 +175,8 @@ def test_the_size_needed_follows_the_formula() -> None:
     view = run(table, case.y_true, (1,)).views[0]
     power = power_of(view, AuditSettings(alpha=0.05, level=0.95, detectable=0.05))
     variance = float((case.y_prob * (1 - case.y_prob)).mean())
-    reach = 1.959964 + 1.281552
-    assert power.smallest == pytest.approx(reach * np.sqrt(variance / 500), rel=1e-5)
+    reach = power.smallest / np.sqrt(variance / 500)  # level and slope at half of the level
+    assert stats.ncx2.sf(stats.chi2.isf(0.025, 2), 2, reach**2) == pytest.approx(0.9)
     assert power.needed == int(np.ceil((reach / 0.05) ** 2 * variance))
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
     four = power_of(replace(view, design=4.0), AuditSettings())  # like a quarter of the rows
