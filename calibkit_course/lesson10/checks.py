@@ -263,8 +263,8 @@ PREDICTIONS = {
         "validation images do?",
         options=("falls", "stays", "rises"),
         outcome="rises",
-        why="Accuracy has nearly found its level: about as many answers are lost as won. Wrong ones "
-        "are given with more and more confidence, for what grows most is the boldness.",
+        why="Accuracy has nearly found its level: about as many answers are lost as won. Wrong "
+        "ones are given with more and more confidence, for what grows most is the boldness.",
         tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
