@@ -119,6 +119,7 @@ class Evidence:
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
         low, outside = max(error.low, 0.0), int(band.outside.sum())
+        shown = {"error": error.value, "error_low": low, "error_high": error.high}
         measured = f"Expected calibration error {error.value:.4f}"
         chance = f"a calibrated model would show {null.mean:.4f}"
         used = spell(int(band.table.occupied.sum()), "bin")
@@ -143,13 +144,7 @@ class Evidence:
             error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
             f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
             f"such models stay below {null.high:.4f}.",
-            numbers={
-                "error": error.value,
-                "error_low": low,
-                "error_high": error.high,
-                "null_error": null.mean,
-                "null_high": null.high,
-            },
+            numbers=shown | {"null_error": null.mean, "null_high": null.high},
             more={"bins_outside": float(outside)},
             digits=3,
             floor=1 / (test.n_draws + 1),

@@ -146,9 +146,8 @@ def _seen(
     gone: Impossible,
     by_cluster: tuple[FloatMatrix, IntVector] | None,
 ) -> Seen:
-    tables = [table]
-    if table.view == "class-wise":
-        tables = [table.one_class(k) for k in range(table.n_classes)]
+    whole = table.view != "class-wise"
+    tables = [table] if whole else [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     if by_cluster is not None:
         sums, size = by_cluster

@@ -305,7 +305,7 @@ PREDICTIONS = {
         options=("about 1 point", "about 4 points", "about 10 points"),
         outcome="about 10 points",
         why="Chance pulls half of the measured errors below the true one, seldom by more than four "
-        "points, and the audit asks for more than one such pull.",
+        "points. The audit asks for more than one such pull.",
         tells=(r"hundred times the rows|ten points is|\b0\.100\b",),
     ),
     "14c": Prediction(
