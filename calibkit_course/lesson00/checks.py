@@ -51,7 +51,7 @@ PREDICTIONS = {
         options=("10 %", "50 %", "70 %"),
         outcome="10 %",
         why="Without a tent, a chance of 10 % already costs a tenth of 3,000 on average, which is "
-        "the price of the tent. What is likely does not decide, but what it costs.",
+        "the price of the tent. Whether rain is likelier than not plays no part.",
         tells=(r"\b10 % on|from 10 %|a tenth of",),
     ),
 }

@@ -277,7 +277,7 @@ PREDICTIONS = {
         "price of that?",
         options=("about a seventh", "about a half", "nearly all"),
         outcome="about a seventh",
-        why="Most of the fine is for rain that bold could not foresee, and it shares that part "
+        why="Most of the fine is for weather that bold could not foresee, and it shares that part "
         "with honest. An exaggeration costs most where it misses, and most of the time it only "
         "says more loudly what is so.",
         tells=(r"a seventh of|most of the fine|\b0\.0279\b", r"what it did not know"),
