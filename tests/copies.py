@@ -84,7 +84,7 @@ def short(*lines: str, answer: str = GOOD) -> Callable[[], bytes]:
 
 def wrong(lesson: str, table: dict[str, list[tuple[Any, str]]], row: int) -> bytes:
     """Return a lesson answered with one row of the tables of wrong answers."""
-    variables = {"0.1": "share", "1.1": "frequencies", "1.2": "odd_one", "1.4": "accuracy"}
+    variables = {"0.1": "share", "1.1": "frequencies", "1.3": "accuracy"}
     lines = {
         cid: f"from fractions import Fraction\n{variables[cid]} = {rows[row][0]!r}"
         for cid, rows in table.items()
@@ -124,8 +124,8 @@ def heavy() -> bytes:
 
 MUTE = "input = open = print = len = list = str = dict = json = exec = __import__ = None"
 RIGHT, ALMOST, BLANK = ({"0.1": word} for word in ("Correct", "Almost", "Not attempted"))
-CORRECT_01 = dict.fromkeys(("1.1", "1.2", "1.3", "1.4"), "Correct")
-ALMOST_01 = {"1.1": "Almost", "1.2": "Almost", "1.3": "Not attempted", "1.4": "Almost"}
+CORRECT_01 = dict.fromkeys(("1.1", "1.2", "1.3"), "Correct")
+ALMOST_01 = {"1.1": "Almost", "1.2": "Not attempted", "1.3": "Almost"}
 ANSWERS_04 = {
     "4.1": "def bin_statistics(y_true, y_prob, n_bins):\n    pass",
     "4.2": "lying_plot = ...",
@@ -187,8 +187,8 @@ def copies(folder: Path) -> dict[str, Copy]:
             short("import ctypes; ctypes.string_at(0)"), RIGHT, raised="the process ended"
         ),
         "no_checks_01.ipynb": Copy(
-            lambda: answering("01", {"1.4": "accuracy = 3 / 6"}, keep=False),
-            {"1.4": "Correct", "1.1": "Not attempted"},
+            lambda: answering("01", {"1.3": "accuracy = 3 / 6"}, keep=False),
+            {"1.3": "Correct", "1.1": "Not attempted"},
         ),
         "edited_00.ipynb": Copy(edited_checks, ALMOST),
         "overwritten_00.ipynb": Copy(

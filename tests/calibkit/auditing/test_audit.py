@@ -13,7 +13,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit
 from scipy.stats import chi2, ncx2, norm
 
 import calibkit as ck
