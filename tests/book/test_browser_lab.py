@@ -155,11 +155,12 @@ def _seen(page: Any) -> tuple[str, int]:
     panel = page.locator(".jp-WindowedPanel-outer").first
     texts, outputs, at_end = [], 0, 0
     while at_end < 5:  # heights are guessed until a cell is drawn
-        page.wait_for_function(  # a cell shows its source until it is rendered
+        seen = page.wait_for_function(  # in one step: a cell shows its source until it is rendered
             """() => ![...document.querySelectorAll('.jp-MarkdownCell .cm-line')]
-                .some(line => line.checkVisibility())"""
+                .some(line => line.checkVisibility())
+                && document.querySelector('.jp-Notebook').innerText"""
         )
-        texts.append(page.locator(".jp-Notebook").inner_text())
+        texts.append(seen.json_value())
         outputs += page.locator(".jp-OutputArea-output").count()
         panel.evaluate("element => element.scrollBy(0, 600)")
         page.wait_for_timeout(200)
