@@ -169,7 +169,7 @@ def python(code: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_public_name_works_with_the_heavy_packages_blocked() -> None:
     code = """
 import sys
@@ -212,6 +212,6 @@ for room in ("calibkit", "calibkit.plot", *(f"calibkit_course.{name}" for name i
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_import_leaves_global_settings_alone() -> None:
     python(SETTINGS)

@@ -57,7 +57,7 @@ RECOMPUTED = [
 # --- clones --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("truth", pseudo_real.TRUTHS)
 def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
     half, other = clones.halves(MADE)
@@ -392,7 +392,7 @@ def test_whole_blocks_are_stored(subtests: pytest.Subtests) -> None:
         assert path.stat().st_size < 150_000, path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     parts = page.blocks(STUDY)

@@ -195,7 +195,7 @@ def test_the_example_on_the_page_is_computed(subtests: pytest.Subtests) -> None:
             assert round(float(found), 3) == distance
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_shows_what_is_stored_and_needs_a_place_for_it() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     parts = page.blocks(STORED)

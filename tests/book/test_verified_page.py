@@ -117,7 +117,7 @@ def test_figure_7_scaling_binning_is_ahead_on_other_networks(subtests: pytest.Su
             assert (histogram - platt > 2 * error).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["3: LeNet, CIFAR-10", "4: ResNeXt, ImageNet, 5,000 rows"])
 def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Subtests) -> None:
     name, protocol = others.STUDIES[words]

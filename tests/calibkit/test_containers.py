@@ -307,7 +307,7 @@ def test_the_order_of_rows_never_matters(data: Any, found: dict[str, Any], subte
             assert_same(measure(labels[order], prob[order]), measure(labels, prob))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]
 )

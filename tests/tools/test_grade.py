@@ -278,7 +278,7 @@ def strays() -> list[str]:
 
 
 @linux
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_answer_that_ends_the_process_when_it_is_checked(tmp_path: Path) -> None:
     ends = "import os\ndef bin_statistics(*_):\n    os._exit(1)"
     setup = made.SETUP.replace("00", "04")

@@ -315,14 +315,14 @@ def test_the_solved_build_says_correct_and_keeps_figures(executed: Path, tmp_pat
     assert "image/png" in solved.cells[2].outputs[0].data
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_wrong_solution_fails_the_solved_build(tmp_path: Path) -> None:
     path = write_lesson(tmp_path, LESSON.replace("half = 10 / 2", "half = 10 / 3"))
     with pytest.raises(NotebookProblem, match=r'lesson.check\("1.1", half\) answers: Almost'):
         notebooks.solve(path, tmp_path / "solved")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_solved_build_prints_what_is_stored(pair: Path, tmp_path: Path) -> None:
     notebook = stored(pair)
     notebook.cells[4].outputs[0]["text"] = "one\nthree\n"
@@ -371,7 +371,7 @@ ADDRESS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, monkeypatch) -> None:
     pytest.importorskip("jupyter_cache")
     monkeypatch.setattr(notebooks, "EXECUTED", tmp_path / "executed")

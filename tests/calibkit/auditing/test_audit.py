@@ -463,7 +463,7 @@ def test_the_event_of_the_predicted_class_is_that_it_was_right() -> None:
         assert np.array_equal(event, happened) and np.array_equal(prob, said)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_borderline_is_a_verdict_of_its_own() -> None:
     rng = np.random.default_rng(18)
     p = rng.random(300)
@@ -743,7 +743,7 @@ def test_costs_over_all_thresholds_come_with_an_interval() -> None:
     assert "cost more, not less: on average over t -0.0020" in wording._over_t(worse, 0.9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
     """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
     case = make("over-confident", 2, 300, 1)
@@ -865,7 +865,7 @@ def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[A
     return (rng.random(n) < true) * 1, expit(score), date
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_error_that_changes_over_time_is_found() -> None:
     y, p, date = drifting(0, 0.6)
     report = audit(y, p, time=date, settings=QUICK)

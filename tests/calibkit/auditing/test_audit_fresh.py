@@ -143,7 +143,7 @@ def check(n_calibrated: int, n_distorted: int, n_shuffled: int) -> None:
     assert dealt.count("not aligned") >= 0.95 * n_shuffled
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_verdicts_on_a_few_fresh_cases() -> None:
     check(12, 8, 6)
 

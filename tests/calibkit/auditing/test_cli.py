@@ -523,7 +523,7 @@ def program(command: list[Any], **options: Any) -> subprocess.CompletedProcess[b
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell's pipe")
 @pytest.mark.parametrize(("option", "code"), [("", 0), ("--fail-if miscalibrated", 1)])
 def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
@@ -537,7 +537,7 @@ def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
     assert done.returncode == code
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a locale and names of bytes")
 def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
     """A name that is not UTF-8 is read, and a sign that cannot be shown is not the unknown one."""
@@ -553,7 +553,7 @@ def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
     assert read(str(tmp_path / "r.json"))["title"] == "log\ufffd.csv: y by p"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit of memory and sparse files")
 def test_a_hole_of_ten_gigabytes_fits_into_little_memory(tmp_path: Path) -> None:
     import resource

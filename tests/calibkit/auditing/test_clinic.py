@@ -13,7 +13,7 @@ from tests.helpers import binary_data, class_data
 Y, P = binary_data(400)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_audit_says_them(subtests) -> None:
     cluster = np.arange(400) // 4
     report = ck.audit(Y, P, costs=(1, 4), cluster=cluster, n_draws=99)

@@ -45,7 +45,7 @@ def assert_refused(path: Path | str, words: str, **options: Any) -> str:
 # --- the same table ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
 def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
     label, prob = rows(20_000, dtype=np.float32)

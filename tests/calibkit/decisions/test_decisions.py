@@ -58,7 +58,7 @@ def acts(whole: Any, a: int, b: int) -> Any:
     return whole * (a + b) >= 100 * a
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_threshold_treats_to_the_last_bit() -> None:
     """All prices from 0 to 100, in units and hundredths, and all predictions in hundredths.
 

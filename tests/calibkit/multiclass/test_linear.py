@@ -172,7 +172,7 @@ class TestRealNetwork:
         assert log_loss(p_test.astype(np.float64), y_test) == pytest.approx(1.2116, abs=2e-4)
         assert log_loss(model.calibrate(p_test), y_test) == pytest.approx(0.8666, abs=2e-4)
 
-    @pytest.mark.slow
+    @pytest.mark.long
     @pytest.mark.parametrize("family", [VectorScaling, MatrixScaling])
     def test_lower_still_without_tuning(self, halves, family):
         (p, y), (p_test, y_test) = halves

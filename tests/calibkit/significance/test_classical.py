@@ -302,7 +302,7 @@ def test_every_limit_law_states_its_size() -> None:
     assert set(STATED) == set(sizes.TESTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("scores", sizes.SCORES)
 def test_sizes_are_as_stated(scores: str, n: int, subtests: pytest.Subtests) -> None:

@@ -84,7 +84,7 @@ def test_distances_by_hand() -> None:
     assert float(curve) == pytest.approx(0.275)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_null_levels_are_those_of_the_rooms_machinery() -> None:
     y, p = binary_data(300, exponent=1)
     for method in ("loess", "spline"):

@@ -422,7 +422,7 @@ plain = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(answer=plain)
 @pytest.mark.filterwarnings("ignore")
 def test_no_generated_answer_raises(answer: Any) -> None:

@@ -245,7 +245,7 @@ def test_bad_settings(settings, message):
         trained(**settings)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_room_opens_without_torch():
     """The error at first use says what to install."""
     code = """

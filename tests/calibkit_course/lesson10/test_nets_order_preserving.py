@@ -111,7 +111,7 @@ class TestFit:
         two = OrderPreserving("logits").fit(Z[order], Y[order])
         np.testing.assert_allclose(one.calibrate(Z), two.calibrate(Z), rtol=0, atol=1e-12)
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_unit_of_the_logits_does_not_matter(self):
         small, large = (OrderPreserving("logits").fit(c * Z, Y) for c in (0.01, 100))
         np.testing.assert_allclose(small.calibrate(0.01 * Z), large.calibrate(100 * Z), atol=1e-4)

@@ -165,7 +165,7 @@ class TestGame:
         with pytest.raises(ValueError, match="model must be .*, got 'x'"):
             lesson13.ward_round_view(model="x")
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_widgets_count_the_points(self, subtests):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
