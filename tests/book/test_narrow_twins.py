@@ -47,7 +47,7 @@ def test_the_panels_of_a_twin_stand_below_each_other_and_nothing_is_cut_off(
             assert twin[:, [0, 1, -2, -1]].min() > 250
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_figure_stays_as_it_is() -> None:
     figure = three_panels()
     before = np.asarray(figure.canvas.buffer_rgba()).copy()

@@ -263,7 +263,7 @@ def test_a_risky_source_is_refused(pair: Path, old: str, new: str, message: str)
     assert any(message in problem for problem in pair_problems(pair))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_source_is_written_as_jupyterlab_would_save_it(pair: Path) -> None:
     assert source_text(pair) == LESSON
     write_lesson(pair.parent, LESSON.replace("code-cell} ipython3", "code-cell}"))
@@ -331,7 +331,7 @@ def test_the_solved_build_prints_what_is_stored(pair: Path, tmp_path: Path) -> N
         notebooks.solve(pair, tmp_path / "solved")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_raising_lesson_fails_with_its_error(tmp_path: Path) -> None:
     path = write_lesson(tmp_path, LESSON.replace("half = ...", "half = 1 / 0"))
     with pytest.raises(NotebookProblem, match="ZeroDivisionError"):

@@ -86,7 +86,7 @@ def test_the_page_is_well_formed(page: Page) -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_runs_and_nothing_is_fetched(page: Page, hostile: AuditReport) -> None:
     tags = {name for name, _ in page.tags}
     assert not tags & {"script", "link", "iframe", "object", "embed", "form", "a", "base"}
@@ -144,14 +144,14 @@ def test_markdown_is_escaped(hostile: AuditReport) -> None:
             assert len(re.findall(r"(?<!\\)\|", line)) == 9
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None:
     before = plt.get_fignums()
     assert report_of().to_html() == report_of().to_html()
     assert plt.get_fignums() == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> None:
     fake = LogitDistortion(slope=0.5)
     sample = fake.sample(2000, rng=3)
@@ -233,7 +233,7 @@ def test_a_bad_place_is_refused(
         write_whole(place, "x")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_numbers_do_not_need_matplotlib() -> None:
     code = """
 import sys

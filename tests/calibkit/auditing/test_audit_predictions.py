@@ -229,7 +229,7 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     assert (report.n, report["data"].numbers["n"]) == (9000, 8997)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_by_cluster_says_what_memory_says() -> None:
     """Levels of all rows are those of Cox's test by cluster; a scored pair's intervals the same."""
     made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)

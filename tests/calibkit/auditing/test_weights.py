@@ -133,7 +133,7 @@ def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
         audit(y, p, time=np.arange(50), sample_weight=w)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> None:
     pd = pytest.importorskip("pandas")
     y, p, w, _ = drawn(300, 1, shift=1.5)

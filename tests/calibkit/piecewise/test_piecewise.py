@@ -247,7 +247,7 @@ def test_scores_are_those_of_separate_fits(subtests: pytest.Subtests) -> None:
             assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_rule_prefers_few_pieces() -> None:
     p, y = shape_sample("stairs", 0.1, 3000, 0)
     best = PiecewiseLinear(tolerance=0).fit(p, y)

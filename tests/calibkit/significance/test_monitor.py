@@ -50,7 +50,7 @@ def every_stream(alpha: float) -> Iterator[tuple[tuple[int, ...], list[Any]]]:
     yield from ((y, past) for y, (_, past) in seen.items() if len(y) == len(PROB))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_wealth_is_that_of_the_rule_for_any_batches() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(6000)

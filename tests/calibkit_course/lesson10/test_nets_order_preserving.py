@@ -116,7 +116,7 @@ class TestFit:
         small, large = (OrderPreserving("logits").fit(c * Z, Y) for c in (0.01, 100))
         np.testing.assert_allclose(small.calibrate(0.01 * Z), large.calibrate(100 * Z), atol=1e-4)
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_same_twice_and_seeds(self):
         again = OrderPreserving("logits").fit(Z, Y)
         np.testing.assert_array_equal(again.calibrate(Z), MODEL.calibrate(Z))
@@ -198,7 +198,7 @@ def test_bad_input_is_refused(call, message):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_network_with_a_hundred_classes():
     """Fitted to the first half: the second half is predicted better than by a temperature."""
     if not available("cifar100-densenet"):
