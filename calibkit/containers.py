@@ -108,10 +108,11 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
 def refuse_other_order(**given: Any) -> None:
     """Refuse pandas objects whose indexes say that their rows do not stand side by side."""
     # Of a list, `index` is a method; what pandas calls so can be compared.
-    indexes: list[tuple[str, Any]] = [
-        (name, getattr(values, "index", None)) for name, values in given.items()
+    indexed = [
+        (name, values.index)
+        for name, values in given.items()
+        if hasattr(getattr(values, "index", None), "equals")
     ]
-    indexed = [(name, index) for name, index in indexes if hasattr(index, "equals")]
     for (one, here), (other, there) in combinations(indexed, 2):
         if here is there or len(here) != len(there) or here.equals(there):
             continue  # other lengths are refused later, in better words

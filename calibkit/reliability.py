@@ -204,7 +204,8 @@ def reliability_tables(
     """
     binning = as_bins(bins)
     problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    return tuple(table_of(problem, binning) for problem in problems)
+    tables = [table_of(problem, binning) for problem in problems]
+    return tuple(tables)
 
 
 def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:

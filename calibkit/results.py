@@ -45,8 +45,9 @@ class Frozen:
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                # A view: what the caller does with his own array stays his business.
-                object.__setattr__(self, name, read_only(value))
+                value = value.view()  # what the caller does with his own array stays his business
+                value.flags.writeable = False
+                object.__setattr__(self, name, value)
 
 
 class Result(Frozen):

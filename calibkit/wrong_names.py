@@ -5,7 +5,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -90,7 +90,7 @@ def unknown_name(module: str, name: str) -> AttributeError:
     return AttributeError(message, name=name, obj=sys.modules[module])
 
 
-def unknown_option(options: Mapping[str, object], also: Iterable[str] = ()) -> TypeError:
+def unknown_option(options: Iterable[str], also: Iterable[str] = ()) -> TypeError:
     """Return the error for an option that the function which the user called does not have."""
     frame = sys._getframe(1)
     while frame.f_back and frame.f_back.f_globals.get("__name__", "").startswith("calibkit."):

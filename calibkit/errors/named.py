@@ -14,9 +14,9 @@ FIFTEEN = EqualMass(15)
 
 def member(y_true: Any, y_prob: Any, rows: Rows, **fixed: Any) -> CalibrationError:
     """Return a member of the family, with what it fixes; a misspelt option is answered."""
-    own = Rows.__annotations__
-    if unknown := {name: value for name, value in rows.items() if name not in own}:
-        raise unknown_option(unknown, own)
+    own = Rows.__annotations__.keys()
+    if not rows.keys() <= own:
+        raise unknown_option([name for name in rows if name not in own], own)
     return calibration_error(y_true, y_prob, **fixed, **rows)
 
 
