@@ -206,15 +206,14 @@ CHECKS = {
 
 PREDICTIONS = {
     "1a": Prediction(
-        question="The forecast was 70 % rain, and the day stayed dry. Was it wrong, or right?",
-        options=("wrong", "right", "neither"),
-        outcome="neither",
-        why="An honest 70 % promises three dry days in ten. One dry day fits this promise, and it "
-        "fits an honest 30 % as well. Only many days with the same forecast can speak against it.",
-        tells=(
-            r"neither right nor wrong|a group of days|nobody can say",
-            r"a single day (can|says|proves)",
-        ),
+        question="For the same day, one service says 70 % rain, and another says 30 %. Is it "
+        "possible that both keep all their promises?",
+        options=("yes", "no"),
+        outcome="yes",
+        why="Of these forty days the two disagree about twenty, and neither breaks its word. They "
+        "know different things, so they sort the days in different ways, and each promise is "
+        "about one service's own groups.",
+        tells=(r"both can be right|a group of days|own groups", r"neither breaks"),
     ),
     "1b": Prediction(
         question="An honest forecaster states the same fifteen numbers. In how many of 100 such "

@@ -1,27 +1,9 @@
-"""What the cells of lesson 01 print: days, groups and promises, a line each."""
+"""What the cells of lesson 01 print: groups and promises, a line each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibkit.views import BinaryProblem
-
-
-def towns() -> dict[str, NDArray[np.bool_]]:
-    """Return the weather of two towns in 1,000 days: a seed whose first days mislead."""
-    rng = np.random.default_rng(40)
-    return {"A": rng.random(1000) < 0.7, "B": rng.random(1000) < 0.3}
-
-
-def diary(towns: Mapping[str, NDArray[np.bool_]]) -> str:
-    """Return a line per town: its first ten days, and how often it rained."""
-    return "\n".join(
-        f"town {town}: {weather(rain[:10]):<50} "
-        f"10 days: {rain[:10].mean():.2f}   1000 days: {rain.mean():.3f}"
-        for town, rain in towns.items()
-    )
 
 
 def weather(rained: Iterable[object]) -> str:

@@ -273,14 +273,14 @@ PREDICTIONS = {
         tells=(r"side of 0\.5|accuracy[^.]{0,40}(falls|drops|moves|suffers)|order alone",),
     ),
     "2d": Prediction(
-        question="Bold exaggerates by a factor of three. Which share of its Brier score is the "
-        "price of that?",
-        options=("about a seventh", "about a half", "nearly all"),
-        outcome="about a seventh",
-        why="Most of the fine is for weather that bold could not foresee, and it shares that part "
-        "with honest. An exaggeration costs most where it misses, and most of the time it only "
-        "says more loudly what is so.",
-        tells=(r"a seventh of|most of the fine|\b0\.0279\b", r"what it did not know"),
+        question="Bold exaggerates by a factor of three, and honest has a Brier score of 0.163. "
+        "How large is that of bold?",
+        options=("0.19", "0.25", "0.33"),
+        outcome="0.19",
+        why="On average, a number that is off by d costs d² more. Bold is off by 0.23 at most, "
+        "which costs 0.05, and it pays half of that in the mean. The rest of its fine is for "
+        "weather that honest did not foresee either.",
+        tells=(r"a seventh of|\b0\.(1885|0279)\b|here by little", r"what it did not know"),
     ),
     "2e": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "

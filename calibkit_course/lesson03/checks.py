@@ -318,4 +318,14 @@ PREDICTIONS = {
             r"\b0\.106\b|\b10\.6\b|opposite sign",
         ),
     ),
+    "3f": Prediction(
+        question="The program now compares confidence and accuracy in two bins, below one half and "
+        "above. What does it report of the pivot, whose true ECE is 0.106?",
+        options=("about 0", "about 0.05", "about 0.11"),
+        outcome="about 0",
+        why="The pivot says 0.48 + 0.4 Q, which lies between 0.52 and 0.88. So all customers fall "
+        "into the upper bin, and there the gaps cancel as before. What parts them is an edge near "
+        "0.8, where they change sign.",
+        tells=(r"upper bin|inside a bin|edge parts|an edge (near|at) 0\.8",),
+    ),
 }

@@ -83,11 +83,12 @@ def five_bins_win_ece_and_lose_log_loss(seed: int) -> bool:
 # --- lesson 03 -----------------------------------------------------------------------------------
 
 
-def a_sample_gives_the_pivot_away(seed: int) -> bool:
+def five_bins_give_the_pivot_away_and_two_do_not(seed: int) -> bool:
     pivot = KnobClassifier(10, 0.8, budget_share=0.6, direction="pivot", concentration=2)
-    sample = pivot.sample(10_000, rng=seed)
-    rows = sample.y_true, sample.y_prob
-    return 0.095 < ck.expected_calibration_error(*rows, view="top-label").value < 0.117
+    sample = pivot.sample(100_000, rng=seed)
+    rows, error = (sample.y_true, sample.y_prob), ck.expected_calibration_error
+    two, five = (error(*rows, view="top-label", bins=bins).value for bins in (2, 5))
+    return two < 0.01 and 0.1 < five < 0.112
 
 
 # --- lesson 04 -----------------------------------------------------------------------------------
