@@ -225,7 +225,7 @@ PREDICTIONS = {
         options=("about 5", "about 25", "about 50"),
         outcome="about 50",
         why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
-        "of the two bins stray by five points each, and the two patients differ by one point.",
+        "of the two bins stray by six points each, and the two patients differ by one point.",
         tells=(
             r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
         ),
@@ -265,8 +265,7 @@ PREDICTIONS = {
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",
         why="The number is a mean over all predictions, so opposite errors of the map cancel in "
-        "it. The map of bins errs everywhere, but to both sides. Luck then decides whose number is "
-        "closer.",
+        "it. The map of bins errs everywhere, but to both sides, and its number hardly suffers.",
         tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
     ),
 }
