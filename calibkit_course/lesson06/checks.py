@@ -19,7 +19,7 @@ SAY = {
     # 6.1
     "images": "a number of images, larger than 0",
     "one": "this is for the ECE of one program. Take how far the difference of two strays.",
-    "factor": "how far it strays falls like 1/√n and not like 1/n. Square the factor.",
+    "factor": "four times as many images only halve how far it strays. Square the factor.",
     "bare": "this is the square of the factor. Multiply it by the 1,000 images of the cell.",
     "gap": "with {n:,.0f} images each it strays as far as the gap, by 0.002. Ask for half of that.",
     "both": "this counts the images of both programs. Give the number for each of them.",
