@@ -231,8 +231,8 @@ PREDICTIONS = {
         ),
     ),
     "7a": Prediction(
-        question="15 bins and two joined pieces are fitted to 1,000 predictions, in twenty data sets. "
-        "Which maps come closer to the truth, on average?",
+        question="15 bins and two joined pieces are fitted to the same predictions, in twenty data "
+        "sets. Which come closer to the truth, on average?",
         options=("the bins", "the pieces, a little", "the pieces, by half"),
         outcome="the pieces, by half",
         why="A bin learns from its own predictions only, 67 on average. A piece learns from "
