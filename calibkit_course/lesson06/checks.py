@@ -16,7 +16,16 @@ from calibkit_course.learn.answers import same
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 SAY = {
-    # 6.4
+    # 6.1
+    "images": "a number of images, larger than 0",
+    "one": "this is for the ECE of one program. Take how far the difference of two strays.",
+    "factor": "four times as many images only halve how far it strays. Square the factor.",
+    "bare": "this is the square of the factor. Multiply it by the 1,000 images of the cell.",
+    "gap": "with {n:,.0f} images each it strays as far as the gap, by 0.002. Ask for half of that.",
+    "both": "this counts the images of both programs. Give the number for each of them.",
+    "level": "this takes the null level itself. How far an ECE strays stands behind the ±.",
+    "stray": "with {n:,.0f} images each, the difference strays by {stray:.5f}. It should be 0.001.",
+    # 6.5
     "observed": "this is the ECE of the outcomes in the file. Redraw them from `p` first.",
     "zero": "a perfect model does not show 0. Average the ECE over your redraws.",
     "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
@@ -24,11 +33,11 @@ SAY = {
     "median": "this is the median of the rounds. The null level is their mean.",
     "bins": "this is what other bins show. Take five bins of equal width.",
     "null": "the mean of 1,000 rounds in five bins is about {wanted}, but this is {found}.",
-    # 6.5
+    # 6.6
     "no n": "an n is a whole number of predictions, at least 15.",
     "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
     "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
-    # 6.2
+    # 6.3
     "six": "six numbers, for 1, 2, 4, 8, 16 and 32 bins",
     "inside": "all six are the true error. Average inside the bin first, then drop the sign.",
     "signed": "signs cancel across bins here. Take the absolute value of each bin's mean gap.",
@@ -37,13 +46,13 @@ SAY = {
     "width": "these are equal-width bins. Give every bin the same number of rows.",
     "sums": "these are sums over bins. Average: every bin has the same weight.",
     "bin off": "with {bins} bins, {wanted:.4f} is left of the error, not {found:.4f}.",
-    # 6.3
+    # 6.4
     "argmin": "{found} have the lowest score. The rule takes a smaller number that is as good.",
     "loosest": "{found} are good enough, but this is not the smallest such number.",
     "too strict": "the score of {found} is {excess:.3%} above the lowest. The rule allows 0.1 %.",
     "position": "{found} is the position in the list. Positions start at 0, bins at 1.",
     "range": "a whole number from 1 to 40",
-    # 6.6
+    # 6.7
     "case": "a table of {bins} bins",
     "plain": "this is the plain squared error. Subtract what chance adds to each bin.",
     "n": "divide by the count minus one. If you divide by the count, you correct too little.",
@@ -58,7 +67,37 @@ SAY = {
 _TOLERANCE = 0.0004  # three standard errors of a mean of 1,000 rounds
 
 
-# --- 6.4 ---------------------------------------------------------------------------------------
+# --- 6.1 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _program() -> tuple[float, float]:
+    """Return the mean ECE of a perfect program with 1,000 images, and how far it strays."""
+    network = LogitDistortion(scores=(9.5, 0.5))
+    samples = [network.sample(1000, rng=seed) for seed in range(50)]
+    found = [expected_calibration_error(s.y_true, s.y_prob).null_moments for s in samples]
+    level, stray = np.mean(found, axis=0)
+    return float(level), float(stray)
+
+
+def judge_images(answer: Any) -> str | None:
+    """Judge exercise 6.1: images for each program until the difference strays by 0.001."""
+    found = answers.as_number(answer, SAY["images"])
+    if found <= 0:
+        raise answers.wrong_kind(answer, SAY["images"])
+    level, one = _program()
+    two = 2**0.5 * one
+    squares = {"one": one**2, "gap": two**2 / 4, "both": 2 * two**2, "level": level**2}
+    slips = {"factor": 1e6 * two, "bare": 1e6 * two**2}
+    slips |= {name: 1e9 * square for name, square in squares.items()}
+    if same(np.log(found), np.log(1e9 * two**2), np.log(1.1)):
+        return None
+    names = {name: np.log(number) for name, number in slips.items()}
+    slip = answers.slip_of(np.log(found), names, 0.04) or "stray"
+    return SAY[slip].format(n=found, stray=two * (1000 / found) ** 0.5)
+
+
+# --- 6.5 ---------------------------------------------------------------------------------------
 
 
 # Nearly all predictions of the exercise lie in one bin, so the ECE is nearly the size of one normal
@@ -69,7 +108,7 @@ _OTHER_BINS = (EqualMass(5), 10, 15, 20)
 
 @lru_cache(maxsize=1)
 def _levels() -> dict[str, float]:
-    """Return the right number of 6.4, and what slips would give."""
+    """Return the right number of 6.5, and what slips would give."""
     data = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
     rng = np.random.default_rng(0)
 
@@ -93,7 +132,7 @@ _NEAR = {"observed": 1e-4, "median": 0.0004, "true labels": 0.003, "coins": 0.01
 
 
 def judge_null(answer: Any) -> str | None:
-    """Judge exercise 6.4: the mean error of redrawn outcomes."""
+    """Judge exercise 6.5: the mean error of redrawn outcomes."""
     found, levels = answers.as_number(answer), _levels()
     wanted = levels["null"]
     if same(found, wanted, _TOLERANCE):
@@ -108,7 +147,7 @@ def judge_null(answer: Any) -> str | None:
     return SAY["null"].format(**answers.apart(found, wanted))
 
 
-# --- 6.5 ---------------------------------------------------------------------------------------
+# --- 6.6 ---------------------------------------------------------------------------------------
 
 
 N_BINS = 15
@@ -121,7 +160,7 @@ def _uniform_null(n: int) -> float:
 
 
 def judge_enough(answer: Any) -> str | None:
-    """Judge exercise 6.5: a sample size at which the null level is just below 0.01."""
+    """Judge exercise 6.6: a sample size at which the null level is just below 0.01."""
     found = answers.as_number(answer)
     if found != round(found) or found < N_BINS:
         return SAY["no n"]
@@ -135,7 +174,7 @@ def judge_enough(answer: Any) -> str | None:
     return None
 
 
-# --- 6.2 ---------------------------------------------------------------------------------------
+# --- 6.3 ---------------------------------------------------------------------------------------
 
 REFINED = (1, 2, 4, 8, 16, 32)
 
@@ -158,7 +197,7 @@ def _equal_width(n_bins: int) -> float:
 
 
 def judge_refined(answer: Any) -> str | None:
-    """Judge exercise 6.2: the errors that are left in finer and finer bins."""
+    """Judge exercise 6.3: the errors that are left in finer and finer bins."""
     found = answers.as_numbers(answer, SAY["six"], len(REFINED))
     means = [_bin_means(n_bins) for n_bins in REFINED]
     wanted = np.array([np.abs(mean).mean() for mean in means])
@@ -186,7 +225,7 @@ def _close(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> bool:
     return bool(np.abs(found - wanted).max() <= 2e-4)
 
 
-# --- 6.3 ---------------------------------------------------------------------------------------
+# --- 6.4 ---------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
@@ -196,7 +235,7 @@ def _choice() -> CrossValidatedBinning:
 
 
 def judge_choice(answer: Any) -> str | None:
-    """Judge exercise 6.3: the number of bins by the 0.1 % rule."""
+    """Judge exercise 6.4: the number of bins by the 0.1 % rule."""
     found, choice = answers.as_number(answer, SAY["range"]), _choice()
     if found not in choice.candidates_:
         raise answers.wrong_kind(answer, SAY["range"])
@@ -214,7 +253,7 @@ def judge_choice(answer: Any) -> str | None:
     return SAY["too strict"].format(found=spell(number, "bin"), excess=excess)
 
 
-# --- 6.6 ---------------------------------------------------------------------------------------
+# --- 6.7 ---------------------------------------------------------------------------------------
 
 # The second table comes from a model that is nearly calibrated: its answer is negative.
 _TABLES = (
@@ -242,7 +281,7 @@ def _slips(count: Any, mean: Any, rate: Any) -> dict[str, float]:
 
 
 def judge_debiased(answer: Any) -> str | None:
-    """Judge exercise 6.6: a function that returns a debiased squared error."""
+    """Judge exercise 6.7: a function that returns a debiased squared error."""
     function = answers.as_function(answer)
     for table in _TABLES:
         count, mean, rate = (np.array(column, dtype=np.float64) for column in table)
@@ -263,6 +302,17 @@ TITLE = "Choose the number of bins"
 
 CHECKS = {
     "6.1": Check(
+        task="Find how many images it takes",
+        variable="my_images",
+        judge=judge_images,
+        hints=(
+            "How many times farther than 0.001 does the difference stray with 1,000 images? "
+            "Remember that four times as many images only halve it.",
+            "Multiply 1,000 by the square of 0.0056 / 0.001.",
+        ),
+        praise="with so many, a gap of 0.002 is one that chance seldom makes.",
+    ),
+    "6.2": Check(
         task="Review a comparison",
         variable="my_review",
         rubric=Rubric(
@@ -284,7 +334,7 @@ CHECKS = {
             '"Not shown" is another verdict than "equal". Which comparison would stray less?',
         ),
     ),
-    "6.2": Check(
+    "6.3": Check(
         task="Refine bins on a known map",
         variable="my_errors",
         judge=judge_refined,
@@ -295,7 +345,7 @@ CHECKS = {
         praise="a split can only uncover error. It never hides any.",
         tolerance=2e-4,
     ),
-    "6.3": Check(
+    "6.4": Check(
         task="Apply the 0.1 % rule",
         variable="my_bins",
         judge=judge_choice,
@@ -305,7 +355,7 @@ CHECKS = {
         ),
         praise="this score is as good as the lowest, with the simplest map.",
     ),
-    "6.4": Check(
+    "6.5": Check(
         task="Compute a null level",
         variable="my_null",
         judge=judge_null,
@@ -317,7 +367,7 @@ CHECKS = {
         praise="this is what `calibkit.null_level` gives.",
         tolerance=_TOLERANCE,
     ),
-    "6.5": Check(
+    "6.6": Check(
         task="Find a sufficient sample size",
         variable="enough",
         judge=judge_enough,
@@ -327,7 +377,7 @@ CHECKS = {
         ),
         praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
     ),
-    "6.6": Check(
+    "6.7": Check(
         task="Debias a squared error",
         variable="debiased_square",
         judge=judge_debiased,

@@ -225,15 +225,16 @@ PREDICTIONS = {
         options=("about 5", "about 25", "about 50"),
         outcome="about 50",
         why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
-        "of the two bins stray by five points each, and the two patients differ by one point.",
+        "of the two bins stray by six points each, and the two patients differ by one point.",
         tells=(
             r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
         ),
     ),
     "7a": Prediction(
-        question="How much farther from the truth are 15 bins than two joined pieces?",
-        options=("a little farther", "twice as far", "five times as far"),
-        outcome="twice as far",
+        question="15 bins and two joined pieces are fitted to the same predictions, in twenty data "
+        "sets. Which come closer to the truth, on average?",
+        options=("the bins", "the pieces, a little", "the pieces, by half"),
+        outcome="the pieces, by half",
         why="A bin learns from its own predictions only, 67 on average. A piece learns from "
         "hundreds, and where two pieces meet they must agree. A few numbers beat many where "
         "they can follow the truth. On a truth with stairs the bins would win.",
@@ -265,8 +266,7 @@ PREDICTIONS = {
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",
         why="The number is a mean over all predictions, so opposite errors of the map cancel in "
-        "it. The map of bins errs everywhere, but to both sides. Luck then decides whose number is "
-        "closer.",
+        "it. The map of bins errs everywhere, but to both sides, and its number hardly suffers.",
         tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
     ),
 }

@@ -345,6 +345,15 @@ PREDICTIONS = {
         "promises nothing: it caught 97, and the rest look like chance.",
         tells=(r"get away|about half of the over-confident|\b97\b",),
     ),
+    "8f": Prediction(
+        question="A test at the 5 % level meets 97 honest models, and three others of which it "
+        "catches half. Of every hundred models that it rejects, how many are honest?",
+        options=("about 5", "about 25", "about 75"),
+        outcome="about 75",
+        why="Of 97 honest models the test rejects 4.85, and of the three others 1.46. The 5 % are "
+        "a share of the honest ones, and not of the rejected ones.",
+        tells=(r"accuses are honest|most of (those|them|the rejected)|\b77 ?%|three in four",),
+    ),
     "8b": Prediction(
         question="A perfect model with 500 predictions has a TCE of 9 % in ten bins. How large is "
         "it with 8,000 predictions?",

@@ -253,8 +253,8 @@ CHECKS = {
 PREDICTIONS = {
     "9a": Prediction(
         question="An event has a share of 0.005. One model always says 0, one always says 0.005, "
-        "and one is exactly right about every case. Which has the smallest ECE on average, from "
-        "6,000 predictions?",
+        "and one states the true chance of every case. Which has the smallest ECE on average, "
+        "from 6,000 predictions?",
         options=("always 0", "always 0.005", "the right one"),
         outcome="always 0.005",
         why="Whoever says one number has one bin, and chance moves a single bin little. The right "
@@ -266,13 +266,13 @@ PREDICTIONS = {
         ),
     ),
     "9b": Prediction(
-        question="One model is exactly right about events of 50 %. Another says 1 % where 2 % "
-        "happen. Both are measured on 6,000 predictions. In how many of a hundred such pairs has "
-        "the second the smaller ECE?",
+        question="One model states the true chances of events that come half of the time. Another "
+        "says 1 % where 2 % happen. Both are measured on 6,000 predictions. In how many of a "
+        "hundred such pairs has the second the smaller ECE?",
         options=("about 5", "about 65", "about 95"),
         outcome="about 65",
-        why="Near zero all distances are short: the wrong one is off by about a hundredth. What "
-        "chance makes of events that come half of the time strays, and is more in 67 of 100.",
+        why="Near zero all distances are short: the wrong model is off by about a hundredth. In 67 "
+        "of 100 pairs chance alone makes more than that of events that come half of the time.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
             r"factor of two is the better|two (pairs )?(of|in) three|\b67 ?%",
@@ -283,7 +283,7 @@ PREDICTIONS = {
         "event. Where do the points that are left lie, on the whole?",
         options=("below the diagonal", "on it", "above it"),
         outcome="above it",
-        why="A bin of rare events that had luck shows none, and goes. A bin that had bad luck "
+        why="A bin that was lucky shows no event and is left out, and one that was unlucky "
         "stays. Whoever looks at the survivors alone sees the bad luck alone.",
         tells=(r"survivors|bad luck|rest looks too high|(left|shown) (lie|stand) above",),
     ),

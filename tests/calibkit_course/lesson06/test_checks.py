@@ -11,7 +11,7 @@ from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course.lesson06 import checks as judges, null_ece, squares
 
-# --- 6.4 ---------------------------------------------------------------------------------------
+# --- 6.5 ---------------------------------------------------------------------------------------
 
 DATA = LogitDistortion(slope=0.6, scores=(20, 1)).sample(1000, rng=61)
 EVEN = LogitDistortion().sample(1000, rng=1).y_prob
@@ -25,7 +25,7 @@ def rounds(chance: Any = DATA.y_prob, bins: Any = 5, prob: Any = DATA.y_prob) ->
     return np.abs((drawn - prob) @ np.eye(table.n_bins)[index]).sum(axis=1) / 1000
 
 
-# --- 6.2 ---------------------------------------------------------------------------------------
+# --- 6.3 ---------------------------------------------------------------------------------------
 
 C = (np.arange(64_000) + 0.5) / 64_000
 P = SyntheticShape.with_error("stairs", 0.05).predict(C)
@@ -52,7 +52,7 @@ def equal_width() -> list[float]:
     return [float(np.abs(np.bincount(one, P - C)).sum() / len(P)) for one in index]
 
 
-# --- 6.3 ---------------------------------------------------------------------------------------
+# --- 6.4 ---------------------------------------------------------------------------------------
 
 SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
 CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
@@ -60,7 +60,7 @@ SCORES = np.asarray(CHOICE.scores_)
 LIMIT = 1.001 * SCORES.min()
 WITHIN = np.asarray(CHOICE.candidates_)[SCORES <= LIMIT]
 
-# --- 6.6 ---------------------------------------------------------------------------------------
+# --- 6.7 ---------------------------------------------------------------------------------------
 
 
 def by_loops(count: Any, mean_prob: Any, frequency: Any) -> float:
@@ -89,7 +89,7 @@ def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
     return total / count.sum()
 
 
-# --- 6.1 ---------------------------------------------------------------------------------------
+# --- 6.2 ---------------------------------------------------------------------------------------
 
 REVIEW = (
     "Purely by luck: with 1,000 images two perfect networks differ more than that. "
@@ -98,7 +98,15 @@ REVIEW = (
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "6.4": [
+    "6.1": [
+        *((n, "ECE of one program") for n in (16_000, 1000 * 3.98**2)),
+        *((n, "Square the factor") for n in (5600, 1000 * 2**0.5 * 4)),
+        *((n, "Multiply it by the 1,000") for n in (31.36, 32)),
+        *((n, "as far as the gap") for n in (7840, 8000)),
+        *((62_720, "both programs"), (158_760, "null level itself"), (0, "larger than 0")),
+        *((4000, "0.00281"), (36_000, "0.00094"), (1e6, "1,000,000 images each")),
+    ],
+    "6.5": [
         (ck.expected_calibration_error(DATA.y_true, DATA.y_prob, bins=5), "Redraw them from `p`"),
         (0.0, "does not show 0"),
         (rounds(DATA.true_prob).mean(), "what the true model shows"),
@@ -109,7 +117,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.9, "but this is 0.900"),
         ([0.03, 0.04], "a number"),
     ],
-    "6.5": [
+    "6.6": [
         (1000, "still show 0.03858"),
         (4000, "Take more"),
         (13_500, "still show 0.01050"),
@@ -120,7 +128,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (14_900.5, "whole number"),
         ("many", "a number"),
     ],
-    "6.2": [
+    "6.3": [
         ([0.05] * 6, "Average inside the bin first"),
         (refined(lambda gap: float(gap.mean())), "signs cancel across bins"),
         (refined(lambda gap: float(-gap.mean())), "signs cancel across bins"),
@@ -133,7 +141,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (refined(lambda gap: float(np.abs(gap).mean()))[:5], "5"),
         (0.05, "six numbers"),
     ],
-    "6.3": [
+    "6.4": [
         (CHOICE.best_n_bins_, "17 bins have the lowest score"),
         (int(WITHIN[-1]), "not the smallest"),
         (CHOICE.n_bins_ - 1, "position in the list"),
@@ -142,7 +150,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0, "a whole number from 1 to 40"),
         (2.5, "a whole number from 1 to 40"),
     ],
-    "6.6": [
+    "6.7": [
         (changed(lambda share, gap, v, n: share @ gap), "the plain squared error"),
         (changed(lambda share, gap, v, n: share @ (gap - v / n)), "divide by the count minus one"),
         (
@@ -165,25 +173,26 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
         (0.01, "a function"),
     ],
-    "6.1": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
+    "6.2": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "6.4": [
+    "6.1": [31_360, 31_643.4, 2 * 16_000, 34_000, np.int64(29_500)],
+    "6.5": [
         rounds().mean(),
         ck.null_level(
             ck.expected_calibration_error, DATA.y_true, DATA.y_prob, bins=5, n_draws=4000, rng=5
         ).mean,
     ],
-    "6.5": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
-    "6.2": [
+    "6.6": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
+    "6.3": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
-    "6.3": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
-    "6.6": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
-    "6.1": [REVIEW],
+    "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
+    "6.7": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
+    "6.2": [REVIEW],
 }
 
 
