@@ -260,14 +260,9 @@ PREDICTIONS = {
     "10a": Prediction(
         question="From epoch 12 to 40 the loss on the training images falls to nearly 0, and the "
         "accuracy on validation images hardly moves. Where does the log loss on the validation "
-        "images end?",
-        options=(
-            "below that of epoch 12",
-            "about that of epoch 12",
-            "between those of 12 and 3",
-            "above that of epoch 3",
-        ),
-        outcome="above that of epoch 3",
+        "images end, beside its values at epochs 3 and 12?",
+        options=("below both", "at that of epoch 12", "between them", "above both"),
+        outcome="above both",
         why="After epoch 3 the network reads ten fewer of a hundred digits, but says its wrong "
         "answers with doubt. After epoch 40 it says them with confidence, which costs more.",
         tells=(r"ten fewer of|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
