@@ -259,21 +259,21 @@ CHECKS = {
 PREDICTIONS = {
     "10a": Prediction(
         question="From epoch 12 to 40 the loss on the training images falls to nearly 0, and the "
-        "accuracy on validation images hardly moves. What does the log loss on the "
-        "validation images do?",
-        options=("falls", "stays", "rises"),
-        outcome="rises",
-        why="Accuracy has nearly found its level: about as many answers are lost as won. Wrong "
-        "ones are given with more and more confidence, for what grows most is the boldness.",
-        tells=(r"rises by more|run away|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
+        "accuracy on validation images hardly moves. Where does the log loss on the validation "
+        "images end, beside its values at epochs 3 and 12?",
+        options=("below both", "at that of epoch 12", "between them", "above both"),
+        outcome="above both",
+        why="After epoch 3 the network reads ten fewer of a hundred digits, but says its wrong "
+        "answers with doubt. After epoch 40 it says them with confidence, which costs more.",
+        tells=(r"ten fewer of|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
         question="One number T serves all classes and images. How much of the ECE does the best T "
         "take away?",
         options=("a tenth", "a third", "two thirds", "all of it"),
         outcome="two thirds",
-        why="The network is too bold nearly everywhere, so one number "
-        "repairs most of it. No answer changes: dividing keeps the order of the logits.",
+        why="The network is too bold nearly everywhere, so that nearly all bars rise to the "
+        "diagonal together. No answer changes: dividing keeps the order of the logits.",
         tells=(r"two thirds of the|of the (ECE|error) away|no answer",),
     ),
     "10c": Prediction(

@@ -304,8 +304,8 @@ PREDICTIONS = {
         "it in nine clinics of ten?",
         options=("about 1 point", "about 4 points", "about 10 points"),
         outcome="about 10 points",
-        why="Chance pulls half of the measured errors below the true one, seldom by more than four "
-        "points. The audit asks for more than one such pull.",
+        why="Only a measured error of about seven points is accused, or calibrated models would be "
+        "accused too often. In one clinic of ten chance hides three points more of the true one.",
         tells=(r"hundred times the rows|ten points is|\b0\.100\b",),
     ),
     "14c": Prediction(
@@ -313,8 +313,8 @@ PREDICTIONS = {
         "give an answer?",
         options=("alignment", "calibration", "costs", "repair"),
         outcome="calibration",
-        why="Its error is so large that 60 rows raise suspicion and 120 show it. To see that "
-        "labels and predictions belong together takes more, and so do the costs.",
+        why="Its logits are twice as large as they should be, which 120 rows show. Labels pass as "
+        "aligned only if hardly one random order in 4,000 fits as well, and that takes more.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
     "14f": Prediction(
@@ -322,8 +322,8 @@ PREDICTIONS = {
         "price trust costs more than no bet at all?",
         options=("yes", "no", "it cannot tell"),
         outcome="it cannot tell",
-        why="That the forecasts are wrong is nearly certain, but her purse asks another question. "
-        "With 48 lost bets of 478 she would be even, and chance moves that count by six or seven.",
+        why="All 8,886 games speak about the error, but only the 478 bets about her price. With 48 "
+        "of them lost she would be even, and chance moves that count by six or seven.",
         tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
     ),
     "14g": Prediction(
@@ -331,9 +331,9 @@ PREDICTIONS = {
         "brought her?",
         options=("lost about 80", "lost about 40", "won about 20"),
         outcome="won about 20",
-        why="Chance moves the sum of 217 such bets by 44 either way, and hid the loss for three "
-        "seasons. An audit of costs can see no more than what has been paid.",
-        tells=(r"\+17|had won|hid the loss|no loss to be seen",),
+        why="Chance moves the sum of 217 such bets by 44 either way, so that forecasts which are "
+        "too high can pay for three seasons.",
+        tells=(r"\+17|had won|can pay for|left out 172",),
     ),
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
