@@ -46,13 +46,13 @@ PREDICTIONS = {
         tells=(r"\b27 (%|of)|missed in 73",),
     ),
     "0b": Prediction(
-        question="A tent costs 300, and a wet wedding without it 3,000. From which chance of rain "
-        "on is the tent the cheaper choice?",
+        question="A tent costs 300, and a wet wedding without it 3,000. How likely must "
+        "rain be before the tent is the cheaper choice?",
         options=("10 %", "50 %", "70 %"),
         outcome="10 %",
         why="Without a tent, a chance of 10 % already costs a tenth of 3,000 on average, which is "
         "the price of the tent. Whether rain is likelier than not plays no part.",
-        tells=(r"\b10 % on|from 10 %|a tenth of",),
+        tells=(r"reaches 10 %|a tenth of",),
     ),
 }
 
@@ -63,7 +63,7 @@ CHECKS = {
         judge=judge_share,
         tolerance=TOLERANCE,
         praise="6 of 36 days are one sixth, and 20 % was promised. An honest 20 % gives six or "
-        "fewer in 40 of 100 such records, so no promise is broken here.",
+        "fewer in 40 of 100 such records, so nothing here speaks against the promise.",
         hints=(
             "The list above has three rows of twelve days. Count those with rain.",
             "Divide the number of rainy days by the number of all days.",

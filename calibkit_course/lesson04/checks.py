@@ -240,7 +240,8 @@ CHECKS = {
         variable="lying_plot",
         judge=judge_plot,
         hints=(
-            "Follow the points from left to right. Bin means are rarely spaced evenly.",
+            "In two of the drawings the points stand away from the middles of their bars. In which one "
+            "does none?",
             "Remember Bob. Which drawing makes these forecasts look almost perfect?",
         ),
         praise="its points stand at 0.1, 0.3, 0.5, 0.7 and 0.9, whatever the predictions are.",
@@ -319,8 +320,8 @@ PREDICTIONS = {
         "model, by the right one, or everybody?",
         options=("left", "right", "everybody"),
         outcome="right",
-        why="A visit in vain costs 1, and a patient who is passed over 9. The right model passes "
-        "over eleven of a thousand who come back, and that is more than its visits save.",
+        why="A visit in vain costs 1, and a patient who is passed over 9. Among a thousand "
+        "patients the right model saves 88 visits in vain, but passes over eleven who come back.",
         tells=(r"more than without any model|dearest is the right",),
     ),
     "4d": Prediction(
