@@ -163,7 +163,8 @@ def audit_groups(
     words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
     with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
+        code = {"color": "#D9DEE3", "label": _CHANCE, "gid": "chance"}
+        ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
         for chosen, colour, marker, label in (
             (~found, look.INK, "o", "no evidence"),
             (found, look.OVER, "D", "miscalibrated"),

@@ -15,14 +15,14 @@ from calibkit.corp import corp_decomposition
 from calibkit.decisions import decision_curve, murphy_curve, regret_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
-from tests.drawn import assert_drawn_inside, assert_manners, find
+from tests.drawn import assert_drawn_inside, assert_manners, drawn, find
 
 MODEL = LogitDistortion(slope=0.5)
 SAMPLE, TRUTH = MODEL.sample(400, 3), MODEL.true_map
 Y, P = SAMPLE.y_true, SAMPLE.y_prob
 TABLE = ck.reliability_table(Y, P, bins=10)
 BAND = ck.consistency_band(Y, P, bins=10, n_draws=100, rng=1)
-NULL = ck.null_level(ck.expected_calibration_error, Y, P, n_draws=50, rng=2)
+NULL = ck.null_level(ck.expected_calibration_error, Y, SAMPLE.true_prob, n_draws=400, rng=2)
 PARTS = corp_decomposition(Y, P)
 FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
 CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
@@ -41,6 +41,10 @@ FIGURES = {
     "reliability of models": (lambda **o: plot.reliability(Y, {"a": P}, bins=10, **o), TABLE),
     "corp": (lambda **o: plot.corp(PARTS, truth=TRUTH, **o), PARTS),
     "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, **o), FITTED),
+    "fit_on_test, every element": (
+        lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, show=FIT_ON_TEST, **o),
+        FITTED,
+    ),
     "choice": (lambda **o: plot.choice(CHOICE, **o), None),
     "test_based": (lambda **o: plot.test_based(TESTED, **o), TESTED),
     "cumulative_differences": (lambda **o: plot.cumulative_differences(CURVE, **o), CURVE),
@@ -85,6 +89,174 @@ def test_title_legend_and_words(subtests):
             for each in (ax, *ax.child_axes):
                 assert name == "decision_curve" or assert_drawn_inside(each) is None
         plt.close("all")
+
+
+# Per figure, what each element holds: columns of points, or left, bottom, right and top of areas.
+# What stands as NaN depends on the layout.
+LEFT, RIGHT, MEAN, UP = TABLE.edges[:-1], TABLE.edges[1:], TABLE.mean_prob, TABLE.frequency
+OVER, OUT = TABLE.gap > 0, BAND.outside
+MIDDLE, BEYOND = (LEFT + RIGHT) / 2, OUT & ~OVER
+FINE, TENT, FORTY = np.linspace(0, 1, 401), np.linspace(0, 1, 201), np.linspace(0, 1, 41)
+STICKS = np.histogram(PARTS.prediction, FORTY, weights=PARTS.prediction_count)[0]
+TESTS = TESTED.table
+LOW, HIGH = TESTS.edges[:-1], TESTS.edges[1:]
+THIRTY = np.linspace(0, 1.03, 31)
+SIDE = np.histogram(P, THIRTY)[0]
+PICKED = np.linspace(0, 399, 120).round().astype(int)
+AT = FITTED.prob[PICKED]
+
+
+def to_lines(element, end):
+    """Return the lines from the diagonal to a map, those that go down and those that go up."""
+    down = end < AT
+    return {
+        f"{element}-over": (AT[down], end[down], AT[down], AT[down]),
+        f"{element}-under": (AT[~down], AT[~down], AT[~down], end[~down]),
+    }
+
+
+YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
+MOST = max(YES.max(), NO.max())
+ENDS = -0.025, -0.025, 1.025, 1.025
+GROUPS, GAINS, ROW = REPORT.groups, REPORT.repairs, np.arange(len(REPORT.repairs.gain))
+FINITE = np.where(np.isfinite(GAINS.gain), 1, np.nan)
+OTHERS = np.isfinite(GAINS.gain) & (GAINS.chosen != ROW)
+FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
+COLUMN = np.ptp(NULL.draws) / 30
+SLOT = np.floor((NULL.draws - NULL.value) / COLUMN)  # from the observed value on
+SLOTS = np.arange(SLOT.min(), SLOT.max() + 1)
+REACH = 2.2414 * CURVE.scale
+TALLEST = 1.15 * max(REACH, np.abs(CURVE.difference).max())
+DRAWN = {
+    "reliability": {
+        "bars": (LEFT, 0, RIGHT, UP), "means": (MEAN, UP), "diagonal": ([0, 1], [0, 1]),
+        "gaps-over": (MEAN[OVER], UP[OVER], MEAN[OVER], MEAN[OVER]),
+        "gaps-under": (MEAN[~OVER], MEAN[~OVER], MEAN[~OVER], UP[~OVER]),
+        "counts": (LEFT, 0, RIGHT, TABLE.count), "count": (MIDDLE, TABLE.count),
+        "band": (MEAN, BAND.lower, MEAN, BAND.upper), "outside": (MEAN[OUT], UP[OUT]),
+        "truth": (TENT, TRUTH(TENT)), "frame": (-0.025, [-0.025, 0], 1.025, [1.025, np.nan]),
+    },
+    "corp": {
+        "blocks": (PARTS.low, PARTS.recalibrated, PARTS.high, PARTS.recalibrated),
+        "curve": (np.c_[PARTS.low, PARTS.high].flat, PARTS.recalibrated.repeat(2)),
+        "counts": (FORTY[:-1], -0.2, FORTY[1:], -0.2 + 0.15 * STICKS / STICKS.max()),
+        "truth": (TENT, TRUTH(TENT)), "frame": (-0.025, -0.2, 1.025, 1.025),
+    },
+    "fit_on_test": {
+        "map": (FITTED.line_x, FITTED.line_y), "truth": (FINE, TRUTH(FINE)),
+        "counts": (LEFT, 0, RIGHT, TABLE.count), "frame": (-0.025, [-0.025, 0], 1.025, np.nan),
+    },
+    "fit_on_test, every element": {
+        "bars": (LEFT, 0, RIGHT, UP), "means": (MEAN, UP), "labels": (AT, FITTED.label[PICKED]),
+        **to_lines("distances", FITTED.fitted[PICKED]), **to_lines("violations", TRUTH(AT)),
+    },
+    "test_based": {
+        "acceptance": (LOW, TESTED.acceptance()[0], HIGH, TESTED.acceptance()[1]),
+        "frequency": (LOW, TESTS.frequency, HIGH, TESTS.frequency),
+        "count": (LOW, 0, HIGH, TESTS.count),
+        "rejected-count": (LOW, 0, HIGH, TESTED.verdicts[0].rejected_count),
+        "marginal": (0, THIRTY[:-1], SIDE, THIRTY[1:]),
+        "frame": (
+            [*[LOW[0] - 0.03 * (HIGH[-1] - LOW[0])] * 2, 0], [-0.03, 0, -0.03],
+            [*[HIGH[-1] + 0.03 * (HIGH[-1] - LOW[0])] * 2, 1.08 * SIDE.max()],
+            [1.03, 1.5 * TESTS.count.max(), 1.03],
+        ),
+    },
+    "cumulative_differences": {
+        "differences": (CURVE.share, CURVE.difference), "frame": (0, -TALLEST, 1, TALLEST),
+    },
+    "smooth": {
+        "curve": (SMOOTH.mean_prob[0], SMOOTH.frequency[0]),
+        "density": (SMOOTH.prob[0], -0.2, SMOOTH.prob[-1], -0.05),
+        "frame": (-0.025, -0.2, 1.025, 1.025),
+    },
+    "smooth_curve": {
+        "curve": (LOESS.prob, LOESS.frequency), "diagonal": ([0, 1], [0, 1]),
+        "band": (
+            LOESS.prob.min(), [LOESS.all_low.min(), LOESS.low.min()],
+            LOESS.prob.max(), [LOESS.all_high.max(), LOESS.high.max()],
+        ),
+        "outcomes": (
+            [*FORTY[:-1]] * 2, [*0 * YES, *-NO], [*FORTY[1:]] * 2, [*YES, *0 * NO],
+        ),
+        "frame": (-0.025, [-0.025, -1.08 * MOST], 1.025, [1.025, 1.08 * MOST]),
+    },
+    "null_level": {"value": (NULL.value, [0, 1]), "null-mean": (NULL.mean, [0, 1]),
+        **{
+            gid: (NULL.value + COLUMN * k, 0, NULL.value + COLUMN * (k + 1), (k == SLOT).sum(1))
+            for gid, k in (("null", SLOTS[SLOTS < 0]), ("null-beyond", SLOTS[SLOTS >= 0]))
+        },
+    },
+    "murphy": {
+        "curve": MURPHY.line(), "ignoring": (TENT, MURPHY.ignoring(TENT)), "mark": (0.5, [0, 1]),
+        "frame": (0, 0, 1, np.nan),
+    },
+    "decision_curve": {
+        "curve": (BENEFIT.threshold, BENEFIT.net_benefit), "none": ([0, 1], 0),
+        "all": (BENEFIT.threshold, BENEFIT.treat_all),
+        "band": (
+            0.01, np.nanmin(BENEFIT.low), 0.97, np.nanmax(BENEFIT.high),
+        ),
+        "frame": (
+            0, -BENEFIT.prevalence / 4, 1, 1.08 * max(BENEFIT.prevalence, *BENEFIT.net_benefit),
+        ),
+    },
+    "regret": {"curve": (REGRET.threshold, REGRET.regret), "frame": (0, 0, 1, np.nan)},
+    "overlay": {"model": (MEAN, UP), "frame": ENDS},
+    "venn_abers": {
+        "0": ([0.1, 0.9], [0, 0.5]), "1": ([0.1, 0.9], [0.5, 1]), "between": (0.1, 0, 0.9, 1),
+        "frame": (0, -0.02, 1, 1.02),
+    },
+    "audit_gaps": {
+        "band": (MEAN, BAND.lower - MEAN, MEAN, BAND.upper - MEAN),
+        "within chance": (MEAN[~OUT], (UP - MEAN)[~OUT]), "frame": (-0.02, np.nan, 1.02, np.nan),
+        "predicted too low": (MEAN[BEYOND], (UP - MEAN)[BEYOND]),
+        "predicted too high": (MEAN[OUT & OVER], (UP - MEAN)[OUT & OVER]),
+    },
+    "audit_repairs": {
+        "interval": (FINITE * GAINS.low, FINITE * ROW, FINITE * GAINS.high, FINITE * ROW),
+        "chosen": (GAINS.gain[[GAINS.chosen]], ROW[[GAINS.chosen]]),
+        "candidate": (GAINS.gain[OTHERS], ROW[OTHERS]),
+        "frame": (np.nan, len(ROW) - 0.4, np.nan, -0.6),
+    },
+    "audit_groups": {
+        "chance": (-2 * GROUPS.error, [-0.25, 0.75], 2 * GROUPS.error, [0.25, 1.25]),
+        "no evidence": (OFF[~FOUND], ROW[:2][~FOUND]), "frame": (np.nan, 1.6, np.nan, -0.6),
+        "miscalibrated": (OFF[FOUND], ROW[:2][FOUND]),
+    },
+}  # fmt: skip
+SQUARE = "0 0.2 0.4 0.6 0.8 1"
+TICKS = {
+    **dict.fromkeys(("reliability", "corp", "fit_on_test", "smooth"), (SQUARE, "0 0.5 1")),
+    **dict.fromkeys(("murphy", "decision_curve", "regret"), (SQUARE, SQUARE)),
+    "smooth_curve, logit": ("0.001 0.01 0.1 0.5 0.9 0.99 0.999", "0.01 0.5 0.99"),
+    "cumulative_differences": ("0 25 50 75 100", "0 50 100"),
+}
+
+
+def test_what_is_drawn_is_what_was_measured(subtests):
+    for name, elements in DRAWN.items():
+        ax = FIGURES[name][0]()
+        for gid, columns in elements.items():
+            with subtests.test(f"{name}: {gid}"):
+                found, wanted = drawn(ax, gid), np.column_stack(np.broadcast_arrays(*columns))
+                assert len(found) == len(wanted)
+                found = np.reshape(found, wanted.shape)
+                assert (np.isclose(found, wanted) | np.isnan(wanted)).all()
+        plt.close("all")
+
+
+def test_ticks_and_labels_of_large_and_of_inner_small_panels(subtests):
+    for name, wanted in TICKS.items():
+        inner = plt.subplots(2, 4)[1][0, 1]
+        for ax, texts in zip((FIGURES[name][0](), FIGURES[name][0](ax=inner)), wanted, strict=True):
+            with subtests.test(name, inner=ax is inner):
+                lowest = (ax, *ax.child_axes)[-1]
+                ticks = [text.get_text().split(" %")[0] for text in lowest.get_xticklabels()]
+                assert ticks == texts.split()
+                labels = [a.get_xlabel() + a.get_ylabel() for a in (ax, lowest)]
+                assert not any(labels) if ax is inner else all(labels)
+    plt.close("all")
 
 
 # Hardly any data, or very many bins.

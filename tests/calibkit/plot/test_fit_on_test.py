@@ -64,13 +64,6 @@ class TestElements:
 
 
 class TestGeometry:
-    @pytest.mark.parametrize("name", EVALUATORS)
-    def test_the_map_is_the_line_of_the_result(self, results, name):
-        result = results[name]
-        x, y = one(plot.fit_on_test(result), "map").get_data()
-        assert np.array_equal(x, result.line_x, equal_nan=True)
-        assert np.array_equal(y, result.line_y, equal_nan=True)
-
     @pytest.mark.parametrize("name", ["slope-1", "flat"])
     def test_the_lines_have_the_estimate_as_their_mean_length(self, six, name):
         lines = segments(plot.fit_on_test(six[name], show="distances"), "distances")
@@ -113,10 +106,6 @@ class TestGeometry:
         found = area(ax, "filling-over") + area(ax, "filling-under")
         assert found == pytest.approx(result.value, abs=1e-4)
         assert result.value > ck.expected_calibration_error(y_true, y_prob, bins=4).value + 0.05
-
-    def test_labels_stand_where_they_are(self, six):
-        points = one(plot.fit_on_test(six["flat"], show="labels"), "labels").get_xydata()
-        assert points.tolist() == np.column_stack([six["flat"].prob, [0, 1, 0, 1, 1, 1]]).tolist()
 
     def test_the_frame_grows_with_a_map_that_leaves_it(self, six):
         flat, slanted = (plot.fit_on_test(six[name]).get_ylim() for name in ("flat", "slope-1"))

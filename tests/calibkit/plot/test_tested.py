@@ -29,18 +29,6 @@ def child(ax: Axes, label: str) -> Axes:
 
 
 class TestTestBased:
-    def test_boxes_are_what_the_test_accepts(self, subtests):
-        error = error_of(TILTED)
-        ax = plot.test_based(error)
-        low, high = error.acceptance()
-        boxes = corners(ax, "acceptance")
-        assert len(boxes) == error.table.n_bins
-        for b, box in enumerate(boxes):
-            with subtests.test(b=b):
-                assert (box[:, 1].min(), box[:, 1].max()) == pytest.approx((low[b], high[b]))
-                sides = box[:, 0].min(), box[:, 0].max()
-                assert sides == pytest.approx(tuple(error.table.edges[b : b + 2]))
-
     def test_accepted_parts_lie_in_their_boxes_and_rejected_ones_outside(self, subtests):
         error = error_of(TILTED, bins=EqualMass(8))
         ax = plot.test_based(error)
@@ -68,19 +56,10 @@ class TestTestBased:
                 for end in (prob.min(), prob.max()):
                     assert np.abs(heights - end).min() < 1e-12
 
-    def test_lines_are_the_frequencies(self):
-        error = error_of(TILTED)
-        drawn = [path[0, 1] for path in one(plot.test_based(error), "frequency").get_segments()]
-        assert drawn == pytest.approx(error.table.frequency.tolist())
-
     def test_the_strip_counts_predictions_and_rejections(self):
         error = error_of(TILTED)
         strip = child(plot.test_based(error), "counts")
-        tops = {gid: [bar[:, 1].max() for bar in corners(strip, gid)] for gid in
-                ("count", "rejected-count")}  # fmt: skip
-        assert tops["count"] == error.table.count.tolist()
-        assert strip.get_yticks().tolist() == [0, max(tops["count"])]
-        assert sum(tops["rejected-count"]) == error.rejected.sum()
+        assert strip.get_yticks().tolist() == [0, error.table.count.max()]
         shares = {text.get_text() for text in find(strip, "share")}
         assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}
         assert len(shares) > 2
@@ -101,10 +80,6 @@ class TestTestBased:
             bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
             ends = strip.transData.transform(np.column_stack([bar[:, 0], bar[:, 0]]))[:, 0]
             assert np.ptp(ends) >= text.get_window_extent().width - 1
-
-    def test_the_histogram_holds_all_predictions(self):
-        side = child(plot.test_based(error_of(TILTED)), "predictions")
-        assert sum(bar[:, 0].max() for bar in corners(side, "marginal")) == 600
 
     @pytest.mark.slow
     def test_empty_bins_survive(self):
@@ -146,9 +121,6 @@ class TestCumulativeDifferences:
     def test_line_strip_and_extremes(self):
         curve = cumulative_differences(TILTED.y_true, TILTED.y_prob)
         ax = plot.cumulative_differences(curve)
-        line = one(ax, "differences")
-        assert np.array_equal(line.get_ydata(), curve.difference)
-        assert np.array_equal(line.get_xdata(), curve.share)
         reach = _CRITICAL * curve.scale
         assert heights(ax, "strip") == pytest.approx((-reach, reach))
         assert ax.lines[0].get_ydata() == [0, 0]
