@@ -115,6 +115,12 @@ def to_lines(element, end):
     }
 
 
+def columns(slots):
+    """Return the columns of a null level, as high as draws lie in them."""
+    left = NULL.value + WIDTH * slots
+    return left, 0, left + WIDTH, (slots[:, None] == SLOT).sum(axis=1)
+
+
 YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
 MOST = max(YES.max(), NO.max())
 ENDS = -0.025, -0.025, 1.025, 1.025
@@ -122,8 +128,8 @@ GROUPS, GAINS, ROW = REPORT.groups, REPORT.repairs, np.arange(len(REPORT.repairs
 FINITE = np.where(np.isfinite(GAINS.gain), 1, np.nan)
 OTHERS = np.isfinite(GAINS.gain) & (GAINS.chosen != ROW)
 FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
-COLUMN = np.ptp(NULL.draws) / 30
-SLOT = np.floor((NULL.draws - NULL.value) / COLUMN)  # from the observed value on
+WIDTH = np.ptp(NULL.draws) / 30
+SLOT = np.floor((NULL.draws - NULL.value) / WIDTH)  # from the observed value on
 SLOTS = np.arange(SLOT.min(), SLOT.max() + 1)
 REACH = 2.2414 * CURVE.scale
 TALLEST = 1.15 * max(REACH, np.abs(CURVE.difference).max())
@@ -176,16 +182,12 @@ DRAWN = {
             LOESS.prob.min(), [LOESS.all_low.min(), LOESS.low.min()],
             LOESS.prob.max(), [LOESS.all_high.max(), LOESS.high.max()],
         ),
-        "outcomes": (
-            [*FORTY[:-1]] * 2, [*0 * YES, *-NO], [*FORTY[1:]] * 2, [*YES, *0 * NO],
-        ),
+        "outcomes": ([*FORTY[:-1]] * 2, [*0 * YES, *-NO], [*FORTY[1:]] * 2, [*YES, *0 * NO]),
         "frame": (-0.025, [-0.025, -1.08 * MOST], 1.025, [1.025, 1.08 * MOST]),
     },
-    "null_level": {"value": (NULL.value, [0, 1]), "null-mean": (NULL.mean, [0, 1]),
-        **{
-            gid: (NULL.value + COLUMN * k, 0, NULL.value + COLUMN * (k + 1), (k == SLOT).sum(1))
-            for gid, k in (("null", SLOTS[SLOTS < 0]), ("null-beyond", SLOTS[SLOTS >= 0]))
-        },
+    "null_level": {
+        "value": (NULL.value, [0, 1]), "null-mean": (NULL.mean, [0, 1]),
+        "null": columns(SLOTS[SLOTS < 0]), "null-beyond": columns(SLOTS[SLOTS >= 0]),
     },
     "murphy": {
         "curve": MURPHY.line(), "ignoring": (TENT, MURPHY.ignoring(TENT)), "mark": (0.5, [0, 1]),
@@ -194,9 +196,7 @@ DRAWN = {
     "decision_curve": {
         "curve": (BENEFIT.threshold, BENEFIT.net_benefit), "none": ([0, 1], 0),
         "all": (BENEFIT.threshold, BENEFIT.treat_all),
-        "band": (
-            0.01, np.nanmin(BENEFIT.low), 0.97, np.nanmax(BENEFIT.high),
-        ),
+        "band": (0.01, np.nanmin(BENEFIT.low), 0.97, np.nanmax(BENEFIT.high)),
         "frame": (
             0, -BENEFIT.prevalence / 4, 1, 1.08 * max(BENEFIT.prevalence, *BENEFIT.net_benefit),
         ),
@@ -237,9 +237,9 @@ TICKS = {
 def test_what_is_drawn_is_what_was_measured(subtests):
     for name, elements in DRAWN.items():
         ax = FIGURES[name][0]()
-        for gid, columns in elements.items():
+        for gid, points in elements.items():
             with subtests.test(f"{name}: {gid}"):
-                found, wanted = drawn(ax, gid), np.column_stack(np.broadcast_arrays(*columns))
+                found, wanted = drawn(ax, gid), np.column_stack(np.broadcast_arrays(*points))
                 assert len(found) == len(wanted)
                 found = np.reshape(found, wanted.shape)
                 assert (np.isclose(found, wanted) | np.isnan(wanted)).all()
