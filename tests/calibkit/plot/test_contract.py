@@ -52,6 +52,7 @@ FIGURES = {
     "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
     "smooth_curve, logit": (lambda **o: plot.smooth_curve(LOESS, scale="logit", **o), LOESS),
     "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
+    "murphy, priced": (lambda **o: plot.murphy(MURPHY, costs=(2, 6), **o), MURPHY),
     "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),
     "decision_curve": (lambda **o: plot.decision_curve(BENEFIT, band=True, **o), BENEFIT),
     "regret": (lambda **o: plot.regret(REGRET, **o), REGRET),
@@ -98,10 +99,9 @@ OVER, OUT = TABLE.gap > 0, BAND.outside
 MIDDLE, BEYOND = (LEFT + RIGHT) / 2, OUT & ~OVER
 FINE, TENT, FORTY = np.linspace(0, 1, 401), np.linspace(0, 1, 201), np.linspace(0, 1, 41)
 STICKS = np.histogram(PARTS.prediction, FORTY, weights=PARTS.prediction_count)[0]
-TESTS = TESTED.table
-LOW, HIGH = TESTS.edges[:-1], TESTS.edges[1:]
-THIRTY = np.linspace(0, 1.03, 31)
-SIDE = np.histogram(P, THIRTY)[0]
+TESTS, (ACCEPTED, UP_TO) = TESTED.table, TESTED.acceptance()
+LOW, HIGH, THIRTY = TESTS.edges[:-1], TESTS.edges[1:], np.linspace(0, 1.03, 31)
+SIDE, BESIDE = np.histogram(P, THIRTY)[0], 0.03 * np.ptp(TESTS.edges)
 PICKED = np.linspace(0, 399, 120).round().astype(int)
 AT = FITTED.prob[PICKED]
 
@@ -123,7 +123,6 @@ def columns(slots):
 
 YES, NO = (np.histogram(p, FORTY)[0] for p in (LOESS.of_events, LOESS.of_others))
 MOST = max(YES.max(), NO.max())
-ENDS = -0.025, -0.025, 1.025, 1.025
 GROUPS, GAINS, ROW = REPORT.groups, REPORT.repairs, np.arange(len(REPORT.repairs.gain))
 FINITE = np.where(np.isfinite(GAINS.gain), 1, np.nan)
 OTHERS = np.isfinite(GAINS.gain) & (GAINS.chosen != ROW)
@@ -131,8 +130,7 @@ FOUND, OFF = GROUPS.p_value <= GROUPS.alpha, GROUPS.frequency - GROUPS.mean_prob
 WIDTH = np.ptp(NULL.draws) / 30
 SLOT = np.floor((NULL.draws - NULL.value) / WIDTH)  # from the observed value on
 SLOTS = np.arange(SLOT.min(), SLOT.max() + 1)
-REACH = 2.2414 * CURVE.scale
-TALLEST = 1.15 * max(REACH, np.abs(CURVE.difference).max())
+TALLEST = 1.15 * max(2.2414 * CURVE.scale, *np.abs(CURVE.difference))
 DRAWN = {
     "reliability": {
         "bars": (LEFT, 0, RIGHT, UP), "means": (MEAN, UP), "diagonal": ([0, 1], [0, 1]),
@@ -157,14 +155,13 @@ DRAWN = {
         **to_lines("distances", FITTED.fitted[PICKED]), **to_lines("violations", TRUTH(AT)),
     },
     "test_based": {
-        "acceptance": (LOW, TESTED.acceptance()[0], HIGH, TESTED.acceptance()[1]),
+        "acceptance": (LOW, ACCEPTED, HIGH, UP_TO), "count": (LOW, 0, HIGH, TESTS.count),
         "frequency": (LOW, TESTS.frequency, HIGH, TESTS.frequency),
-        "count": (LOW, 0, HIGH, TESTS.count),
         "rejected-count": (LOW, 0, HIGH, TESTED.verdicts[0].rejected_count),
-        "marginal": (0, THIRTY[:-1], SIDE, THIRTY[1:]),
+        "marginal": (0, THIRTY[:-1], SIDE, THIRTY[1:]), "diagonal": ([0, 1], [0, 1]),
         "frame": (
-            [*[LOW[0] - 0.03 * (HIGH[-1] - LOW[0])] * 2, 0], [-0.03, 0, -0.03],
-            [*[HIGH[-1] + 0.03 * (HIGH[-1] - LOW[0])] * 2, 1.08 * SIDE.max()],
+            [LOW[0] - BESIDE, LOW[0] - BESIDE, 0], [-0.03, 0, -0.03],
+            [HIGH[-1] + BESIDE, HIGH[-1] + BESIDE, 1.08 * SIDE.max()],
             [1.03, 1.5 * TESTS.count.max(), 1.03],
         ),
     },
@@ -193,6 +190,10 @@ DRAWN = {
         "curve": MURPHY.line(), "ignoring": (TENT, MURPHY.ignoring(TENT)), "mark": (0.5, [0, 1]),
         "frame": (0, 0, 1, np.nan),
     },
+    "murphy, priced": {
+        "curve": (MURPHY.line()[0], 8 * MURPHY.line()[1]), "mark": (0.25, [0, 1]),
+        "ignoring": (TENT, 8 * MURPHY.ignoring(TENT)),
+    },
     "decision_curve": {
         "curve": (BENEFIT.threshold, BENEFIT.net_benefit), "none": ([0, 1], 0),
         "all": (BENEFIT.threshold, BENEFIT.treat_all),
@@ -202,7 +203,7 @@ DRAWN = {
         ),
     },
     "regret": {"curve": (REGRET.threshold, REGRET.regret), "frame": (0, 0, 1, np.nan)},
-    "overlay": {"model": (MEAN, UP), "frame": ENDS},
+    "overlay": {"model": (MEAN, UP), "frame": (-0.025, -0.025, 1.025, 1.025)},
     "venn_abers": {
         "0": ([0.1, 0.9], [0, 0.5]), "1": ([0.1, 0.9], [0.5, 1]), "between": (0.1, 0, 0.9, 1),
         "frame": (0, -0.02, 1, 1.02),
@@ -335,13 +336,7 @@ def test_an_unknown_element_and_one_without_data_are_refused(name, subtests):
         with subtests.test(element), pytest.raises(ValueError, match=f'"{element}".*pass'):
             draw(show={element})
     assert not plt.get_fignums()
-
-
-def test_without_data_their_elements_are_left_out(subtests):
-    for name, (draw, missing) in WITHOUT_DATA.items():
-        with subtests.test(name):
-            elements = WITH_ELEMENTS[name][0]
-            assert not any(find(draw(), gid) for element in missing for gid in elements[element])
+    assert not any(find(draw(), gid) for element in missing for gid in elements[element])
 
 
 VIEWS = {
@@ -366,16 +361,15 @@ def test_axis_labels_name_the_view(view, subtests):
             assert (lowest.get_xlabel(), ax.get_ylabel()) == VIEWS[view]
 
 
-def test_gaps_outside_the_band_point_to_their_side() -> None:
-    y = np.repeat([1, 0, 1, 0], [90, 10, 10, 90])
-    band = ck.consistency_band(
-        y, np.repeat([0.5, 0.51], 100), bins=ck.Distinct(), n_draws=99, rng=1
-    )
-    ax = plot.audit_gaps(band)
-    for label, at in (("predicted too low", (0.5, 0.4)), ("predicted too high", (0.51, -0.41))):
-        (marks,) = find(ax, label)
-        assert np.allclose(marks.get_xydata(), [at]), label
-    assert find(ax, "within chance") == []
+def test_names_of_groups_are_cut_and_thirty_are_shown() -> None:
     names = np.array(["a" * 28, "b" * 29])  # a longer one is cut
-    ax = plot.audit_groups(replace(REPORT.groups, group=names))
+    ax = plot.audit_groups(replace(GROUPS, group=names))
     assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 27 + "…"]
+    ax = plot.audit_groups(replace(GROUPS, group=np.array(["$1$", "\ue000"])))
+    ax.figure.canvas.draw()
+    assert [name.get_text() for name in ax.get_yticklabels()] == ["$1$", r"\ue000"]
+    assert not ax.get_yticklabels()[0].get_parse_math()  # a dollar sign is no formula
+    fields = ("group", "mean_prob", "frequency", "error", "count", "smallest", "p_differs")
+    many = {field: np.resize(getattr(GROUPS, field), 31) for field in fields}
+    ax = plot.audit_groups(replace(GROUPS, **many, p_value=np.linspace(1, 0, 31)))
+    assert [name.get_text() for name in ax.get_yticklabels()] == many["group"][1:].tolist()

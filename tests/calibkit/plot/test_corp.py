@@ -26,14 +26,17 @@ def few():
 
 
 class TestGeometry:
-    def test_few_predictions_are_points_over_sticks_and_many_are_not(self, few, parts):
+    def test_few_predictions_are_points_over_sticks_and_many_are_not(self, few):
         ax, value = plot.corp(few), few.prediction
         points = drawn(ax, "predictions")
         tops = -0.2 + 0.15 * few.prediction_count / 2
         sticks = np.column_stack([value - 0.009, np.full(4, -0.2), value + 0.009, tops])
         assert np.allclose(drawn(ax, "counts"), sticks)
         assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
-        assert not find(plot.corp(parts), "predictions")
+        for n in (40, 41):
+            parts = corp_decomposition(np.arange(n) % 2, np.linspace(0.1, 0.9, n))
+            assert bool(find(plot.corp(parts), "predictions")) == (n == 40)
+            assert len(drawn(plot.corp(parts), "counts")) == 40
 
     def test_the_parts_are_printed(self, few):
         names, numbers = (text.get_text() for text in find(plot.corp(few), "parts"))

@@ -4,13 +4,10 @@ import pytest
 
 from calibkit import plot
 from calibkit.decisions import murphy_curve, regret_curve
-from calibkit.fakes import LogitDistortion
 from tests.drawn import find
 
-SAMPLE = LogitDistortion(slope=0.5).sample(300, 13)
-CURVE = murphy_curve(SAMPLE.y_true, SAMPLE.y_prob)
-TRUTH = murphy_curve(SAMPLE.y_true, SAMPLE.true_prob)
-REGRET = regret_curve(SAMPLE.y_prob, SAMPLE.true_prob)
+CURVE = murphy_curve([0, 1, 1], [0.2, 0.7, 0.4])
+REGRET = regret_curve([0.2, 0.7], [0.3, 0.6])
 
 
 class TestMurphy:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import LogitDistortion
-from tests.drawn import area, find, labels, one
+from tests.drawn import area, drawn, find, labels, one
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +81,8 @@ class TestGeometry:
         for gid in ("bars", "filling", "counts"):
             with subtests.test(gid):
                 assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
-        assert len(one(ax, "means").get_xdata()) == 4
         assert one(ax, "means").get_linestyle() == "None"
-        gaps = [part for sign in ("over", "under") for part in find(ax, f"gaps-{sign}")]
-        assert sum(len(part.get_paths()) for part in gaps) == 4
+        assert len(drawn(ax, "means")) == len(drawn(ax, "gaps-over") + drawn(ax, "gaps-under")) == 4
 
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
@@ -99,25 +97,23 @@ class TestGeometry:
 
 
 class TestCounts:
-    def test_raw_counts_are_the_heights_and_are_printed(self, table):
-        ax = plot.reliability(table)
-        assert np.array_equal(corners(one(ax, "counts"))[:, 1, 1], table.count)
-        assert [text.get_text() for text in find(ax, "count")] == [str(c) for c in table.count]
-
-    @pytest.mark.slow
-    def test_where_they_do_not_fit_the_scale_shows_the_largest(self, sample):
-        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=60)
-        ax = plot.reliability(table)
-        assert not find(ax, "count")
+    @pytest.mark.parametrize(("bins", "turned"), [(16, 0), (17, 90), (21, 90), (22, None)])
+    def test_counts_are_printed_upright_turned_or_on_the_scale(self, sample, bins, turned):
+        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=bins)
+        ax, counts = plot.reliability(table), [str(count) for count in table.count if count]
+        said = [(text.get_text(), text.get_rotation()) for text in find(ax, "count")]
+        assert said == [(count, turned) for count in counts if turned is not None]
         ticks = [text.get_text() for text in strip_of(ax).get_yticklabels()]
-        assert ticks == ["0", str(table.count.max())]
+        assert ticks == ([] if said else ["0", str(table.count.max())])
 
-    def test_a_wide_range_that_cannot_be_printed_gets_a_log_scale(self):
-        y_prob = np.r_[np.full(2000, 0.995), np.arange(99) / 99]
-        table = ck.reliability_table((y_prob > 0.5).astype(int), y_prob, bins=60)
-        strip = strip_of(plot.reliability(table))
-        assert strip.get_yscale() == "log" and "log" in strip.get_ylabel()
-        assert strip.get_yticks().tolist() == [1, table.count.max()]
+    @pytest.mark.parametrize(("most", "base"), [(100, 0), (101, 0.5)])
+    def test_a_wide_range_that_cannot_be_printed_gets_a_log_scale(self, most, base):
+        y_prob = np.r_[np.full(most - 2, 0.995), np.arange(100) / 99]  # all others: 1 or 2 per bin
+        strip = strip_of(plot.reliability(ck.reliability_table(np.round(y_prob), y_prob, bins=60)))
+        assert (strip.get_yscale() == "log") == ("log" in strip.get_ylabel()) == (base > 0)
+        assert strip.get_yticks().tolist() == [float(base > 0), most]
+        top = base * (most / base) ** 1.08 if base else 1.08 * most
+        assert strip.get_ylim() == pytest.approx((base, top))
 
     def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
         ax = plot.reliability(table)

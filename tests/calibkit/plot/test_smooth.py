@@ -31,7 +31,7 @@ def test_no_predictions_no_line():
 
 
 def test_one_view_is_drawn():
-    labels, prob = class_data(100)
+    labels, prob = class_data(100, 2)
     with pytest.raises(ValueError, match="draw one class"):
         plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
 
