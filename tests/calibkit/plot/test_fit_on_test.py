@@ -73,14 +73,6 @@ class TestGeometry:
         assert lengths.mean() == pytest.approx(six[name].value, abs=1e-12)
         assert lengths.mean() == pytest.approx({"flat": 0.1889, "slope-1": 0.1667}[name], abs=5e-5)
 
-    def test_the_lines_to_the_truth_have_the_true_error_as_their_mean_length(self):
-        sample = SHAPE.sample(100, seed=3)
-        result = fit_on_test(sample.y_true, sample.y_prob)
-        ax = plot.fit_on_test(result, truth=SHAPE.true_map, show="violations")
-        lines = segments(ax, "violations")
-        wanted = np.abs(sample.y_prob - sample.true_prob).mean()
-        assert np.abs(lines[:, 1, 1] - lines[:, 0, 1]).mean() == pytest.approx(wanted, abs=1e-9)
-
     def test_of_many_predictions_some_get_a_line(self, results):
         ax = plot.fit_on_test(results["Platt"], show="distances")
         assert len(segments(ax, "distances")) == 120

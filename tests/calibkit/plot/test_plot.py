@@ -178,29 +178,15 @@ class TestAltText:
 
 
 class TestNullLevel:
-    @pytest.fixture
-    def null(self, sample):
-        return ck.null_level(
-            ck.expected_calibration_error, sample.y_true, sample.y_prob, n_draws=200, rng=2
-        )
-
-    def test_the_title_says_the_share_of_draws(self):
-        calibrated = LogitDistortion().sample(200, 5)
-        null = ck.null_level(
-            ck.expected_calibration_error, calibrated.y_true, calibrated.y_prob, n_draws=300, rng=2
-        )
+    @pytest.mark.parametrize("calibrated", [True, False])
+    def test_title_and_legend_say_p_value_and_observed_value(self, sample, calibrated):
+        y, prob = sample.y_true, sample.true_prob if calibrated else sample.y_prob
+        null = ck.null_level(ck.expected_calibration_error, y, prob, n_draws=200, rng=2)
+        often = f"{100 * null.p_value:.0f} %" if calibrated else "fewer than 1 %"
+        title = f"p = {null.p_value:.3f}: a calibrated model is as bad or worse in {often} of draws"
         ax = plot.null_level(null)
-        assert f"in {100 * null.p_value:.0f} % of draws" in ax.get_title(loc="left")
-
-    def test_value_and_measure_are_named(self, null):
-        ax = plot.null_level(null)
+        assert (ax.get_title(loc="left"), ax.get_xlabel()) == (title, null.name)
         assert f"observed {null.value:.3f}" in labels(ax)
-        assert ax.get_xlabel() == null.name
-
-    def test_the_title_says_the_p_value_in_words(self, null):
-        title = plot.null_level(null).get_title(loc="left")
-        assert title.startswith(f"p = {null.p_value:.3f}: ")
-        assert title.endswith("fewer than 1 % of draws")
 
 
 class TestFirstGuess:
