@@ -54,16 +54,14 @@ class TestTestBased:
                 assert inside if gid == "accepted" else high <= bottom or low >= top
 
     def test_the_strip_counts_predictions_and_rejections(self):
-        error = error_of(TILTED)
+        error = error_of(TILTED, bins=EqualMass(8))
         strip = child(plot.test_based(error), "counts")
         assert strip.get_yticks().tolist() == [0, error.table.count.max()]
-        shares = {text.get_text() for text in find(strip, "share")}
-        assert shares <= {f"{100 * share:.0f}" for share in error.verdicts[0].share}
-        assert len(shares) > 2
-        assert "% rejected" in strip.get_xlabel()
+        shares = [text.get_text() for text in find(strip, "share")]
+        assert shares == [f"{100 * share:.0f}" for share in error.verdicts[0].share]
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("n_bins", "n_printed"), [(16, 14), (17, 13), (60, 2)])
+    @pytest.mark.parametrize(("n_bins", "n_printed"), [(16, 14), (17, 13), (80, 1), (116, 0)])
     def test_printed_shares_fit_their_bars(self, n_bins, n_printed):
         ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))
         ax.figure.canvas.draw()
@@ -72,6 +70,7 @@ class TestTestBased:
         assert below.height == pytest.approx(_STRIP * (frame.y1 - below.y0))
         assert beside.width == pytest.approx(_SIDE * (beside.x1 - frame.x0))
         assert len(find(strip, "share")) == n_printed
+        assert ("% rejected" in strip.get_xlabel()) == (n_printed > 0)
         assert ("from left to right" in plot.alt_text(ax)) == (n_bins == 16)
         for text in find(strip, "share"):
             x = text.xy[0]
