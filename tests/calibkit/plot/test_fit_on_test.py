@@ -75,7 +75,6 @@ class TestGeometry:
 
     def test_of_many_predictions_some_get_a_line(self, results):
         ax = plot.fit_on_test(results["Platt"], show="distances")
-        assert len(segments(ax, "distances")) == 120
         assert "Lines stand at 120 of 600 predictions." in plot.alt_text(ax)
 
     @pytest.mark.slow
@@ -102,7 +101,7 @@ class TestGeometry:
     def test_the_frame_grows_with_a_map_that_leaves_it(self, six):
         flat, slanted = (plot.fit_on_test(six[name]).get_ylim() for name in ("flat", "slope-1"))
         assert flat == pytest.approx((-0.025, 1.025))
-        assert slanted[1] > six["slope-1"].fitted.max() > 1
+        assert slanted == pytest.approx((-0.025, six["slope-1"].fitted.max() + 0.025))
 
     def test_a_map_without_bins_gets_twenty_columns_of_counts(self, results):
         ax = plot.fit_on_test(results["isotonic"])

@@ -31,10 +31,10 @@ def child(ax: Axes, label: str) -> Axes:
 
 
 class TestTestBased:
-    @pytest.mark.parametrize("n_bins", [1, 5])
+    @pytest.mark.parametrize("n_bins", [1, 12])
     def test_each_violin_spans_its_predictions(self, n_bins, subtests):
         same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), null_draws=0)
-        error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(5))
+        error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
         ax, verdict = plot.test_based(error), error.verdicts[0]
         parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
         for b, (left, right) in enumerate(pairwise(error.table.edges)):
