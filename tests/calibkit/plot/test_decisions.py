@@ -11,12 +11,11 @@ REGRET = regret_curve([0.2, 0.7], [0.3, 0.6])
 
 
 class TestMurphy:
-    def test_each_curve_has_two_codes_and_room(self):
+    def test_each_curve_has_two_codes(self):
         ax = plot.murphy(dict.fromkeys("abcde", CURVE))
         lines = find(ax, "curve")
         assert len({line.get_color() for line in lines}) == 5
         assert len({str(line._unscaled_dash_pattern) for line in lines}) == 5
-        assert plot.regret(regret_curve([0.2], [0.205])).get_ylim() == (0, 0.01)
 
     def test_bad_curves_are_named(self):
         other = murphy_curve([0, 1], [0.2, 0.7])
