@@ -235,6 +235,7 @@ TICKS = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_what_was_measured(subtests):
     for name, elements in DRAWN.items():
         ax = FIGURES[name][0]()
@@ -242,11 +243,13 @@ def test_what_is_drawn_is_what_was_measured(subtests):
             with subtests.test(f"{name}: {gid}"):
                 found, wanted = drawn(ax, gid), np.column_stack(np.broadcast_arrays(*points))
                 assert len(found) == len(wanted)
-                found = np.reshape(found, wanted.shape)
-                assert (np.isclose(found, wanted) | np.isnan(wanted)).all()
+                assert (
+                    np.isclose(np.reshape(found, wanted.shape), wanted) | np.isnan(wanted)
+                ).all()
         plt.close("all")
 
 
+@pytest.mark.slow
 def test_ticks_and_labels_of_large_and_of_inner_small_panels(subtests):
     for name, wanted in TICKS.items():
         inner = plt.subplots(2, 4)[1][0, 1]
