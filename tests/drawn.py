@@ -8,7 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection
-from matplotlib.text import Text
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
 
@@ -21,6 +22,25 @@ def one(ax: Axes, gid: str) -> Any:
     """Return the only artist of an element."""
     (artist,) = find(ax, gid)
     return artist
+
+
+def drawn(ax: Axes, gid: str) -> list[Any]:
+    """Return the points of an element's lines and texts, and left, bottom, right, top of the rest.
+
+    The element "frame" are the limits of the Axes, and of those beside it.
+    """
+    if gid == "frame":
+        return [[*np.transpose([a.get_xlim(), a.get_ylim()]).flat] for a in (ax, *ax.child_axes)]
+    rows: list[Any] = []
+    for artist in find(ax, gid):
+        if isinstance(artist, Line2D | Annotation):
+            rows += [artist.xy] if isinstance(artist, Annotation) else [*artist.get_xydata()]
+        elif isinstance(artist, Collection):
+            rows += [path.get_extents().extents for path in artist.get_paths()]
+        else:
+            path = artist.get_patch_transform().transform_path(artist.get_path())
+            rows.append(path.get_extents().extents)
+    return rows
 
 
 def labels(ax: Axes) -> list[str]:

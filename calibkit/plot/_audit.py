@@ -163,7 +163,8 @@ def audit_groups(
     words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
     with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        ax.barh(place, 4 * error, left=-2 * error, height=0.5, color="#D9DEE3", label=_CHANCE)
+        code = look.fill("#D9DEE3", label=_CHANCE, gid="chance")
+        ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
         for chosen, colour, marker, label in (
             (~found, look.INK, "o", "no evidence"),
             (found, look.OVER, "D", "miscalibrated"),
@@ -181,8 +182,5 @@ def _rows(ax: Axes, names: list[Any]) -> None:
     has = font.get_char_index
     drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
     shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
-    ax.set_yticks(np.arange(len(names)), [text.replace("$", r"\$") for text in shown])
-    for label, text in zip(ax.get_yticklabels(), shown, strict=True):
-        label.set_parse_math(False)
-        label.set_text(text)
+    ax.set_yticks(np.arange(len(names)), shown, parse_math=False)
     ax.set_ylim(len(names) - 0.4, -0.6)

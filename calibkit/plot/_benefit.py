@@ -59,7 +59,7 @@ def decision_curve(
     named = named_curves(curves, "model", "prevalence")
     words = "net benefit (right treatments per prediction)"
     with over_thresholds(ax, words, (), title, legend) as ax:
-        ax.set_xlabel("threshold t from which on to treat")
+        look.label(ax, "threshold t from which on to treat", "")
         first = next(iter(named.values()))
         dots = look.pen(look.GREY, 1.6, (0, (1, 2)))
         ax.plot(first.threshold, first.treat_all, label="treat all", gid="all", **dots)

@@ -75,7 +75,7 @@ def _draw_line(ax: Axes, curve: CumulativeDifferences) -> None:
 
 
 def _draw_ticks(ax: Axes, curve: CumulativeDifferences) -> None:
-    at = np.minimum(np.searchsorted(curve.share, _TICKS), len(curve.share) - 1)
+    at = np.searchsorted(curve.share, _TICKS)
     texts = [
         f"{100 * tick:.0f} %\np ≤ {prob:.2g}" if tick else "0 %"
         for tick, prob in zip(_TICKS, curve.prob[at], strict=True)

@@ -94,4 +94,4 @@ def _outcomes(ax: Axes, curve: SmoothCurve, scale: str) -> None:
     top = max(up.max(), down.max())
     strip.set(ylim=(-1.08 * top, 1.08 * top), yticks=[])
     strip.axhline(0, **look.pen(look.GREY, 0.8))
-    strip.set_ylabel("no | yes", fontsize=look.FONT_SIZE)
+    strip.set_ylabel("no | yes" * look.is_first_column(ax), fontsize=look.FONT_SIZE)

@@ -7,7 +7,7 @@ import pytest
 from calibkit import plot
 from calibkit.corp import corp_decomposition
 from calibkit.fakes import LogitDistortion
-from tests.drawn import find, one
+from tests.drawn import drawn, find
 
 
 @pytest.fixture(scope="module")
@@ -26,33 +26,17 @@ def few():
 
 
 class TestGeometry:
-    def test_blocks_are_level_from_their_first_to_their_last_prediction(self, parts):
-        segments = np.array(one(plot.corp(parts), "blocks").get_segments())
-        assert np.array_equal(segments[:, 0], np.column_stack([parts.low, parts.recalibrated]))
-        assert np.array_equal(segments[:, 1], np.column_stack([parts.high, parts.recalibrated]))
-
-    def test_the_thin_line_is_the_curve(self, parts):
-        across, up = one(plot.corp(parts), "curve").get_data()
-        assert np.allclose(parts.recalibrate(across), up)
-        assert (np.diff(across) >= 0).all() and (np.diff(up) >= 0).all()
-
-    def test_few_predictions_are_points_and_many_are_not(self, few, parts):
-        points = one(plot.corp(few), "predictions").get_xydata()
+    def test_few_predictions_are_points_over_sticks_and_many_are_not(self, few):
+        ax, value = plot.corp(few), few.prediction
+        points = drawn(ax, "predictions")
+        tops = -0.2 + 0.15 * few.prediction_count / 2
+        sticks = np.column_stack([value - 0.009, np.full(4, -0.2), value + 0.009, tops])
+        assert np.allclose(drawn(ax, "counts"), sticks)
         assert np.allclose(points, [[0.2, 1 / 3], [0.3, 1 / 3], [0.7, 1], [0.9, 1]])
-        assert not find(plot.corp(parts), "predictions")
-
-    def test_counts_stand_below_the_diagram_in_proportion(self, few, parts, subtests):
-        for result, height in ((few, few.prediction_count), (parts, None)):
-            with subtests.test(n=len(result.prediction)):
-                shapes = [path.vertices for path in one(plot.corp(result), "counts").get_paths()]
-                tops = np.array([shape[:, 1].max() - shape[:, 1].min() for shape in shapes])
-                assert all(shape[:, 1].min() == -0.2 for shape in shapes)
-                assert max(shape[:, 1].max() for shape in shapes) == pytest.approx(-0.05)
-                if height is None:
-                    height, _ = np.histogram(
-                        result.prediction, np.arange(41) / 40, weights=result.prediction_count
-                    )
-                assert np.allclose(tops / tops.max(), height / height.max())
+        for n in (40, 41):
+            parts = corp_decomposition(np.arange(n) % 2, np.linspace(0.1, 0.9, n))
+            assert bool(find(plot.corp(parts), "predictions")) == (n == 40)
+            assert len(drawn(plot.corp(parts), "counts")) == 40
 
     def test_the_parts_are_printed(self, few):
         names, numbers = (text.get_text() for text in find(plot.corp(few), "parts"))

@@ -17,7 +17,7 @@ from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit.links import expit, logit
 from calibkit.plot import frames
-from tests.drawn import area, find, one
+from tests.drawn import area, drawn, find
 
 SHAPE = SyntheticShape("beta2")
 EVALUATORS = {
@@ -64,13 +64,6 @@ class TestElements:
 
 
 class TestGeometry:
-    @pytest.mark.parametrize("name", EVALUATORS)
-    def test_the_map_is_the_line_of_the_result(self, results, name):
-        result = results[name]
-        x, y = one(plot.fit_on_test(result), "map").get_data()
-        assert np.array_equal(x, result.line_x, equal_nan=True)
-        assert np.array_equal(y, result.line_y, equal_nan=True)
-
     @pytest.mark.parametrize("name", ["slope-1", "flat"])
     def test_the_lines_have_the_estimate_as_their_mean_length(self, six, name):
         lines = segments(plot.fit_on_test(six[name], show="distances"), "distances")
@@ -80,17 +73,8 @@ class TestGeometry:
         assert lengths.mean() == pytest.approx(six[name].value, abs=1e-12)
         assert lengths.mean() == pytest.approx({"flat": 0.1889, "slope-1": 0.1667}[name], abs=5e-5)
 
-    def test_the_lines_to_the_truth_have_the_true_error_as_their_mean_length(self):
-        sample = SHAPE.sample(100, seed=3)
-        result = fit_on_test(sample.y_true, sample.y_prob)
-        ax = plot.fit_on_test(result, truth=SHAPE.true_map, show="violations")
-        lines = segments(ax, "violations")
-        wanted = np.abs(sample.y_prob - sample.true_prob).mean()
-        assert np.abs(lines[:, 1, 1] - lines[:, 0, 1]).mean() == pytest.approx(wanted, abs=1e-9)
-
     def test_of_many_predictions_some_get_a_line(self, results):
         ax = plot.fit_on_test(results["Platt"], show="distances")
-        assert len(segments(ax, "distances")) == 120
         assert "Lines stand at 120 of 600 predictions." in plot.alt_text(ax)
 
     @pytest.mark.slow
@@ -114,19 +98,15 @@ class TestGeometry:
         assert found == pytest.approx(result.value, abs=1e-4)
         assert result.value > ck.expected_calibration_error(y_true, y_prob, bins=4).value + 0.05
 
-    def test_labels_stand_where_they_are(self, six):
-        points = one(plot.fit_on_test(six["flat"], show="labels"), "labels").get_xydata()
-        assert points.tolist() == np.column_stack([six["flat"].prob, [0, 1, 0, 1, 1, 1]]).tolist()
-
     def test_the_frame_grows_with_a_map_that_leaves_it(self, six):
         flat, slanted = (plot.fit_on_test(six[name]).get_ylim() for name in ("flat", "slope-1"))
         assert flat == pytest.approx((-0.025, 1.025))
-        assert slanted[1] > six["slope-1"].fitted.max() > 1
+        assert slanted == pytest.approx((-0.025, six["slope-1"].fitted.max() + 0.025))
 
     def test_a_map_without_bins_gets_twenty_columns_of_counts(self, results):
         ax = plot.fit_on_test(results["isotonic"])
-        heights = [path.vertices[1, 1] for path in one(ax, "counts").get_paths()]
-        assert sum(heights) == 600 and len(heights) <= 20
+        count = np.histogram(results["isotonic"].prob, 20, (0, 1))[0]
+        assert np.array(drawn(ax, "counts"))[:, 3].tolist() == count[count > 0].tolist()
 
 
 class TestLogitAxes:

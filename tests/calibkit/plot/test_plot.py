@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import LogitDistortion
-from tests.drawn import area, find, labels, one
+from tests.drawn import area, drawn, find, labels, one
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +49,6 @@ class TestElements:
 
 
 class TestGeometry:
-    def test_bars_reach_from_zero_to_the_frequency_between_the_edges(self, table):
-        shape = corners(one(plot.reliability(table), "bars"))
-        assert np.array_equal(shape[:, 0, 0], table.edges[:-1])
-        assert np.array_equal(shape[:, 2, 0], table.edges[1:])
-        assert np.array_equal(shape[:, 1, 1], table.frequency) and (shape[:, [0, 3], 1] == 0).all()
-
-    def test_points_stand_at_mean_prediction_and_frequency(self, table):
-        points = one(plot.reliability(table), "means").get_xydata()
-        assert np.array_equal(points, np.column_stack([table.mean_prob, table.frequency]))
-
-    def test_gaps_run_from_the_diagonal_to_the_point_and_split_by_sign(self, table, subtests):
-        ax = plot.reliability(table)
-        for gid, rows in (("gaps-over", table.gap > 0), ("gaps-under", table.gap < 0)):
-            with subtests.test(gid):
-                segments = np.array(one(ax, gid).get_segments())
-                assert np.array_equal(segments[:, 0, 0], table.mean_prob[rows])
-                assert np.array_equal(segments[:, 0, 0], segments[:, 0, 1])
-                assert np.array_equal(segments[:, 1, 1], table.frequency[rows])
-
     def test_over_and_under_differ_in_colour_and_in_line_style(self, table):
         over, under = (one(plot.reliability(table), f"gaps-{s}") for s in ("over", "under"))
         assert not np.array_equal(over.get_color(), under.get_color())
@@ -93,20 +74,6 @@ class TestGeometry:
         shaded = area(ax, "filling-over") + area(ax, "filling-under")
         assert shaded == pytest.approx(float(error), abs=1e-12)
 
-    def test_the_band_stands_at_the_bin_means(self, table, band):
-        segments = np.array(one(plot.reliability(table, band=band), "band").get_segments())
-        assert np.array_equal(segments[:, 0, 0], table.mean_prob)
-        assert np.array_equal(segments[:, :, 1], np.column_stack([band.lower, band.upper]))
-
-    def test_bins_outside_the_band_are_marked(self, table, band):
-        assert band.outside.any()
-        marked = one(plot.reliability(table, band=band), "outside").get_xydata()
-        assert np.array_equal(marked[:, 0], table.mean_prob[band.outside])
-
-    def test_the_true_map_is_drawn_as_given(self, table):
-        line = one(plot.reliability(table, truth=np.sqrt), "truth").get_xydata()
-        assert np.array_equal(line[:, 1], np.sqrt(line[:, 0]))
-
     def test_empty_bins_stay_empty(self, gappy, subtests):
         ax = plot.reliability(gappy, show={"bars", "means", "gaps", "filling", "counts"})
         seen = gappy.occupied
@@ -114,10 +81,8 @@ class TestGeometry:
         for gid in ("bars", "filling", "counts"):
             with subtests.test(gid):
                 assert np.array_equal(corners(one(ax, gid))[:, 0, 0], gappy.edges[:-1][seen])
-        assert len(one(ax, "means").get_xdata()) == 4
         assert one(ax, "means").get_linestyle() == "None"
-        gaps = [part for sign in ("over", "under") for part in find(ax, f"gaps-{sign}")]
-        assert sum(len(part.get_paths()) for part in gaps) == 4
+        assert len(drawn(ax, "means")) == len(drawn(ax, "gaps-over") + drawn(ax, "gaps-under")) == 4
 
     def test_a_gap_of_rounding_size_is_no_gap(self):
         table = ck.reliability_table([0, 1], [0.5, 0.5], bins=1)
@@ -132,32 +97,30 @@ class TestGeometry:
 
 
 class TestCounts:
-    def test_raw_counts_are_the_heights_and_are_printed(self, table):
-        ax = plot.reliability(table)
-        assert np.array_equal(corners(one(ax, "counts"))[:, 1, 1], table.count)
-        assert [text.get_text() for text in find(ax, "count")] == [str(c) for c in table.count]
-
-    @pytest.mark.slow
-    def test_where_they_do_not_fit_the_scale_shows_the_largest(self, sample):
-        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=60)
-        ax = plot.reliability(table)
-        assert not find(ax, "count")
+    @pytest.mark.parametrize(("bins", "turned"), [(16, 0), (17, 90), (21, 90), (22, None)])
+    def test_counts_are_printed_upright_turned_or_on_the_scale(self, sample, bins, turned):
+        table = ck.reliability_table(sample.y_true, sample.y_prob, bins=bins)
+        ax, counts = plot.reliability(table), [str(count) for count in table.count if count]
+        said = [(text.get_text(), text.get_rotation()) for text in find(ax, "count")]
+        assert said == [(count, turned) for count in counts if turned is not None]
         ticks = [text.get_text() for text in strip_of(ax).get_yticklabels()]
-        assert ticks == ["0", str(table.count.max())]
+        assert ticks == ([] if said else ["0", str(table.count.max())])
 
-    def test_a_wide_range_that_cannot_be_printed_gets_a_log_scale(self):
-        y_prob = np.r_[np.full(2000, 0.995), np.arange(99) / 99]
-        table = ck.reliability_table((y_prob > 0.5).astype(int), y_prob, bins=60)
-        strip = strip_of(plot.reliability(table))
-        assert strip.get_yscale() == "log" and "log" in strip.get_ylabel()
-        assert strip.get_yticks().tolist() == [1, table.count.max()]
+    @pytest.mark.parametrize(("most", "base"), [(100, 0), (101, 0.5)])
+    def test_a_wide_range_that_cannot_be_printed_gets_a_log_scale(self, most, base):
+        y_prob = np.r_[np.full(most - 2, 0.995), np.arange(100) / 99]  # all others: 1 or 2 per bin
+        strip = strip_of(plot.reliability(ck.reliability_table(np.round(y_prob), y_prob, bins=60)))
+        assert (strip.get_yscale() == "log") == ("log" in strip.get_ylabel()) == (base > 0)
+        assert strip.get_yticks().tolist() == [float(base > 0), most]
+        top = base * (most / base) ** 1.08 if base else 1.08 * most
+        assert strip.get_ylim() == pytest.approx((base, top))
 
-    def test_the_strip_shares_the_axis_and_carries_its_label(self, table):
-        ax = plot.reliability(table)
+    def test_the_strip_shares_the_axis_and_carries_its_label(self, table, band):
+        ax = plot.reliability(table, band=band, show="counts")
         strip = strip_of(ax)
         assert strip.get_xlim() == ax.get_xlim() and strip.get_xlabel() == "predicted probability"
         assert not ax.xaxis.label.get_visible()
-        assert "with counts per bin" in plot.alt_text(plot.reliability(table, show="counts"))
+        assert plot.alt_text(ax).removesuffix(table.describe()).endswith("counts per bin below. ")
 
 
 class TestPageFit:
@@ -215,35 +178,15 @@ class TestAltText:
 
 
 class TestNullLevel:
-    @pytest.fixture
-    def null(self, sample):
-        return ck.null_level(
-            ck.expected_calibration_error, sample.y_true, sample.y_prob, n_draws=200, rng=2
-        )
-
-    def test_columns_hold_every_draw_on_its_side_of_the_value(self, sample):
-        calibrated = LogitDistortion().sample(200, 5)
-        null = ck.null_level(
-            ck.expected_calibration_error, calibrated.y_true, calibrated.y_prob, n_draws=300, rng=2
-        )
+    @pytest.mark.parametrize("calibrated", [True, False])
+    def test_title_and_legend_say_p_value_and_observed_value(self, sample, calibrated):
+        y, prob = sample.y_true, sample.true_prob if calibrated else sample.y_prob
+        null = ck.null_level(ck.expected_calibration_error, y, prob, n_draws=200, rng=2)
+        often = f"{100 * null.p_value:.0f} %" if calibrated else "fewer than 1 %"
+        title = f"p = {null.p_value:.3f}: a calibrated model is as bad or worse in {often} of draws"
         ax = plot.null_level(null)
-        below = sum(patch.get_height() for patch in find(ax, "null"))
-        beyond = sum(patch.get_height() for patch in find(ax, "null-beyond"))
-        assert below + beyond == 300
-        assert (beyond + 1) / 301 == pytest.approx(null.p_value)
-        assert f"in {100 * null.p_value:.0f} % of draws" in ax.get_title(loc="left")
-
-    def test_value_and_level_are_marked_and_named(self, null):
-        ax = plot.null_level(null)
-        assert one(ax, "value").get_xdata()[0] == null.value
-        assert one(ax, "null-mean").get_xdata()[0] == null.mean
+        assert (ax.get_title(loc="left"), ax.get_xlabel()) == (title, null.name)
         assert f"observed {null.value:.3f}" in labels(ax)
-        assert ax.get_xlabel() == null.name
-
-    def test_the_title_says_the_p_value_in_words(self, null):
-        title = plot.null_level(null).get_title(loc="left")
-        assert title.startswith(f"p = {null.p_value:.3f}: ")
-        assert title.endswith("fewer than 1 % of draws")
 
 
 class TestFirstGuess:

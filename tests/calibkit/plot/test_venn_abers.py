@@ -11,9 +11,6 @@ ENDS = ([0.0, 0.2, 0.5], [0.3, 0.4, 1.0])
 
 def test_both_ends_of_venn_abers_and_the_truth() -> None:
     ax = plot.venn_abers([0.1, 0.5, 0.9], ENDS, truth=[0.2, 0.5, 0.8])
-    assert ax.get_xlim() == (0, 1)
-    assert one(ax, "0").get_ydata().tolist() == ENDS[0]
-    assert one(ax, "1").get_ydata().tolist() == ENDS[1]
     assert one(ax, "0").get_linestyle() != one(ax, "1").get_linestyle()
     assert one(ax, "truth").get_ydata().tolist() == [0.2, 0.5, 0.8]
     assert "0.333 apart on average and at most 0.500" in plot.alt_text(ax)
