@@ -240,8 +240,8 @@ CHECKS = {
         variable="lying_plot",
         judge=judge_plot,
         hints=(
-            "In two of the drawings the points stand away from the middles of their bars. In which one "
-            "does none?",
+            "In two of the drawings the points stand away from the middles of their bars. In which "
+            "one does none?",
             "Remember Bob. Which drawing makes these forecasts look almost perfect?",
         ),
         praise="its points stand at 0.1, 0.3, 0.5, 0.7 and 0.9, whatever the predictions are.",

@@ -215,9 +215,7 @@ class TestCrossValidation:
                 model = CrossValidatedBinning(kind, tolerance=tolerance).fit(p, y)
                 good = model.scores_ <= model.scores_.min() * (1 + tolerance)
                 assert model.n_bins_ == model.candidates_[good].min()
-                assert (
-                    model.best_n_bins_ == model.candidates_[model.scores_ == model.scores_.min()][0]
-                )
+                assert model.best_n_bins_ == model.candidates_[model.scores_.argmin()]
                 assert model.n_bins_ <= model.best_n_bins_
         assert model.candidates_.tolist() == list(range(1, 41))
 

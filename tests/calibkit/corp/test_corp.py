@@ -44,9 +44,8 @@ class TestAgainstModelDiagnostics:
                 theirs = scoring.decompose(y_true, y_prob, scoring_function=function)
                 for name in ("score", "miscalibration", "discrimination", "uncertainty"):
                     with subtests.test(n=n, name=name):
-                        assert getattr(parts, name) == pytest.approx(
-                            theirs[name].item(), abs=1e-10
-                        ), name
+                        wanted = pytest.approx(theirs[name].item(), abs=1e-10)
+                        assert getattr(parts, name) == wanted
 
 
 class TestParts:

@@ -72,9 +72,8 @@ class TestHeldOut:
         model = Calibrated(GaussianNB(), cv=3).fit(digits[train], target[train])
         theirs = CalibratedClassifierCV(GaussianNB(), method="temperature", ensemble=False, cv=3)
         theirs.fit(digits[train], target[train])
-        losses = [
-            log_loss(target[test], m.predict_proba(digits[test])) for m in (plain, model, theirs)
-        ]
+        said = (one.predict_proba(digits[test]) for one in (plain, model, theirs))
+        losses = [log_loss(target[test], prob) for prob in said]
         assert losses[1] < 0.5 * losses[0]
         assert losses[1] < losses[2] + 0.02  # other folds
 

@@ -90,9 +90,8 @@ class TestGolden:
             with subtests.test(name=name):
                 exact = [F(v) for v in value] if isinstance(value, list) else F(value)
                 assert found[name] == exact, name
-                assert all(
-                    isinstance(v, F) for v in (found[name] if name == "cwECE_k" else [exact])
-                )
+                values = found[name] if name == "cwECE_k" else [exact]
+                assert all(isinstance(value, F) for value in values)
 
     @each_case("letter", NAMES)
     def test_the_examples_are_those_classifiers(self, letter):

@@ -85,9 +85,8 @@ class TestOutcomeDraws:
         for row, n_bins in enumerate((1, 3, 7)):
             with subtests.test(n_bins=n_bins):
                 edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
-                fit, test = (
-                    np.searchsorted(edges[1:-1], draws.prob[r], "right") for r in (rest, held)
-                )
+                parts = (draws.prob[rows] for rows in (rest, held))
+                fit, test = (np.searchsorted(edges[1:-1], part, "right") for part in parts)
                 for r, label in enumerate(columns(draws)):
                     residual = label[rest] - draws.prob[rest]
                     shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
