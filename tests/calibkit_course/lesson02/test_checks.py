@@ -163,7 +163,7 @@ def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     splits = [corp.corp_decomposition(rain, prob) for prob in said.values()]
     numbers = [f"{one.miscalibration:.4f}" for one in splits]
     known, all_there_is = splits[1].discrimination, splits[1].uncertainty
-    assert f"has {known:.4f} of the {all_there_is:.4f} that perfect knowledge would have" in prose
+    assert f"knows everything {all_there_is:.4f}. This one has {known:.4f}, as much as" in prose
     biased = corp.corp_decomposition(rain, expit(logit(said["honest"]) + 1)).miscalibration
     words = "There the miscalibration is {}; bold has {}, timid {}, and the bias {:.4f}."
     assert words.format(*numbers, biased) in prose
