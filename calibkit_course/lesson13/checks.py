@@ -319,8 +319,9 @@ PREDICTIONS = {
         "treatment grows. At which threshold is the regret of trusting it largest?",
         options=("0.3", "0.5", "0.7", "0.9"),
         outcome="0.7",
-        why="The model says at least 0.6 to everybody, and where it says 0.7 or a little more, far "
-        "less is true. Its highest numbers are less wrong.",
+        why="At 0.7, many patients are treated who should not be, and by a wide margin. At 0.5 "
+        "these are only a few, and at 0.9 they are many, but by little: the highest numbers of "
+        "the model are nearly right.",
         tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
     ),
     "13g": Prediction(

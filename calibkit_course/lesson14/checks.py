@@ -296,7 +296,7 @@ PREDICTIONS = {
         options=("far too bold", "knows next to nothing", "nothing", "too few rows"),
         outcome="nothing",
         why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "
-        "fit as well as these.",
+        "fit about as well as these.",
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
     ),
     "14b": Prediction(
@@ -309,8 +309,8 @@ PREDICTIONS = {
         tells=(r"hundred times the rows|ten points is|\b0\.100\b",),
     ),
     "14c": Prediction(
-        question="The rows of a screening come in, from 30 to 2,500. Which light is the first to "
-        "give an answer?",
+        question="The rows of a screening come in, from 30 to 2,500. Which of four lights "
+        "is the first to give a firm answer?",
         options=("alignment", "calibration", "costs", "repair"),
         outcome="calibration",
         why="Its logits are twice as large as they should be, which 120 rows show. Labels pass as "
