@@ -308,7 +308,7 @@ CHECKS = {
         hints=(
             "How many times farther than 0.001 does the difference stray with 1,000 images? "
             "Remember that four times as many images only halve it.",
-            "Multiply 1,000 by the square of 0.0056 / 0.001.",
+            "The spread must shrink to 0.001 / 0.0056 of what it is. Square the inverse of that.",
         ),
         praise="with so many, a gap of 0.002 is one that chance seldom makes.",
     ),

@@ -352,11 +352,11 @@ PREDICTIONS = {
         outcome="about 75",
         why="Of 97 honest models the test rejects 4.85, and of the three others 1.46. The 5 % are "
         "a share of the honest ones, and not of the rejected ones.",
-        tells=(r"accuses are honest|most of (those|them|the rejected)|\b77 ?%|three in four",),
+        tells=(r"accuses can be honest|most of (those|them|the rejected)|\b77 ?%|three in four",),
     ),
     "8b": Prediction(
-        question="A perfect model with 500 predictions has a TCE of 9 % in ten bins. How large is "
-        "it with 8,000 predictions?",
+        question="A perfect model with 500 predictions, spread evenly from 0 to 1, has a TCE of "
+        "9 % in ten bins. How large is it with 8,000 predictions?",
         options=("about 2 %", "about 9 %", "about 20 %", "about 45 %"),
         outcome="about 45 %",
         why="The test compares each prediction with the frequency of its bin. Even a true one "

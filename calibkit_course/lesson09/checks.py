@@ -271,21 +271,22 @@ PREDICTIONS = {
         "hundred such pairs has the second the smaller ECE?",
         options=("about 5", "about 65", "about 95"),
         outcome="about 65",
-        why="Near zero all distances are short: the wrong model is off by about a hundredth. In 67 "
-        "of 100 pairs chance alone makes more than that of events that come half of the time.",
+        why="Near zero all distances are short: the wrong model is off by about a hundredth. The "
+        "right model has no error, but in 67 of 100 pairs chance alone shows more than that in its "
+        "bins.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
             r"factor of two is the better|two (pairs )?(of|in) three|\b67 ?%",
         ),
     ),
     "9c": Prediction(
-        question="The model is exactly right, and the drawing leaves out all bins without an "
-        "event. Where do the points that are left lie, on the whole?",
-        options=("below the diagonal", "on it", "above it"),
-        outcome="above it",
-        why="A bin that was lucky shows no event and is left out, and one that was unlucky "
-        "stays. Whoever looks at the survivors alone sees the bad luck alone.",
-        tells=(r"survivors|bad luck|rest looks too high|(left|shown) (lie|stand) above",),
+        question="The model is exactly right and expects ten events in ten bins. The drawing "
+        "leaves out all bins without an event. What is the O/E of the others, on average?",
+        options=("about 1.03", "about 1.3", "about 3"),
+        outcome="about 1.3",
+        why="Empty bins take their expected events with them, and none of the observed ones. "
+        "Whoever looks at the survivors alone sees more bad luck than there was.",
+        tells=(r"survivors|bad luck|rest looks too high|O/E (is|of) 1\.3",),
     ),
     "9g": Prediction(
         question="The bettor stood to win 135 dollars and lost 82. How far were the forecasts off "
