@@ -297,8 +297,8 @@ PREDICTIONS = {
         "are dogs. How many did these numbers, added up, promise?",
         outcome=17,
         unit="dogs",
-        why="In this deal the confidence keeps its promise for all pictures together, and one class "
-        "is lost in that mean. Among these pictures are three times as many dogs as promised.",
+        why="In this deal the confidence keeps its promise for all pictures together, and one "
+        "class is lost in that mean. Among these pictures are three times as many dogs as promised.",
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
