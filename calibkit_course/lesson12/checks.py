@@ -298,7 +298,8 @@ PREDICTIONS = {
         outcome=17,
         unit="dogs",
         why="In this deal the confidence keeps its promise for all pictures together, and one "
-        "class is lost in that mean. Among these pictures are three times as many dogs as promised.",
+        "class is lost in that mean. Among these pictures are three times as many dogs as was "
+        "promised.",
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
