@@ -316,8 +316,8 @@ PREDICTIONS = {
         "of 200 data sets does isotonic regression come nearer to the true error?",
         options=("about 70", "about 100", "about 130"),
         outcome="about 130",
-        why="Fifteen shifts follow the luck of fifteen groups, and the ECE adds it up. A map that "
-        "may only rise has less room for it: her number is nearer in 127 of 200.",
+        why="Fifteen shifts follow the luck of fifteen groups, and the ECE adds it up. The "
+        "truth rises, so a rising map has less room for it: hers is nearer in 127 of 200.",
         tells=(r"127 of 200|her number is nearer",),
     ),
     "5d": Prediction(

@@ -237,7 +237,7 @@ PREDICTIONS = {
         outcome="the pieces, by half",
         why="A bin learns from its own predictions only, 67 on average. A piece learns from "
         "hundreds, and where two pieces meet they must agree. A few numbers beat many where "
-        "they can follow the truth. On a truth with stairs the bins would win.",
+        "they can follow the truth. On stairs, bins often beat two pieces.",
         tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
     ),
     "7b": Prediction(

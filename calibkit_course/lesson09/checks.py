@@ -272,8 +272,7 @@ PREDICTIONS = {
         options=("about 5", "about 65", "about 95"),
         outcome="about 65",
         why="Near zero all distances are short: the wrong model is off by about a hundredth. The "
-        "right model has no error, but in 67 of 100 pairs chance alone shows more than that in its "
-        "bins.",
+        "right model has no error, but in 67 of 100 pairs chance alone shows more than this error.",
         tells=(
             r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
             r"factor of two is the better|two (pairs )?(of|in) three|\b67 ?%",

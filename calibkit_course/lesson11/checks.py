@@ -320,8 +320,8 @@ PREDICTIONS = {
         options=("as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="Platt",
         why="She bets where the map ends, and there the games are few. A free map says what so few "
-        "of them happened to do, and isotonic regression pays for it: it promised 52 and lost 17, "
-        "where chance moves the sum by about 20. That the histogram lost 6 may be chance.",
+        "of them happened to do, and isotonic regression pays for it. It promised 52 and lost 17, "
+        "and chance moves that by 22. Beta's 16 and the histogram's -6 may be chance.",
         tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
     ),
     "11i": Prediction(
