@@ -20,7 +20,7 @@ def sample(n: int) -> tuple[Any, Any]:
     return drawn.y_true, drawn.y_prob
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_lots_show_what_rows_show(monkeypatch, subtests) -> None:
     """Mean and spread of redraws, give or take four standard errors of 2000 draws each."""
     data = sample(3000)

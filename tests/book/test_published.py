@@ -7,7 +7,7 @@ from book.experiments import pages, published
 from calibkit.significance import calibration_in_the_large, calibration_slope
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_is_up_to_date_and_its_claims_hold(subtests: pytest.Subtests) -> None:
     text = published.PAGE.read_text("utf-8")
     blocks = published.blocks()

@@ -46,7 +46,7 @@ def test_every_number_of_the_simulations_agrees(number: int, subtests: pytest.Su
             assert table(share) == printed.table(number)[f"{100 * share:g}"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_so_do_tables_2_and_13() -> None:
     assert list(page.table_2().values()) == [list(row[2:]) for row in printed.TABLE_2]
     assert page.table_13() == printed.table(13)

@@ -239,7 +239,7 @@ def test_the_look_alike_gives_the_stored_numbers(name: str) -> None:
     assert_same(page.packed(study), page.packed(FAKE[name]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["bins", "top"])
 def test_the_real_predictions_give_the_stored_numbers(name: str) -> None:
     if not data.available(page.REAL, original=True):

@@ -225,7 +225,7 @@ def test_what_is_too_large_once_unpacked_is_refused(folder: Path, monkeypatch) -
     assert "refused" not in in_page.columns("log.csv.gz", "", "")  # damage is told by who reads it
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
     lines = [f"{k % 2},{0.2 + 0.6 * (k % 2):.2f},0.5,{k // 2},{k}" for k in range(300)]
     Path("log.csv").write_text("y,p,q,who,day\n" + "\n".join(lines), encoding="utf-8")

@@ -329,7 +329,7 @@ def test_a_test_and_an_error_that_disagree_are_explained() -> None:
     assert found >= 1 and numbers["error_low"] < numbers["error_high"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_the_interval_that_is_printed_decides(seed: int) -> None:
     kind = ("calibrated", "over-confident")[seed % 2]

@@ -193,7 +193,7 @@ def test_figures_show_which_bins_are_outside_and_which_repair_is_chosen(
     assert chosen == repairs.gain[repairs.chosen]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
     """Warnings are errors here, and an SVG with a control character is not valid."""
     case = make("over-confident", 2, 600, 0)

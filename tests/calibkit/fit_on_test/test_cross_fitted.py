@@ -58,7 +58,7 @@ def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
         assert less < apart + 4 * less.standard_error
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_calibrated_model_gains_nothing_on_average_and_fit_on_test_does() -> None:
     y, p = binary_data(300, exponent=1)
     null = null_level(

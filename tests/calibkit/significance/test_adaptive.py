@@ -43,7 +43,7 @@ def test_nothing_to_test() -> None:
     assert (result.statistic, result.p_value) == (0, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_sees_what_ten_bins_cannot() -> None:
     """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
     rates = sizes.power(2000, models=3, labels=20, draws=199)

@@ -97,7 +97,7 @@ def test_redraws_keep_probabilities_and_bring_the_correlation_back(truth: float)
     assert drawn.mean(axis=0) == pytest.approx(prob[:4], abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_that_say_nothing_new_change_no_level() -> None:
     """Every row ten times, named: the same answers as of single rows, but for the draws."""
     y, p = binary_data(300, seed=4)

@@ -201,7 +201,7 @@ class TestWidgets:
         reset.click()
         assert (days.value, key.value, truth.value) == (50, 6, 0.6)
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_the_game_reveals_counts_and_deals_again(self):
         game = lesson04.which_is_perfect()
         figure, ticks, buttons, feedback = quiz_box(game).children

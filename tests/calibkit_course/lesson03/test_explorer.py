@@ -52,7 +52,7 @@ class TestFactoryView:
 
 
 class TestFactory:
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_every_offered_combination_exists(self):
         """All ends of all dials together, and the book's states: no combination may raise."""
         factory = lesson03.fake_factory()

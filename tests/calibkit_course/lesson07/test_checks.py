@@ -153,7 +153,7 @@ def test_training_that_stops_early_is_worse_than_nothing() -> None:
 # --- the outcome is not one seed's luck ---------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_better_map_is_no_better_number() -> None:
     """Prediction 7d: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
     shape, found = fakes.SyntheticShape("beta2"), {}

@@ -104,7 +104,7 @@ class TestRace:
         with pytest.raises(ValueError, match="no 'Platt' with 101 rows"):
             lesson11.calibrator_race().at("Platt", 101)
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_what_the_lesson_says_of_other_races(self, subtests):
         line = lesson11.calibrator_race(distortion="line", methods="all")
         for size in SIZES:
