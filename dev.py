@@ -41,7 +41,7 @@ from tools.workbook import NOTEBOOKS, WORKBOOK, copies
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
-PACKAGES = ("calibkit", "calibkit_course")
+PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
 
 LAB = ("lab", "parquet")
@@ -91,7 +91,7 @@ def unit_tests(*without: str) -> int:
         options += ["--hypothesis-profile=long"]
     if "slow" in without:  # torch takes seconds to load
         options += ["--ignore-glob=*_nets*.py"]
-    return pytest("unit", *options, "tests", "calibkit", "calibkit_course")
+    return pytest("unit", *options, "tests", *PACKAGES)
 
 
 def browser_tests(marker: str = "browser and not long") -> int:

@@ -4,7 +4,6 @@ calibkit is the package behind a course on the calibration of classifiers. Measu
 functions ``f(y_true, y_prob, *, view=..., bins=...)`` that return frozen results with a
 plain-words ``describe()``. The names to begin with:
 
-- `audit`: the verdict on your predictions, in one report; `compare`: two models on the same rows;
 - `reliability_table`, `consistency_band`: what a diagram shows, and what chance allows;
 - `expected_calibration_error`, `debiased_calibration_error`: the usual error, and a fairer one;
 - `null_level`, `bootstrap_interval`: what chance adds to a number, and how sure it is;
@@ -20,18 +19,15 @@ from typing import TYPE_CHECKING, Any
 from calibkit._version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors, which see what the rooms offer
-    from calibkit.auditing import *  # noqa: F403
     from calibkit.bins import *  # noqa: F403
     from calibkit.errors import *  # noqa: F403
+    from calibkit.inputs import CalibrationWarning as CalibrationWarning
     from calibkit.reliability import *  # noqa: F403
     from calibkit.scores import *  # noqa: F403
     from calibkit.significance import *  # noqa: F403
-    from calibkit.validation import CalibrationWarning as CalibrationWarning
-    from calibkit.views import *  # noqa: F403
 
 # What the front page takes from each room.
 _OFFERS = {
-    "auditing": "audit compare",
     "bins": "Distinct EqualMass EqualWidth FixedEdges Pava PavaBC",
     "errors": (
         "CalibrationError DebiasedError adaptive_calibration_error average_calibration_error "
@@ -46,8 +42,7 @@ _OFFERS = {
         "adaptive_test bootstrap_interval consistency_band cox_test cumulative_differences "
         "hosmer_lemeshow null_level spiegelhalter test_based_calibration_error"
     ),
-    "validation": "CalibrationWarning",
-    "views": "binary_problem binary_problems",
+    "inputs": "CalibrationWarning binary_problem binary_problems",
 }
 _HOMES = {name: room for room, names in _OFFERS.items() for name in names.split()}
 __all__ = sorted(_HOMES)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
+from calibkit.inputs import BinaryProblem, Rows, View, one_problem, shows_rows, weighted_problems
 from calibkit.results import Result, spell
-from calibkit.views import BinaryProblem, Rows, View, one_problem, shows_rows, weighted_problems
 
 # Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
 # over large arrays, and the rounding error grows with the number of blocks only.

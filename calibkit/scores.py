@@ -11,11 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, Distinct
+from calibkit.inputs import (
+    FloatArray,
+    IntArray,
+    Rows,
+    View,
+    as_choice,
+    one_problem,
+    shows_rows,
+    weighted_rows,
+)
 from calibkit.reliability import reliability_table
 from calibkit.results import Number, Score as Score, listed, spell
-from calibkit.types import FloatArray, IntArray
-from calibkit.validation import as_choice
-from calibkit.views import Rows, View, one_problem, shows_rows, weighted_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from calibkit.doctor import Diagnosis, Finding, core_findings, package_finding
+from calibkit_audit.doctor import Diagnosis, Finding, core_findings, package_finding
 from calibkit_course import lessons
 
 # What each package is for, and whether every lesson needs it: other front ends will do.

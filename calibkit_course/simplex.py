@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.fakes import FakeSample
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit.plot import look
 from calibkit.results import spell
-from calibkit.types import FloatMatrix, FloatVector, IntVector
 from calibkit_course.finite import FiniteClassifier
 
 # Each class has a colour and, as second code, a marker.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from calibkit.auditing.predictions import Predictions
+from calibkit_audit.auditing.predictions import Predictions
 
 CLASSES = (2, 3, 10)
 

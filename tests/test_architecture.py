@@ -16,16 +16,16 @@ from tests.helpers import each_case
 from tests.paths import ROOT
 
 CORE_DEPENDENCIES = {"numpy", "scipy", "sklearn", "joblib"}
-DRAWING = {"plot", "auditing", "cli", "doctor", "__main__"}  # what stands on the core
+DRAWING = {"plot"}  # what stands on the core
 # What takes long to load; `dev.py bench` compares the time of the import.
 HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "polars", "IPython", "pooch"}
 HEAVY |= {"sklearn", "joblib"}
-LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 350, 40, 6
+LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 400, 50, 6
 LONGEST_LESSON = 1110  # lines of a whole folder; its files divide it as reads best
 # Lesson 10 holds its networks, and all that uses torch; lesson 13 three games, their exact values
 # and two explorers. Nothing else needs them.
 LONGER_LESSONS = {"lesson10": 1950, "lesson11": 1200, "lesson13": 1710}
-HOUSES = ("calibkit", "calibkit_course")
+HOUSES = ("calibkit", "calibkit_audit", "calibkit_course")
 
 
 def house_and_room(path: Path) -> tuple[str, str]:
@@ -135,7 +135,7 @@ def test_a_lesson_stays_small(room: str) -> None:
 
 def test_outside_the_course_only_experiments_and_pages_name_a_lesson() -> None:
     """Imports that a string names, too: `import_module("calibkit_course.lesson04")`."""
-    ours = (ROOT / "calibkit", ROOT / "tools", ROOT / "book" / "_ext")
+    ours = (ROOT / "calibkit", ROOT / "calibkit_audit", ROOT / "tools", ROOT / "book" / "_ext")
     for path in [ROOT / "dev.py", *(path for folder in ours for path in folder.rglob("*.py"))]:
         lesson = r"calibkit_course[. import]+lesson\d\d"
         seen = re.search(lesson, path.read_text("utf-8"))  # at most in an explanation

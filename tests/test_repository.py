@@ -120,11 +120,11 @@ def test_the_extra_all_names_every_other_extra() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["calibkit", "calibkit_course", "tools", "tests"])
+@pytest.mark.parametrize("folder", [*dist.PACKAGES, "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
     declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
     modules = {path.stem for path in (ROOT / "tests").rglob("*.py")}
-    ours = {"calibkit", "calibkit_course", "tools", "dev", "tests", "book"} | modules
+    ours = {*dist.PACKAGES, "tools", "dev", "tests", "book"} | modules
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

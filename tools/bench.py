@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 import calibkit as ck
-from calibkit import bins, calibrators, counts, significance
+from calibkit import bins, calibrators, significance
 from calibkit.fakes import KnobClassifier, SyntheticShape
+from calibkit_audit import counts
 from calibkit_course import explore, lessons
 from tools.timing import MILLISECOND, Case, Run, Yardstick, best_ms, printed, timed, yardstick
 
 FEW = 1000  # rows of a single quick call
 ROWS_OF_A_GROUP = 1_000_000
 GIGABYTE = Yardstick("1024 MB", 1024.0)
-COUNT = "import sys; from calibkit.counts import count_file; count_file(sys.argv[1], **{})"
+COUNT = "import sys; from calibkit_audit.counts import count_file; count_file(sys.argv[1], **{})"
 READ = {"label": "label", "prob": "score"}
 
 

@@ -24,7 +24,7 @@ DIST = ROOT / "build" / "dist"
 CHECKERS = ROOT / "build" / "checkers"
 EMPTY = ROOT / "build" / "empty"
 TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0")
-PACKAGES = ("calibkit", "calibkit_course")
+PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 LEFT_AT_HOME = {"teaching.md"}  # what a folder of the packages holds for the book
 TRIED = ("00", "04", "14")
 AUDIT_SAYS_MISCALIBRATED = 1

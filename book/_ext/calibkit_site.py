@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import calibkit
+import calibkit_audit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE_CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
@@ -43,9 +44,12 @@ def lesson_code() -> dict[str, str]:
 
 def rooms() -> list[str]:
     """Return the public modules of the package, then the machines of the course."""
-    found = (module.name for module in pkgutil.iter_modules(calibkit.__path__))
-    package = sorted(f"calibkit.{name}" for name in found if not name.startswith("_"))
-    return package + [f"calibkit_course.{name}" for name in COURSE]
+    houses = (calibkit, calibkit_audit)
+    found = [
+        (house, module.name) for house in houses for module in pkgutil.iter_modules(house.__path__)
+    ]
+    public = [f"{house.__name__}.{name}" for house, name in found if not name.startswith("_")]
+    return sorted(public) + [f"calibkit_course.{name}" for name in COURSE]
 
 
 def write_pages(folder: Path = PAGES) -> None:

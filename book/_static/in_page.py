@@ -143,9 +143,9 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
 
     Marks of a CSV file that are not given are recognised, and returned with the names.
     """
-    from calibkit.auditing.pages import plain
-    from calibkit.counts.csv_files import Dialect
-    from calibkit.counts.files import column_names
+    from calibkit_audit.auditing.pages import plain
+    from calibkit_audit.counts.csv_files import Dialect
+    from calibkit_audit.counts.files import column_names
 
     try:
         if unpacked(name) > MOST:
@@ -274,13 +274,13 @@ def arguments(asked: dict[str, Any]) -> list[str]:
 
 def ready() -> None:
     """Import what an audit needs."""
-    for name in ("calibkit.cli", "calibkit.plot"):
+    for name in ("calibkit_audit.cli", "calibkit.plot"):
         importlib.import_module(name)
 
 
 def audit(asked: dict[str, Any]) -> Any:
     """Run the command on the file that was chosen; return the report, or the sentence."""
-    from calibkit.cli import main
+    from calibkit_audit.cli import main
 
     if asked.get("second") and (
         asked.get("logits") or asked.get("time") or len(asked["prob"]) != 1

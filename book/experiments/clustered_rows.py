@@ -12,7 +12,7 @@ the weights are worth (``--weights --intervals`` for the second).
 ``--seasons`` tries repairs of three files of forecasts on whole seasons left out, beside rows left
 out.
 
-The rates of alarms and power in the Notes of `calibkit.audit` were made with ``--sets 60``, those
+The rates of alarms and power in the Notes of `audit` were made with ``--sets 60``, those
 of weights with 200, those of intervals with 300.
 """
 
@@ -25,14 +25,13 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-import calibkit as ck
-from calibkit.auditing.comparison import rows_of_models
-from calibkit.auditing.differences import Sums, scores_of_rows
-from calibkit.auditing.repairs import repairs_of
-from calibkit.auditing.settings import AuditSettings
 from calibkit.calibrators import PlattCalibrator
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import kish
+from calibkit.inputs import FloatVector, IntVector, kish
+from calibkit_audit import audit, compare
+from calibkit_audit.auditing.comparison import rows_of_models
+from calibkit_audit.auditing.differences import Sums, scores_of_rows
+from calibkit_audit.auditing.repairs import repairs_of
+from calibkit_audit.auditing.settings import AuditSettings
 
 SHIFT = 0.7  # of the logits, where power is asked for
 DRIFT = 0.6  # of the logits, up in the first half of independent rows and down in the second
@@ -156,7 +155,7 @@ def one_set(design: str, number: int) -> dict[str, float]:
         worth = int(kish(made.weight).sum())
         plain = WEIGHTS[design](rng, chance=everybody, n=worth)
         asked.append((plain.y_true, shifted(plain.y_prob, SHIFT), {}))
-    codes = [ck.audit(y, said, **named, **options).codes for y, said, named in asked]
+    codes = [audit(y, said, **named, **options).codes for y, said, named in asked]
     right, by_rows, wrong = ("miscalibrated" in found for found in codes[:3])
     found: dict[str, float] = {"alarm": right, "alarm by rows": by_rows}
     found |= {"repair": "repair" in codes[0], "power": wrong}
@@ -217,12 +216,12 @@ def alone(design: str, n_sets: int) -> dict[str, float]:
         drift, uniform = np.where(np.arange(n) < n // 2, DRIFT, -DRIFT), rng.random(n)
         options: dict[str, Any] = {"time": np.arange(n), "rng": number, "n_resamples": 50}
         right, changed = (
-            ck.audit(uniform < special.expit(z), special.expit(true), repairs=[], **options).codes
+            audit(uniform < special.expit(z), special.expit(true), repairs=[], **options).codes
             for z in (true, true + drift)
         )
         models = dict(zip("ab", special.expit(true + noise), strict=True))
         happened = uniform < special.expit(true)
-        pair = ck.compare(happened, models, costs=(1, 9), rng=number)
+        pair = compare(happened, models, costs=(1, 9), rng=number)
         separated = np.isin(pair.verdict, ["better", "worse"])
         found.append(
             {
@@ -247,7 +246,7 @@ def seasons(name: str, folds: int = 5) -> dict[str, float]:
     found: dict[str, float] = {}
     for words, cluster in (("rows", None), ("seasons", season)):
         options: dict[str, Any] = {"repairs": {"Platt": PlattCalibrator()}, "folds": folds}
-        table = ck.audit(data.y_true, data.y_prob, cluster=cluster, **options).repairs
+        table = audit(data.y_true, data.y_prob, cluster=cluster, **options).repairs
         found |= {f"{words} gain": table.gain[0], f"{words} low": table.low[0]}
         found[f"{words} high"] = table.high[0]
     return {key: float(value) for key, value in found.items()}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 # A draw of rows and labels, known by its coordinates: a named tuple.
 Keep = Callable[[Any], bool]

@@ -17,7 +17,7 @@ import numpy as np
 import calibkit as ck
 from calibkit.bins import Binning
 from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 # The models of the table. Those with ten classes are seen through their predicted label.
 MODELS: dict[str, Callable[[], Any]] = {

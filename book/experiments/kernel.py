@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
 from calibkit.significance.results import Rule, sample_of
-from calibkit.types import FloatMatrix, FloatVector
-from calibkit.views import binary_problem
 
 ComplexMatrix = NDArray[np.complex128]
 

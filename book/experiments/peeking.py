@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.significance import Monitor
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
+from calibkit_audit import Monitor
 
 ROWS, DAY = 10_000, 100
 LIMIT = 1.959964  # of the fixed-n test, at the 5 % level

@@ -14,12 +14,12 @@ import numpy as np
 from scipy import special
 
 from book.experiments.kernel import KernelRule
+from calibkit.inputs import FloatVector
 from calibkit.significance import results
 from calibkit.significance.adaptive import AdaptiveRule
 from calibkit.significance.classical import BinnedRule, BrierRule
 from calibkit.significance.cox import CoxRule, InterceptRule, SlopeRule
 from calibkit.significance.cumulative import RangeRule, SupremumRule
-from calibkit.types import FloatVector
 
 Build = Callable[[FloatVector], results.Rule]
 Rates = dict[str, dict[str, float]]

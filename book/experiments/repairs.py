@@ -23,8 +23,8 @@ from sklearn.neural_network import MLPClassifier
 from book.experiments.pages import filled, markdown
 from calibkit.calibrators import IsotonicCalibrator
 from calibkit.fakes import DirichletFake, Distortion, Identity, LogLinear, Power
+from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.multiclass import DirichletCalibrator, OneVsRest, TemperatureScaling, VectorScaling
-from calibkit.types import FloatMatrix, FloatVector
 from tools.virtual_environment import ROOT
 
 PAGE, DATA = ROOT / "book" / "repairs.md", ROOT / "book" / "_data" / "repairs.json"

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibkit.inputs import FloatArray, IntArray, as_array, as_choice, as_count
 from calibkit.results import spell
-from calibkit.types import FloatArray, IntArray
-from calibkit.validation import as_array, as_choice, as_count
 
 Edges1D = NDArray[np.float64]
 Assigned = NDArray[np.intp]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from calibkit.bins.edges import AssignedByEdges, Edges1D, between
 from calibkit.bins.merging import Counts, merge
+from calibkit.inputs import FloatArray, IntArray, as_count
 from calibkit.results import spell
-from calibkit.types import FloatArray, IntArray
-from calibkit.validation import as_count
 
 Bounds = NDArray[np.intp]
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from calibkit.types import FloatVector
-from calibkit.validation import as_labels, as_predictions, as_probability_array, as_weights
+from calibkit.inputs import FloatVector, as_labels, as_predictions, as_probability_array, as_weights
 
 Weights = FloatVector | None
 

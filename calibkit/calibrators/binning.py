@@ -7,9 +7,8 @@ import numpy as np
 
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins
 from calibkit.calibrators.base import Calibrator, Weights, drawn_apart
+from calibkit.inputs import FloatVector, IntVector, as_choice
 from calibkit.reliability import reliability_table
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_choice
 
 
 @dataclass(eq=False, repr=False)

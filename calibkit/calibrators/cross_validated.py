@@ -8,8 +8,7 @@ import numpy as np
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators.binning import ChosenBinning
 from calibkit.calibrators.folds import assign_folds, check_tolerance, parsimonious
-from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_count
+from calibkit.inputs import FloatVector, IntVector, Rng, as_count
 
 
 class CrossValidatedBinning(ChosenBinning):

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_count, as_generator, as_number
+from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_number
 
 
 def assign_folds(

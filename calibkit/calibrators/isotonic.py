@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import isotonic_blocks
 from calibkit.calibrators.base import Calibrator, Weights
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 
 class IsotonicCalibrator(Calibrator):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 MOST_STEPS = 100
 # A Newton step this small in every logit leaves an error of its square: rounding is all that is

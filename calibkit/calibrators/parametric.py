@@ -8,9 +8,7 @@ import numpy as np
 
 from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.logistic import LogisticFit, fit_logistic
-from calibkit.links import EPS, expit, logit
-from calibkit.types import FloatVector
-from calibkit.validation import as_flag, warn
+from calibkit.inputs import EPS, FloatVector, as_flag, expit, logit, warn
 
 
 def _by_label(

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import bisect
 
 from calibkit.calibrators.base import refuse_columns
+from calibkit.inputs import FloatVector, as_count, as_level, as_probability_array
 from calibkit.results import Number, listed, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_count, as_level, as_probability_array
 
 
 def shift_prior(p: Any, *, train_prevalence: float, test_prevalence: float) -> FloatVector:

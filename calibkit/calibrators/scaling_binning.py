@@ -9,8 +9,7 @@ from sklearn.base import clone
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators.base import Calibrator, drawn_apart
 from calibkit.calibrators.parametric import PlattCalibrator
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_count
+from calibkit.inputs import FloatVector, IntVector, as_count
 
 # Steps are looked for on a grid, and found by halving.
 _GRID, _HALVINGS = 2001, 60

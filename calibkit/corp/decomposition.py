@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
+from calibkit.inputs import FloatVector, IntVector, Rows, View, as_choice, one_problem, shows_rows
 from calibkit.results import Number, Score, spell
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_choice
-from calibkit.views import Rows, View, one_problem, shows_rows
 
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
 

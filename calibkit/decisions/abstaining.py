@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.decisions.costs import exactly
+from calibkit.inputs import View, as_finite, binary_problem
 from calibkit.results import Number, listed, spell
-from calibkit.validation import as_finite
-from calibkit.views import View, binary_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -8,11 +8,19 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.decisions.regret import as_levels
+from calibkit.inputs import (
+    BinaryProblem,
+    Events,
+    FloatVector,
+    View,
+    as_finite,
+    as_level,
+    as_weights,
+    binary_problem,
+    shows_rows,
+)
 from calibkit.results import Number, Result, listed, spell
 from calibkit.significance.clusters import Clusters, clusters_of
-from calibkit.types import FloatVector
-from calibkit.validation import as_finite, as_level, as_weights
-from calibkit.views import BinaryProblem, Events, View, binary_problem, shows_rows
 
 # Rows (or clusters) that decide a mean, and each way a difference; of fewer there is no interval.
 _FEWEST, _EACH_WAY = 10, 5

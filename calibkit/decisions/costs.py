@@ -12,9 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import (
+    FloatVector,
+    as_array,
+    as_finite,
+    as_predictions,
+    as_probabilities,
+    as_weights,
+)
 from calibkit.results import Number, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_finite, as_predictions, as_probabilities, as_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, View, as_array, one_problem
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_array
-from calibkit.views import View, one_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, as_array, as_finite, as_positive, as_probabilities
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_finite, as_positive, as_probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 All binned calibration errors are the same sentence. *Per bin, measure the gap between what was
 predicted and what happened; then take a norm of the gaps, weighted by the share of predictions.*
-They differ in three choices, and in the view (`calibkit.views`):
+They differ in three choices, and in the view (`calibkit.inputs`):
 
 =======================================  ============  ============  =====================
 member                                   bins          norm          weights

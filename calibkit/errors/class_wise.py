@@ -5,7 +5,7 @@ from typing import Any, Unpack
 from calibkit.bins import Bins
 from calibkit.errors.family import CalibrationError
 from calibkit.errors.named import FIFTEEN, member
-from calibkit.views import Rows, shows_rows
+from calibkit.inputs import Rows, shows_rows
 
 
 @shows_rows

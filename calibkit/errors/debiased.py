@@ -10,11 +10,19 @@ from scipy.special import ndtr
 from calibkit.bins import Bins
 from calibkit.errors.family import OfTables, error_of_tables
 from calibkit.errors.named import FIFTEEN
+from calibkit.inputs import (
+    BinaryProblem,
+    Events,
+    FloatVector,
+    View,
+    as_choice,
+    as_number,
+    binary_problems,
+    refuse_weights,
+    shows_rows,
+)
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_number
-from calibkit.views import BinaryProblem, Events, View, binary_problems, refuse_weights, shows_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins
+from calibkit.inputs import (
+    BinaryProblem,
+    FloatVector,
+    Rows,
+    View,
+    as_choice,
+    as_number,
+    as_weights,
+    refuse_weights,
+    shows_rows,
+    warn,
+)
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.results import Number, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_number, as_weights, warn
-from calibkit.views import BinaryProblem, Rows, View, refuse_weights, shows_rows
 
 
 class OfTables(Number):

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibkit.bins import Bins, EqualMass
 from calibkit.errors.family import CalibrationError, calibration_error, check_options
-from calibkit.views import Rows, View, shows_rows
+from calibkit.inputs import Rows, View, shows_rows
 from calibkit.wrong_names import unknown_option
 
 FIFTEEN = EqualMass(15)

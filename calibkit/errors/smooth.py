@@ -7,10 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.errors.family import view_of
+from calibkit.inputs import (
+    BinaryProblem,
+    FloatMatrix,
+    FloatVector,
+    Rows,
+    View,
+    as_positive,
+    shows_rows,
+    weighted_problems,
+)
 from calibkit.results import Number, read_only, spell
-from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_positive
-from calibkit.views import BinaryProblem, Rows, View, shows_rows, weighted_problems
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
 _CELLS, _PER_BANDWIDTH, _MOST_CELLS = 2048, 16, 2**17

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 LARGEST_DOUBT = 1e-8
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector
 from calibkit.results import Frozen, Result
-from calibkit.types import FloatVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from scipy import optimize, special
 from calibkit.fakes._beta import partial_mean, to_unit
 from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.knob import KnobClassifier, draw_rows
-from calibkit.types import FloatVector, Rng
+from calibkit.inputs import FloatVector, Rng
 
 # The grid only has to separate the sign changes, and each is then found to rounding.
 GRID_POINTS = 4_096

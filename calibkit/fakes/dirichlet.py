@@ -13,8 +13,7 @@ from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
 from calibkit.fakes.simplex import Distortion, Identity, Power, Temperature
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator
+from calibkit.inputs import FloatVector, Rng, as_choice, as_count, as_generator
 
 ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")

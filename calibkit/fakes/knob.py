@@ -15,8 +15,15 @@ from scipy import special
 
 from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator, as_number, as_positive
+from calibkit.inputs import (
+    FloatVector,
+    Rng,
+    as_choice,
+    as_count,
+    as_generator,
+    as_number,
+    as_positive,
+)
 
 DIRECTIONS = ("over", "under", "pivot")
 # A target may miss its limit, and a prediction the range of predictions, by rounding.

@@ -7,8 +7,9 @@ import numpy as np
 from scipy import integrate, special
 
 from calibkit.fakes._sample import FakeSample
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import (
+from calibkit.inputs import (
+    FloatVector,
+    Rng,
     as_count,
     as_finite,
     as_generator,

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.fakes.simplex import as_table
+from calibkit.inputs import FloatVector, Rng, as_count, as_generator, as_positive, as_weights
 from calibkit.results import spell
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_positive, as_weights
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
 # panels in which it is smooth enough for Gauss-Legendre nodes to be exact.

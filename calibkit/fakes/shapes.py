@@ -10,8 +10,7 @@ import numpy as np
 from scipy import integrate, optimize
 
 from calibkit.fakes._sample import FakeSample, InfeasibleTarget
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_count, as_norm, as_number, legacy_generator
+from calibkit.inputs import FloatVector, as_choice, as_count, as_norm, as_number, legacy_generator
 
 # Mean calibration errors of the derivates in the source: 0, .005, …, .1.
 DERIVATE_ERRORS = tuple(step / 200 for step in range(21))

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
-from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_positive, as_probabilities
+from calibkit.inputs import FloatVector, as_array, as_positive, as_probabilities
 
 # Weights times the logarithm of 0 may be 0 times infinity, so `LogLinear` limits it.
 SMALLEST = 1e-300

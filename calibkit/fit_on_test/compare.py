@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
+from calibkit.inputs import FloatVector, Rng, View, as_array, as_generator, binary_problem
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_array, as_generator
-from calibkit.views import View, binary_problem
 
 Truth = Callable[[FloatVector], Any]
 

@@ -13,11 +13,19 @@ from calibkit.calibrators import BetaCalibrator
 from calibkit.calibrators.base import AnyCalibrator
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fit_on_test.estimator import as_calibrator
+from calibkit.inputs import (
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    as_level,
+    as_number,
+    as_predictions,
+    binary_problem,
+)
 from calibkit.multiclass import VectorScaling
 from calibkit.results import Number, listed, spell
-from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import as_choice, as_level, as_number, as_predictions
-from calibkit.views import View, binary_problem
 
 Gains = Callable[[FloatMatrix, FloatMatrix, FloatMatrix], FloatVector]
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 
 @dataclass(eq=False, repr=False)

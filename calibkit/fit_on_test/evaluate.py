@@ -11,11 +11,9 @@ from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
+from calibkit.inputs import FloatVector, Rng, View, as_count, as_number, binary_problem
 from calibkit.results import Number, listed, spell
 from calibkit.significance import null_level
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_number
-from calibkit.views import View, binary_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

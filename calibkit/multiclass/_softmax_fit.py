@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 TOLERANCE = 1e-9  # of the norm of the gradient; features have the size 1, residuals at most that
 ACCEPTED = 1e-8

@@ -7,10 +7,16 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from calibkit.calibrators.base import AnyCalibrator
-from calibkit.containers import refuse_other_order
+from calibkit.inputs import (
+    FloatArray,
+    FloatMatrix,
+    as_array,
+    as_choice,
+    as_labels,
+    as_predictions,
+    refuse_other_order,
+)
 from calibkit.multiclass.inputs import KINDS, as_logits, as_scores
-from calibkit.types import FloatArray, FloatMatrix
-from calibkit.validation import as_array, as_choice, as_labels, as_predictions
 
 
 class MulticlassCalibrator(AnyCalibrator):

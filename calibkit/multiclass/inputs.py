@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.links import EPS, logit
-from calibkit.types import FloatArray
-from calibkit.validation import TIE, as_array, as_choice, as_probabilities
+from calibkit.inputs import EPS, TIE, FloatArray, as_array, as_choice, as_probabilities, logit
 
 KINDS = ("logits", "probabilities")
 # So few rows can look like probabilities by chance.

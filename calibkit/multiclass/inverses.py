@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.types import FloatMatrix
-from calibkit.validation import as_number, as_probabilities
+from calibkit.inputs import FloatMatrix, as_number, as_probabilities
 
 _ROUNDING = 1e-6  # a network only comes close to the optimum of its loss
 

@@ -8,11 +8,10 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
+from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntVector, as_number, warn
 from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.multiclass.base import MulticlassCalibrator
 from calibkit.multiclass.temperature import fit_slope
-from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntVector
-from calibkit.validation import as_number, warn
 
 _COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from calibkit.calibrators import Calibrator
 from calibkit.calibrators.base import AnyCalibrator, Weights
+from calibkit.inputs import FloatMatrix, as_count, as_generator, as_weights
 from calibkit.multiclass.temperature import TemperatureScaling
-from calibkit.types import FloatMatrix
-from calibkit.validation import as_count, as_generator, as_weights
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -7,10 +7,8 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.links import expit
+from calibkit.inputs import FloatArray, FloatMatrix, IntVector, expit, warn
 from calibkit.multiclass.base import MulticlassCalibrator
-from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import warn
 
 _MOST_SWEEPS = 200
 _SMALL_STEP = 1e-7  # in ln T: Newton's step leaves about its square

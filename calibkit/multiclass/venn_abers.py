@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.calibrators.base import Weights
+from calibkit.inputs import FloatArray, FloatMatrix, IntVector
 from calibkit.multiclass.wrappers import Wrapper, normalised
-from calibkit.types import FloatArray, FloatMatrix, IntVector
 
 Scores = NDArray[np.floating]
 

@@ -10,9 +10,8 @@ from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator, PlattCalibrator
 from calibkit.calibrators.base import Weights
+from calibkit.inputs import FloatArray, FloatMatrix, IntVector, as_count
 from calibkit.multiclass.base import MulticlassCalibrator
-from calibkit.types import FloatArray, FloatMatrix, IntVector
-from calibkit.validation import as_count
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 

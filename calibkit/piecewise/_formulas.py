@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from calibkit.types import FloatMatrix, FloatVector, IntVector
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 
 Parts = tuple[FloatVector, FloatVector, FloatVector]
 Loss = Callable[[FloatVector, FloatVector, FloatVector], Parts]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.links import expit
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector, expit
 from calibkit.piecewise._formulas import (
     MARGIN,
     Grid,
@@ -21,7 +21,6 @@ from calibkit.piecewise._formulas import (
     gradient_and_curvature,
     moments,
 )
-from calibkit.types import FloatMatrix, FloatVector, IntVector
 
 # A piece holds at least this share of the predictions. Without a limit, pieces shrink onto single
 # predictions, and the maps of neighbouring folds no longer agree.

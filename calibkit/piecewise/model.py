@@ -7,12 +7,20 @@ import numpy as np
 
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import assign_folds, check_folds, check_tolerance, parsimonious
-from calibkit.links import EPS, LOGIT_LIMIT, expit, logit
+from calibkit.inputs import (
+    EPS,
+    LOGIT_LIMIT,
+    FloatVector,
+    IntVector,
+    Rng,
+    as_choice,
+    as_count,
+    expit,
+    logit,
+)
 from calibkit.piecewise._formulas import LOSSES
 from calibkit.piecewise._optimise import Family
 from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
-from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_choice, as_count
 
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16

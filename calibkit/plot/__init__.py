@@ -9,7 +9,6 @@ second time.
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
-from calibkit.plot._audit import audit_gaps, audit_groups, audit_repairs
 from calibkit.plot._benefit import decision_curve
 from calibkit.plot._choice import choice
 from calibkit.plot._corp import corp
@@ -28,9 +27,6 @@ from calibkit.wrong_names import unknown_name
 
 __all__ = [
     "alt_text",
-    "audit_gaps",
-    "audit_groups",
-    "audit_repairs",
     "choice",
     "corp",
     "cumulative_differences",

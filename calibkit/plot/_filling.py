@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.inputs import FloatVector
 from calibkit.plot import look
 from calibkit.reliability import BinTable
-from calibkit.types import FloatVector
 
 
 def fill_bins(ax: Axes, table: BinTable) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot._filling import fill_map
 from calibkit.plot._reliability import draw_bars, draw_means
 from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable
-from calibkit.types import FloatVector
 
 if TYPE_CHECKING:
     from calibkit.fit_on_test import FitOnTest

@@ -11,15 +11,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.bins import Bins
-from calibkit.containers import refuse_other_order
 from calibkit.errors import expected_calibration_error
+from calibkit.inputs import Rows, View, refuse_other_order, shows_rows
 from calibkit.plot import frames, look
 from calibkit.plot._decisions import CODES
 from calibkit.plot._filling import fill_bins
 from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
-from calibkit.views import Rows, View, shows_rows
 
 _MARKERS = ("o", "s", "^", "D", "v")  # of several models
 DEFAULT = ("bars", "means", "gaps", "counts")

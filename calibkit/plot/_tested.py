@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
+from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot.strips import LeaveRoom, counts_strip, print_above
 from calibkit.significance import TestBasedError, ViewVerdict
-from calibkit.types import FloatMatrix, FloatVector
 
 _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
 _COLUMNS = 30  # of the histogram of all predictions

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.inputs import FloatVector
 from calibkit.plot import look
-from calibkit.types import FloatVector
 
 
 def venn_abers(

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.links import expit, logit
+from calibkit.inputs import FloatVector, as_choice, expit, logit
 from calibkit.plot import look
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice
 
 SCALES = ("linear", "logit")
 MARGIN = 0.025

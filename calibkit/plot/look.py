@@ -19,8 +19,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
+from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot._words import AnyFigure as AnyFigure, remember as remember
-from calibkit.types import FloatMatrix, FloatVector
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.transforms import Bbox
 
+from calibkit.inputs import FloatVector, IntVector
 from calibkit.plot import look
-from calibkit.types import FloatVector, IntVector
 
 _STRIP = 0.17  # height of the strip, as a share of the diagram's height
 _GAP = 0.06  # space between the two

@@ -34,7 +34,6 @@ from calibkit.significance.bootstrap import BootstrapInterval, bootstrap_interva
 from calibkit.significance.classical import hosmer_lemeshow, spiegelhalter
 from calibkit.significance.cox import cox_test
 from calibkit.significance.cumulative import CumulativeDifferences, cumulative_differences
-from calibkit.significance.monitor import Evidence, Monitor
 from calibkit.significance.null import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.significance.results import TestResult
 from calibkit.significance.smooth import SmoothCurve, smooth_curve
@@ -50,8 +49,6 @@ __all__ = [
     "BootstrapInterval",
     "ConsistencyBand",
     "CumulativeDifferences",
-    "Evidence",
-    "Monitor",
     "NullLevel",
     "SmoothCurve",
     "TestBasedError",

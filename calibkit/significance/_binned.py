@@ -9,12 +9,21 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
+from calibkit.inputs import (
+    BinaryProblem,
+    FloatArray,
+    FloatMatrix,
+    FloatVector,
+    IntArray,
+    IntVector,
+    Rows,
+    View,
+    as_predictions,
+    weighted_problems,
+)
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
 from calibkit.significance.clusters import Clusters, Dependence, classes_at, weights_of_labels
-from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector
-from calibkit.validation import as_predictions
-from calibkit.views import BinaryProblem, Rows, View, weighted_problems
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import special
 from scipy.stats import binom
 
-from calibkit.types import BoolVector, FloatVector, IntArray, IntVector
-from calibkit.validation import as_level
+from calibkit.inputs import BoolVector, FloatVector, IntArray, IntVector, as_level
 
 # scipy counts an outcome as no more likely than the observed one up to this relative error.
 _TOLERANCE = 1 + 1e-7

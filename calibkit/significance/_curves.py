@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.types import FloatMatrix, FloatVector
+from calibkit.inputs import FloatMatrix, FloatVector
 
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
 _MARGIN = 0.005  # how far its outermost knots lie outside, as a share of the range

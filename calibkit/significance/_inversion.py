@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.errors.family import CalibrationError, bin_weights
-from calibkit.links import logit
+from calibkit.inputs import TIE, FloatVector, logit
 from calibkit.reliability import BinTable
 from calibkit.significance._binned import Redraws
-from calibkit.types import FloatVector
-from calibkit.validation import TIE
 
 # The ends are found to this share of the measured error, far below what the draws resolve.
 _HALVINGS = 16

@@ -8,15 +8,24 @@ import numpy as np
 
 from calibkit.errors.debiased import DebiasedError
 from calibkit.errors.family import error_of_tables
+from calibkit.inputs import (
+    FloatArray,
+    FloatVector,
+    IntArray,
+    IntVector,
+    Rng,
+    as_choice,
+    as_count,
+    as_generator,
+    as_level,
+    plain_rows,
+)
 from calibkit.progress import watched
 from calibkit.significance import _binned
 from calibkit.significance._inversion import LARGEST, Inversion, too_large
 from calibkit.significance.clusters import Clusters, clusters_of
 from calibkit.significance.null import Measure, measured
 from calibkit.significance.results import Interval
-from calibkit.types import FloatArray, FloatVector, IntArray, IntVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator, as_level
-from calibkit.views import plain_rows
 
 METHODS = ("inverted", "reflected", "percentile")
 

@@ -5,10 +5,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from calibkit.bins import EqualMass
+from calibkit.inputs import (
+    Events,
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    as_count,
+    binary_problem,
+    shows_rows,
+)
 from calibkit.significance.results import ChiSquaredRule, LinearRule, TestResult, run, sample_of
-from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import as_choice, as_count
-from calibkit.views import Events, View, binary_problem, shows_rows
 
 
 class BinnedRule(ChiSquaredRule):

@@ -14,7 +14,7 @@ rows share what is unknown, and ten of them say less than ten independent rows.
 - `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
   clusters, so that any interval for a mean serves; `mean_interval` is the usual one.
 
-Measured rates stand in the Notes of `calibkit.audit`. Taught in lesson 14.
+Measured rates stand in the Notes of `calibkit_audit.audit`. Taught in lesson 14.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from calibkit.containers import one_per_row
-from calibkit.types import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector
+from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector, one_per_row
 
 FEW = 30  # clusters, below which a report says that they are few
 _GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])

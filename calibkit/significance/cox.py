@@ -7,7 +7,19 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit import links
+from calibkit import inputs
+from calibkit.inputs import (
+    Events,
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    as_count,
+    as_generator,
+    binary_problem,
+    shows_rows,
+)
 from calibkit.results import listed, spell
 from calibkit.significance._binned import redrawn
 from calibkit.significance.clusters import Clusters, score_test
@@ -23,9 +35,6 @@ from calibkit.significance.results import (
     run,
     sample_of,
 )
-from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator
-from calibkit.views import Events, View, binary_problem, shows_rows
 
 
 class InterceptRule(LinearRule):
@@ -50,7 +59,7 @@ class SlopeRule(LinearRule):
 
     def __init__(self, prob: FloatVector, rows: Any = 1) -> None:
         weight = rows * prob * (1 - prob)
-        logits = links.logit(prob)
+        logits = inputs.logit(prob)
         total = weight.sum()
         self.lever = logits - ((weight @ logits) / total if total > 0 else 0.0)
         spread = float(weight @ self.lever**2)
@@ -115,12 +124,12 @@ def _with_line(result: TestResult, sample: Sample) -> CoxResult:
     """Add the fitted line with its standard errors to a test."""
     from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
 
-    logits, line = links.logit(sample.prob), np.full(4, np.nan)
+    logits, line = inputs.logit(sample.prob), np.full(4, np.nan)
     if logits[0] < logits[-1] and 0 < sample.label.mean() < 1:
         features = np.vstack([np.ones_like(logits), logits])
         fit = fit_logistic(features, sample.label, [[0.0, 0.0], [0.0, 1.0]])
         if fit.finite:
-            prob = links.expit(fit.theta @ features)
+            prob = inputs.expit(fit.theta @ features)
             information = (features * (prob * (1 - prob))) @ features.T
             cover = np.linalg.inv(information)
             if (clusters := sample.clusters) is not None:

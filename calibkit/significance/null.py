@@ -8,14 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, as_bins
+from calibkit.inputs import (
+    TIE,
+    BinaryProblem,
+    FloatVector,
+    Rng,
+    Rows,
+    View,
+    as_count,
+    as_generator,
+    as_level,
+    one_problem,
+    plain_rows,
+    shows_rows,
+)
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
 from calibkit.significance import _binned
 from calibkit.significance.clusters import Dependence, clusters_of
 from calibkit.significance.results import p_value_of
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import TIE, as_count, as_generator, as_level
-from calibkit.views import BinaryProblem, Rows, View, one_problem, plain_rows, shows_rows
 
 Measure = Callable[..., SupportsFloat]
 

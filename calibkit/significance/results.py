@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from calibkit.inputs import (
+    TIE,
+    BinaryProblem,
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    as_count,
+    as_generator,
+    kish,
+)
 from calibkit.results import Number, listed, spell
 from calibkit.significance._binned import blocks
 from calibkit.significance.clusters import Clusters, clusters_of
-from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import TIE, as_count, as_generator, kish
-from calibkit.views import BinaryProblem
 
 # Two computations of the same number may differ in the last digits; such draws are ties.
 _RELATIVE_TIE = 1e-9

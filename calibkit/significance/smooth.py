@@ -7,14 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from calibkit.inputs import (
+    Events,
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    as_count,
+    as_generator,
+    as_level,
+    as_number,
+    binary_problem,
+    shows_rows,
+)
 from calibkit.results import Number, spell
 from calibkit.significance._binned import redrawn
 from calibkit.significance._curves import KNOTS, Loess, Smoother, Spline
 from calibkit.significance.clusters import Clusters
 from calibkit.significance.results import Sample, p_value_of, sample_of
-from calibkit.types import FloatMatrix, FloatVector, Rng
-from calibkit.validation import as_choice, as_count, as_generator, as_level, as_number
-from calibkit.views import Events, View, binary_problem, shows_rows
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale

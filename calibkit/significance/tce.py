@@ -10,6 +10,22 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins, PavaBC, as_bins
 from calibkit.errors.family import OfTables, view_of
+from calibkit.inputs import (
+    BoolVector,
+    Events,
+    FloatArray,
+    FloatVector,
+    IntArray,
+    IntVector,
+    Rng,
+    View,
+    as_count,
+    as_generator,
+    as_level,
+    as_probabilities,
+    binary_problems,
+    shows_rows,
+)
 from calibkit.progress import watched
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
@@ -17,9 +33,6 @@ from calibkit.significance._binned import draw_classes
 from calibkit.significance._binomial import BinomialTest
 from calibkit.significance._sorted import SortedProblem, hits_of, owners
 from calibkit.significance.results import p_value_of
-from calibkit.types import BoolVector, FloatArray, FloatVector, IntArray, IntVector, Rng
-from calibkit.validation import as_count, as_generator, as_level, as_probabilities
-from calibkit.views import Events, View, binary_problems, shows_rows
 
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 5_000_000

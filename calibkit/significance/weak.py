@@ -13,11 +13,9 @@ from typing import Any, Unpack
 import numpy as np
 from scipy import optimize, special
 
+from calibkit.inputs import FloatVector, Rows, View, as_level, one_problem, shows_rows
 from calibkit.results import spell
 from calibkit.significance.results import Interval, Sample, sample_of
-from calibkit.types import FloatVector
-from calibkit.validation import as_level
-from calibkit.views import Rows, View, one_problem, shows_rows
 
 _FAR = 1e3  # no estimate lies further from its start
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.validation import as_choice, as_number
+from calibkit.inputs import as_choice, as_number
 
 Vector = tuple[Fraction, ...]
 Weighted = tuple[Fraction, Fraction]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.fakes import FakeSample
+from calibkit.inputs import as_count, as_generator
 from calibkit.results import Result, spell
-from calibkit.validation import as_count, as_generator
 from calibkit_course.finite._exact import (
     Vector,
     as_fraction,

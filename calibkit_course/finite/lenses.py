@@ -9,7 +9,7 @@ function is a lens: ``lambda stated: "aab"`` merges the first two of three class
 
 from collections.abc import Callable, Hashable, Sequence
 
-from calibkit.validation import as_count
+from calibkit.inputs import as_count
 from calibkit_course.finite._exact import Vector
 
 Lens = Callable[[Vector], Sequence[Hashable]]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.inputs import FloatVector
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
 from calibkit_course.learn import messages
 from calibkit_course.learn.calibration import BINS, gap_interval
 from calibkit_course.learn.forecasts import Forecasts

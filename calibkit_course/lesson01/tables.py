@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from calibkit.views import BinaryProblem
+from calibkit.inputs import BinaryProblem
 
 
 def weather(rained: Iterable[object]) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, as_count, as_number
 from calibkit.results import Result, spell
 from calibkit.significance import wilson_interval
-from calibkit.types import FloatVector
-from calibkit.validation import as_count, as_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

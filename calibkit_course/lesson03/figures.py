@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patheffects import withStroke
 
+from calibkit.inputs import as_choice, as_count
 from calibkit.plot import look
-from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson03.view import FactoryView
 
 _BOUND = {

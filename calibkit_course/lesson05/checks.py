@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
+from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction

@@ -17,9 +17,8 @@ from calibkit.calibrators import FlatBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import FitOnTest, fit_on_test
+from calibkit.inputs import FloatVector, as_choice, as_count, as_number
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_count, as_number
 
 _SIX = ((0.1, 0.3, 0.4, 0.6, 0.7, 0.9), (0, 1, 0, 1, 1, 1))
 _CLUMPS = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from calibkit.bins import run_ends
+from calibkit.inputs import FloatVector, IntVector
 from calibkit.results import Result, read_only, spell
-from calibkit.types import FloatVector, IntVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ import numpy as np
 from calibkit.calibrators import Calibrator
 from calibkit.errors import debiased_calibration_error, expected_calibration_error
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 from calibkit_course.lesson06.draws import Replicates
 
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from calibkit.bins import run_ends
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fakes import SyntheticShape
+from calibkit.inputs import FloatVector, IntVector, as_choice, as_count
 from calibkit.results import Result, read_only, spell
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson06.draws import OutcomeDraws, Replicates
 
 GRID = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50])

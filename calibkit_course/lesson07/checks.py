@@ -8,9 +8,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from calibkit.fakes import FakeSample, LogitDistortion
-from calibkit.links import expit, logit
+from calibkit.inputs import FloatVector, expit, logit
 from calibkit.scores import brier_score, log_loss
-from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction

@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.calibrators import Calibrator
-from calibkit.links import expit, logit
+from calibkit.inputs import FloatVector, expit, logit
 from calibkit.plot import frames, look
-from calibkit.types import FloatVector
 
 ELEMENTS = ("filling", "knots", "members", "truth")
 _MEMBER_POINTS = 201

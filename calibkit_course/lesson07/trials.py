@@ -5,8 +5,7 @@ from numpy.typing import ArrayLike
 
 from calibkit.calibrators import Calibrator
 from calibkit.fakes import FakeSample, LogitDistortion, SyntheticShape
-from calibkit.links import expit
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector, expit
 
 Fake = LogitDistortion | SyntheticShape
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.fakes import SyntheticShape
+from calibkit.inputs import FloatVector, as_count
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_count
 from calibkit_course.lesson07.trials import map_error
 
 FAKE = SyntheticShape.with_error("square", 0.05)

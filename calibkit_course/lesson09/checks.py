@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibkit.calibrators import shift_prior
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same
 from calibkit_course.learn.exercises import Check, Prediction, Rubric

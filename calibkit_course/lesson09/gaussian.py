@@ -8,8 +8,15 @@ from numpy.typing import NDArray
 from scipy import integrate, special
 
 from calibkit.fakes import FakeSample
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator, as_number, as_positive, legacy_generator
+from calibkit.inputs import (
+    FloatVector,
+    Rng,
+    as_count,
+    as_generator,
+    as_number,
+    as_positive,
+    legacy_generator,
+)
 
 # Standard normal tails beyond this hold no digit of double precision.
 LARGEST_NORMAL = 12.0

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit.errors import CalibrationError, expected_calibration_error
+from calibkit.inputs import as_choice
 from calibkit.plot import look
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.scores import log_loss
-from calibkit.validation import as_choice
 from calibkit_course.lesson10.nets import TrainingHistory
 
 _BINS = 15

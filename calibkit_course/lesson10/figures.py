@@ -10,9 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from calibkit.inputs import FloatVector, IntVector, as_choice
 from calibkit.plot import look
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_choice
 from calibkit_course.lesson10.view import Thermostat
 
 _STEP = 1.3  # from one example to the next; a full bar has the height 1

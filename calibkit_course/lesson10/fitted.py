@@ -11,9 +11,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from calibkit.errors import expected_calibration_error
+from calibkit.inputs import FloatVector
 from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
-from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same
 from calibkit_course.lesson10 import nets, problems

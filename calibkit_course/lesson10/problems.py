@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from calibkit.inputs import FloatVector
 from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
-from calibkit.types import FloatVector
 
 Pair = tuple[FloatVector, NDArray[np.intp]]
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from calibkit.errors import CalibrationError, expected_calibration_error
+from calibkit.inputs import FloatMatrix, FloatVector, as_number
 from calibkit.multiclass import TemperatureScaling
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, read_only
-from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_number
 from calibkit_course.lesson10 import runs
 
 GRID = np.geomspace(0.25, 8.0, 121)

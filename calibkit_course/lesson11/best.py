@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, as_choice
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice
 
 FILE = Path(__file__).with_name("best.json")
 TARGETS = {

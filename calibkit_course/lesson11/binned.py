@@ -11,10 +11,9 @@ from calibkit.bins import EqualMass, FixedEdges, assign
 from calibkit.calibrators import PlattCalibrator
 from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
+from calibkit.inputs import FloatVector, Rng, as_count, as_generator
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population, top
 
 DOUBLED = (2, 4, 8, 16, 32, 64, 128, 256, 512)

@@ -16,8 +16,8 @@ from calibkit.calibrators import (
 )
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import SyntheticShape
+from calibkit.inputs import FloatVector
 from calibkit.scores import log_loss
-from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, apart, same
 from calibkit_course.learn.exercises import Check, Prediction

@@ -16,9 +16,9 @@ from calibkit.bins import EqualMass
 from calibkit.calibrators import HistogramBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
+from calibkit.inputs import FloatVector
 from calibkit.results import Result, read_only, spell
 from calibkit.scores import log_loss
-from calibkit.types import FloatVector
 
 BINS = (1, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 DRAWS, FITTED, NEW = 20, 2000, 20_000  # as in the lesson

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
+from calibkit.inputs import FloatVector
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit.types import FloatVector
 from calibkit_course.explore import Explorer, Preset, Slider
 from calibkit_course.lesson11.number import BINS, Numbers, which_number_view
 

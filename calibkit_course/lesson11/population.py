@@ -6,9 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, Rng, as_generator, as_predictions
 from calibkit.results import Frozen
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_generator, as_predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

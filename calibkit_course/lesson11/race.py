@@ -22,9 +22,9 @@ from calibkit.calibrators import (
     ScalingBinning,
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
+from calibkit.inputs import FloatVector
 from calibkit.multiclass import VennAbers
 from calibkit.results import read_only
-from calibkit.types import FloatVector
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 RUNS = 20

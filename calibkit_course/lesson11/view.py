@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibkit.inputs import FloatVector, as_choice, as_count
 from calibkit.results import Frozen
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson11 import race
 from calibkit_course.lesson11.race import DISTORTIONS, MEASURES, SIZES
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from calibkit.errors import class_wise_calibration_error, expected_calibration_error
 from calibkit.fakes import FakeSample, KnobClassifier
-from calibkit.types import FloatVector
-from calibkit.views import binary_problem
+from calibkit.inputs import FloatVector, binary_problem
 from calibkit_course import finite
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same

@@ -6,9 +6,9 @@ Source: the review of calibration notions, section 1.4 (reduced notions); method
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.inputs import FloatMatrix
 from calibkit.plot import look
 from calibkit.results import spell
-from calibkit.types import FloatMatrix
 from calibkit_course.simplex import CODES
 
 _MOST_POINTS = 300  # of each class; more of them hide each other

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import special
 
 from calibkit.fakes import DirichletFake, FakeSample, Power
+from calibkit.inputs import FloatVector
 from calibkit.multiclass import TemperatureScaling, VectorScaling
 from calibkit.scores import log_loss
-from calibkit.types import FloatVector
 from calibkit_course.learn import answers
 
 SAY = {

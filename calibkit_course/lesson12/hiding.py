@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector, as_number
 from calibkit.plot import frames, look
 from calibkit.plot.look import AnyFigure
 from calibkit.results import Result
-from calibkit.types import FloatVector
-from calibkit.validation import as_number
 from calibkit_course import simplex
 from calibkit_course.explore import Explorer, Slider
 from calibkit_course.finite import FiniteClassifier

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
+from calibkit.inputs import FloatMatrix
 from calibkit.multiclass import (
     DirichletCalibrator,
     MatrixScaling,
@@ -17,7 +18,6 @@ from calibkit.multiclass import (
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.types import FloatMatrix
 from calibkit_course import finite
 
 CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")

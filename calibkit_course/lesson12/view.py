@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from calibkit.bins import Binning, EqualMass, EqualWidth
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import FakeSample
+from calibkit.inputs import FloatMatrix, IntVector, as_choice, as_count
 from calibkit.reliability import BinTable
 from calibkit.results import Result
-from calibkit.types import FloatMatrix, IntVector
-from calibkit.validation import as_choice, as_count
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated
 
 VIEWS = ("strong", "top-label", "class")

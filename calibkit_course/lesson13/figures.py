@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
+from calibkit.inputs import FloatVector
 from calibkit.plot import look
-from calibkit.types import FloatVector
 from calibkit_course.lesson13.needs import RequirementSweep
 from calibkit_course.lesson13.real import PolicyValues
 from calibkit_course.lesson13.rounds import GamePlay

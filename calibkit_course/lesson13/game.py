@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibkit import plot
+from calibkit.inputs import as_choice
 from calibkit.plot.look import AnyFigure
-from calibkit.validation import as_choice
 from calibkit_course.explore import Quiz
 from calibkit_course.lesson13 import figures
 from calibkit_course.lesson13.models import MODELS

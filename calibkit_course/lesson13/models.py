@@ -7,8 +7,7 @@ import numpy as np
 
 from calibkit.calibrators import BetaCalibrator
 from calibkit.fakes import KnobClassifier
-from calibkit.types import FloatVector
-from calibkit.validation import as_choice
+from calibkit.inputs import FloatVector, as_choice
 from calibkit_course.lesson13.wards import Ward
 
 _OVER = KnobClassifier(5, 0.8, budget_share=0.5, concentration=3)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
-from calibkit.types import FloatVector
-from calibkit.validation import as_array, as_finite
+from calibkit.inputs import FloatVector, as_array, as_finite
 from calibkit_course.lesson13.wards import Ward
 
 CLASSES = 5

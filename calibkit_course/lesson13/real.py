@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from calibkit.inputs import FloatVector, Rng, as_count, as_generator
 from calibkit.results import spell
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson13.rounds import Game, Policy
 
 

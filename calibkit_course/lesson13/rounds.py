@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_predictions
 from calibkit.results import read_only, spell
-from calibkit.types import FloatVector, IntVector, Rng
-from calibkit.validation import as_count, as_generator, as_predictions
 
 # A name, or a function from what is seen to what is believed, of the same shape.
 Policy = str | Callable[[FloatVector], Any]

@@ -12,10 +12,9 @@ from scipy.special import expit, logit
 from calibkit.bins import EqualWidth
 from calibkit.decisions import DecisionCurve, RegretCurve, decision_curve, regret_curve
 from calibkit.fakes import LogitDistortion
+from calibkit.inputs import FloatVector, as_positive
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_positive
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import Ward

@@ -14,8 +14,7 @@ from scipy import optimize
 
 from calibkit.decisions import decision_threshold, regret_bound
 from calibkit.fakes import ClassKnobs, KnobClassifier
-from calibkit.types import FloatVector, IntVector
-from calibkit.validation import as_count, as_finite, as_positive
+from calibkit.inputs import FloatVector, IntVector, as_count, as_finite, as_positive
 from calibkit_course.lesson13.rounds import Deal, Game
 
 GAINS = ((0.0, 10.0, -1.0), (0.0, -2.0, 6.0), (0.0, -1.0, -1.0))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibkit import expected_calibration_error, log_loss
-from calibkit.auditing import audit
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
+from calibkit_audit.auditing import audit
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction

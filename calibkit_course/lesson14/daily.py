@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibkit.inputs import FloatMatrix, as_count, as_finite
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
 from calibkit.results import Result
-from calibkit.significance import Monitor
-from calibkit.types import FloatMatrix
-from calibkit.validation import as_count, as_finite
+from calibkit_audit import Monitor
 from calibkit_course.explore import Explorer, Preset, Slider
 
 MODELS, DAYS, ROWS = SHAPE = (20, 100, 20)

@@ -4,8 +4,8 @@ import textwrap
 
 from matplotlib.axes import Axes
 
-from calibkit.auditing import Answer
 from calibkit.plot import look
+from calibkit_audit.auditing import Answer
 from calibkit_course.lesson14.view import AuditBoard
 
 # Face and ink of each light; the symbol inside says the same.

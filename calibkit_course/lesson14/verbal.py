@@ -6,8 +6,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.fakes import FakeSample, FakeTruth
-from calibkit.types import FloatVector, Rng
-from calibkit.validation import as_count, as_generator
+from calibkit.inputs import FloatVector, Rng, as_count, as_generator
 
 
 class VerbalModel:

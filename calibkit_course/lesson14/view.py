@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.auditing import Answer, AuditReport, audit
+from calibkit.inputs import as_choice, as_count
 from calibkit.results import Result
-from calibkit.validation import as_choice, as_count
+from calibkit_audit.auditing import Answer, AuditReport, audit
 from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (

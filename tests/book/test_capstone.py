@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibkit import CalibrationWarning, audit, log_loss
-from calibkit.auditing.settings import CODES, FINDINGS
-from calibkit.cli.arguments import command_parser
+from calibkit import CalibrationWarning, log_loss
 from calibkit.fakes import LogitDistortion
+from calibkit_audit import audit
+from calibkit_audit.auditing.settings import CODES, FINDINGS
+from calibkit_audit.cli.arguments import command_parser
 from calibkit_course import data
 
 

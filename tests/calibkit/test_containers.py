@@ -16,8 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 
 import calibkit as ck
-from calibkit.containers import column_names
 from calibkit.fakes import LogitDistortion
+from calibkit.inputs import column_names
+from calibkit_audit import audit, compare
 from tests.helpers import (
     assert_same,
     binary_data,
@@ -174,11 +175,11 @@ def test_an_index_in_another_order_is_refused(subtests: pytest.Subtests) -> None
         ):
             measure(y, mixed)
     refused: dict[str, Callable[[], Any]] = {
-        "compare": lambda: ck.compare(y, {"a": p, "b": mixed}),
-        "models": lambda: ck.compare(LABELS, {"a": p, "b": mixed}),
-        "audit": lambda: ck.audit(y, mixed),
-        "logits": lambda: ck.audit(y, logits=mixed),
-        "groups": lambda: ck.audit(LABELS, p, groups=pd.Series(LABELS, index=mixed.index)),
+        "compare": lambda: compare(y, {"a": p, "b": mixed}),
+        "models": lambda: compare(LABELS, {"a": p, "b": mixed}),
+        "audit": lambda: audit(y, mixed),
+        "logits": lambda: audit(y, logits=mixed),
+        "groups": lambda: audit(LABELS, p, groups=pd.Series(LABELS, index=mixed.index)),
         "weights": lambda: ck.log_loss(LABELS, p, sample_weight=mixed),
         "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(mixed, y),
         "plot": lambda: ck.plot.reliability(y, mixed),
@@ -205,9 +206,9 @@ def test_columns_named_like_the_classes_in_another_order_are_refused(make, subte
         with subtests.test(name), pytest.raises(ValueError, match="the classes in another order"):
             measure(labels, mixed)
     for case, run in {
-        "audit": lambda one: ck.audit(labels, one, n_draws=99),
-        "logits": lambda one: ck.audit(labels, logits=one),
-        "compare": lambda one: ck.compare(labels, {"a": frame, "b": one}),
+        "audit": lambda one: audit(labels, one, n_draws=99),
+        "logits": lambda one: audit(labels, logits=one),
+        "compare": lambda one: compare(labels, {"a": frame, "b": one}),
     }.items():
         with subtests.test(case), pytest.raises(ValueError, match="the classes in another order"):
             run(mixed)
@@ -219,13 +220,13 @@ def test_columns_named_like_class_names_are_compared_with_them(subtests: pytest.
     for head in ("", "p_"):
         frame = pd.DataFrame(ROWS, columns=[head + name for name in animals])
         with subtests.test(head=head):
-            report = ck.audit(CLASSES, frame, class_names=animals, n_draws=99, n_resamples=50)
+            report = audit(CLASSES, frame, class_names=animals, n_draws=99, n_resamples=50)
             assert report.class_names == tuple(animals)
             for names in (animals[::-1], ["dog", "owl", "cat"]):
                 with pytest.raises(ValueError, match="the classes in another order"):
-                    ck.audit(CLASSES, frame, class_names=names)
+                    audit(CLASSES, frame, class_names=names)
     with pytest.raises(ValueError, match="model 'b'.*in another order"):
-        ck.compare(CLASSES, {"a": frame, "b": frame[frame.columns[::-1]]})
+        compare(CLASSES, {"a": frame, "b": frame[frame.columns[::-1]]})
 
 
 LABEL_TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "g", "O"]

@@ -129,7 +129,7 @@ def test_wrong_names_and_options_are_answered(subtests: pytest.Subtests) -> None
     options |= {"random_state": "rng", "norm": "", "view": "", "bins": "", "name": ""}
     for measure in (getattr(ck, name) for name in ck.__all__ if name.islower()):
         signature = inspect.signature(measure).parameters
-        if list(signature)[:2] != ["y_true", "y_prob"] or measure in (ck.audit, ck.compare):
+        if list(signature)[:2] != ["y_true", "y_prob"]:
             continue
         needed = {"norm": 2} if measure is ck.lp_calibration_error else {}
         for option in options.keys() - signature.keys():

@@ -28,8 +28,8 @@ ROOMS = (
     "multiclass",
     "decisions",
     "fit_on_test",
-    "counts",
-    "auditing",
+    "audit.counts",
+    "audit.auditing",
     "fakes",
     "data",
 )
@@ -37,8 +37,8 @@ ROOMS = (
 
 def public(room: str) -> dict[str, Any]:
     """Return what a room offers."""
-    house = "calibkit_course" if room == "data" else "calibkit"
-    module = importlib.import_module(f"{house}.{room}")
+    house = "calibkit_course." if room == "data" else "calibkit."
+    module = importlib.import_module(f"{house}{room}".replace("calibkit.audit.", "calibkit_audit."))
     names = getattr(module, "__all__", None) or [
         name
         for name, item in vars(module).items()

@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import calibkit as ck
 from calibkit.calibrators import BetaCalibrator, PlattCalibrator
-from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
-from calibkit.validation import (
+from calibkit.inputs import (
     as_array,
     as_count,
     as_generator,
@@ -24,6 +23,7 @@ from calibkit.validation import (
     as_weights,
     row_sum_tolerance,
 )
+from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
 from tests.helpers import class_data, each_case
 
 

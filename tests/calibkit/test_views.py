@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from calibkit.containers import answers_of
+from calibkit.inputs import answers_of
 from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes, each_case
 
 CLASSES, ROWS = class_data(200, 4, seed=2)

@@ -31,6 +31,7 @@ from calibkit.fit_on_test import fit_on_test
 from calibkit.multiclass import TemperatureScaling
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import test_based_calibration_error as tce
+from calibkit_audit import audit
 from calibkit_course import lesson06, lesson07
 from calibkit_course.lesson09 import GaussianDiscriminant, prevalence_dial_view
 from calibkit_course.lesson14 import VerbalModel
@@ -368,18 +369,18 @@ def doubled_logits_cost_more_than_no_model(seed: int) -> bool:
 
 def a_small_perfect_clinic_is_not_accused(seed: int) -> bool:
     clinic = LogitDistortion(scores=(0.8, 0.8)).sample(300, seed)
-    return ck.audit(clinic.y_true, clinic.y_prob)["calibration"].verdict != "miscalibrated"
+    return audit(clinic.y_true, clinic.y_prob)["calibration"].verdict != "miscalibrated"
 
 
 def shuffled_labels_are_not_aligned(seed: int) -> bool:
     rows = LogitDistortion(scores=(1.0, 1.5)).sample(1500, seed)
     mixed = np.random.default_rng(seed).permutation(rows.y_true)
-    return ck.audit(mixed, rows.y_prob)["alignment"].verdict == "not aligned"
+    return audit(mixed, rows.y_prob)["alignment"].verdict == "not aligned"
 
 
 def favourite_numbers_need_more_than_a_temperature(seed: int) -> bool:
     talk = VerbalModel().sample(2000, rng=seed)
-    return ck.audit(talk.y_true, talk.y_prob).repair in {"Platt", "beta"}
+    return audit(talk.y_true, talk.y_prob).repair in {"Platt", "beta"}
 
 
 Claim = Callable[[int], bool]

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from book._static import in_page
-from calibkit import cli
 from calibkit.fakes import LogitDistortion
+from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
@@ -345,7 +345,7 @@ def test_every_field_of_the_form_is_known_to_script_and_command(subtests: pytest
     for name in re.findall(r'id="ck-(\w+)"', text):
         assert re.search(rf'"{name}"', script), name
     known = subprocess.run(
-        [sys.executable, "-m", "calibkit", "audit", "--help"], capture_output=True, text=True
+        [sys.executable, "-m", "calibkit_audit", "audit", "--help"], capture_output=True, text=True
     ).stdout
     for option in re.findall(r"<code>(--\w+)</code>", text):
         with subtests.test(option):

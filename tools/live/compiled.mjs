@@ -41,7 +41,7 @@ await other.loadPackage(["calibkit", "pyodide-kernel"], { messageCallback: () =>
 const started = other.runPython(`
 import os, sys
 os.environ["MPLBACKEND"] = "agg"
-import IPython, calibkit.cli, calibkit_course.explore, matplotlib.pyplot, zipfile
+import IPython, calibkit_audit.cli, calibkit_course.explore, matplotlib.pyplot, zipfile
 at = "/lib/python312.zip/"
 files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
 "\\n".join(file.removeprefix(at) for file in files if file.startswith(at))

@@ -87,7 +87,7 @@ def files(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     except py_compile.PyCompileError:  # a template, or Python 2
         yield name, data
         return
-    if name.startswith(("calibkit/", "calibkit_course/")):
+    if name.startswith(("calibkit/", "calibkit_audit/", "calibkit_course/")):
         yield name, data
         path = Path(name)
         name = str(path.parent / "__pycache__" / f"{path.stem}.cpython-312.py")

@@ -4,7 +4,7 @@
 
 // What kernel and lessons import. Later each import would first look into the reader's folder,
 // which lives in the page, and wait for its answer.
-const imports = "IPython, ipywidgets, matplotlib.pyplot, micropip, calibkit.cli, calibkit_course.explore";
+const imports = "IPython, ipywidgets, matplotlib.pyplot, micropip, calibkit_audit.cli, calibkit_course.explore";
 const env = { HOME: "/home/pyodide", MPLBACKEND: "module://matplotlib_inline.backend_inline" };
 
 self.onmessage = ({ data }) => {

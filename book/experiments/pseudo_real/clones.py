@@ -24,11 +24,9 @@ from calibkit import expected_calibration_error
 from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator, ScalingBinning
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import FakeSample, LogitDistortion
+from calibkit.inputs import FloatVector, View, as_count, binary_problem
 from calibkit.multiclass import TemperatureScaling
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.types import FloatVector
-from calibkit.validation import as_count
-from calibkit.views import View, binary_problem
 from calibkit_course import data
 
 # A clone is this many predictions, each with its truth; data sets are drawn from them.

@@ -19,7 +19,7 @@ from book.experiments.synthetic import (
 )
 from calibkit.calibrators import SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 # Small samples of one seed and some questions only are searched by differential evolution.
 EVOLVED_SIZE, EVOLVED_SEED = 1_000, 0

@@ -6,8 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibkit.calibrators import Calibrator
-from calibkit.types import FloatVector
-from calibkit.validation import as_number
+from calibkit.inputs import FloatVector, as_number
 
 _REACH = 3  # where the triweight kernel with standard deviation 1 ends
 _NARROWEST, _WIDEST = 5e-4, 1 / 3

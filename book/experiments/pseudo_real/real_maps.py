@@ -12,9 +12,9 @@ from book.experiments.pseudo_real.clones import Scores, TemperatureMap
 from calibkit import EqualMass, plot, reliability_table
 from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator
 from calibkit.calibrators.base import Calibrator
+from calibkit.inputs import FloatVector
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
-from calibkit.types import FloatVector
 from calibkit_course import data
 
 # A network that comes with the package; so many of its 50 000 rows fit the maps, the others judge.

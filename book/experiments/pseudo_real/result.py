@@ -15,7 +15,7 @@ from scipy import stats
 from book.experiments.compared import Keep, Table
 from book.experiments.pseudo_real.clones import NONE, TASKS, PseudoSet
 from book.experiments.pseudo_real.stored import Row, Rows
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 # Which truths were fitted in an evaluator's own family: a Platt map is a beta map, and a PL3 map.
 OWN: dict[str, tuple[str, ...]] = {

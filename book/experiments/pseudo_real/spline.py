@@ -7,8 +7,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from calibkit.calibrators import Calibrator
-from calibkit.types import FloatMatrix, FloatVector
-from calibkit.validation import as_count
+from calibkit.inputs import FloatMatrix, FloatVector, as_count
 
 
 @dataclass(eq=False, repr=False)

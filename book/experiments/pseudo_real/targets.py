@@ -27,7 +27,7 @@ from book.experiments.pseudo_real.clones import (
 from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.stored import DATA, Rows, packed, place
 from calibkit import brier_score, log_loss
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 TARGETS_FILE = "pseudo_real_targets.csv.gz"
 COORDINATES = ("task", "truth", "calibrator", "n", "seed")

@@ -22,8 +22,8 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import parsimonious
+from calibkit.inputs import FloatVector
 from calibkit.piecewise import PiecewiseLinear
-from calibkit.types import FloatVector
 
 FOLDS = 10
 # The folds of the source, for numbers of bins and for numbers of pieces.

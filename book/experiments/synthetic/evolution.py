@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibkit.calibrators.base import Calibrator
-from calibkit.types import FloatVector
-from calibkit.validation import as_count
+from calibkit.inputs import FloatVector, as_count
 
 # Settings of the source, which hands pwlf's own to SciPy.
 SETTINGS: dict[str, Any] = {

@@ -22,10 +22,9 @@ from calibkit.calibrators import (
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators
-from calibkit.links import expit, logit
+from calibkit.inputs import FloatVector, expit, logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
-from calibkit.types import FloatVector
 from tools.virtual_environment import ROOT
 
 IMAGES = ROOT / "book" / "_static"

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from calibkit.fakes import FakeSample
 from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES, SyntheticShape
-from calibkit.types import FloatVector
-from calibkit.validation import as_count
+from calibkit.inputs import FloatVector, as_count
 
 SIZES = (1_000, 3_000, 10_000)
 SEEDS = tuple(range(5))

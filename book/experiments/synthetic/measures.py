@@ -13,7 +13,7 @@ from book.experiments.synthetic.grid import Unseen
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import FakeSample
 from calibkit.fit_on_test import fit_on_test
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 # Maps of few parameters and without jumps are judged on every tenth of a million unseen
 # predictions, which are in order: that changes less than a millionth. Other maps need all of them.

@@ -12,8 +12,8 @@ from scipy import stats
 from book.experiments.compared import Keep, Table, everything
 from book.experiments.synthetic.grid import Cell
 from book.experiments.synthetic.measures import Measures
+from calibkit.inputs import FloatVector
 from calibkit.results import Result, read_only, spell
-from calibkit.types import FloatVector
 
 MEASURES = tuple(name for name in Measures._fields if name not in ("choice", "seconds"))
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from book.experiments.tce.measures import AsGiven, Labelled
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 
 
 class TTest(NamedTuple):

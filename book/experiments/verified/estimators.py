@@ -11,9 +11,8 @@ from book.experiments.verified.events import check_size, check_view, events
 from book.experiments.verified.maps import finite_errors, happened_of
 from calibkit.bins import assign
 from calibkit.calibrators import PlattCalibrator, ScalingBinning
+from calibkit.inputs import FloatVector, as_count, as_generator
 from calibkit.results import Result, spell
-from calibkit.types import FloatVector
-from calibkit.validation import as_count, as_generator
 from calibkit_course.lesson11.population import Population
 
 IntVector = NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 from calibkit_course.lesson11.population import Population, top
 
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.inputs import as_count, as_finite, as_generator
 from calibkit.results import read_only, spell
-from calibkit.validation import as_count, as_finite, as_generator
 
 FloatArray = NDArray[np.float32]
 Labels = NDArray[np.int64]

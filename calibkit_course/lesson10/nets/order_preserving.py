@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import minimize
 
+from calibkit.inputs import FloatArray, FloatMatrix, as_count, as_generator, as_positive, warn
 from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
-from calibkit.types import FloatArray, FloatMatrix
-from calibkit.validation import as_count, as_generator, as_positive, warn
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 
 _MOST_STEPS = 1000

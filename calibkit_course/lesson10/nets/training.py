@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.validation import as_choice, as_count, as_finite, as_generator
+from calibkit.inputs import as_choice, as_count, as_finite, as_generator
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 from calibkit_course.lesson10.nets.history import TrainingHistory, history_of, measure
 from calibkit_course.lesson10.nets.images import SIDE, Split

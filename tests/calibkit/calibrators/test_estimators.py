@@ -33,7 +33,7 @@ from calibkit.calibrators import (
     SweepBinning,
 )
 from calibkit.fit_on_test import EstimatorCalibrator
-from calibkit.links import expit
+from calibkit.inputs import expit
 from calibkit.multiclass import (
     Calibrated,
     ClassWise,

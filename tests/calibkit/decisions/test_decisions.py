@@ -64,7 +64,7 @@ def test_the_threshold_treats_to_the_last_bit() -> None:
 
     The rule, the bill, the curve, the row of a comparison and the table with its rows swapped.
     """
-    from calibkit.auditing.differences import scores_of_rows
+    from calibkit_audit.auditing.differences import scores_of_rows
 
     whole = np.arange(101)
     prob = whole / 100
@@ -482,7 +482,7 @@ def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
 
 @pytest.mark.slow
 def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
-    from calibkit.auditing import AuditSettings, audit
+    from calibkit_audit.auditing import AuditSettings, audit
 
     plot = pytest.importorskip("calibkit.plot")
     labels, prob = binary_data(300)

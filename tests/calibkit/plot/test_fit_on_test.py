@@ -15,7 +15,7 @@ from calibkit.calibrators import (
 )
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import fit_on_test
-from calibkit.links import expit, logit
+from calibkit.inputs import expit, logit
 from calibkit.plot import frames
 from tests.drawn import area, drawn, find
 

@@ -14,6 +14,7 @@ from calibkit.significance.clusters import (
     pseudo_values,
     score_test,
 )
+from calibkit_audit import audit, compare
 from tests.helpers import binary_data
 
 ECE = ck.expected_calibration_error
@@ -38,11 +39,11 @@ def test_what_says_nothing_of_clusters_is_refused(subtests: pytest.Subtests) -> 
     for case, (cluster, message) in BAD.items():
         for call in (
             lambda c: clusters_of(c, 4),
-            lambda c: ck.audit(y, p, cluster=c),
+            lambda c: audit(y, p, cluster=c),
             lambda c: ck.cox_test(y, p, cluster=c),
             lambda c: ck.null_level(ECE, y, p, cluster=c),
             lambda c: ck.bootstrap_interval(ECE, y, p, cluster=c),
-            lambda c: ck.compare(y, {"a": p, "b": p}, cluster=c),
+            lambda c: compare(y, {"a": p, "b": p}, cluster=c),
         ):
             with subtests.test(case=case), pytest.raises(ValueError, match=message):
                 call(cluster)

@@ -8,7 +8,7 @@ import pytest
 from calibkit import plot
 from calibkit.calibrators import SlopeOneBinning
 from calibkit.fakes import LogitDistortion
-from calibkit.links import logit
+from calibkit.inputs import logit
 from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import draw_map
 from tests.drawn import assert_nothing_is_cut_off, find, labels, one

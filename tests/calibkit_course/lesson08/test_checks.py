@@ -13,7 +13,7 @@ from scipy import stats
 import calibkit as ck
 from calibkit import significance
 from calibkit.bins import Pava, PavaBC
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 from calibkit_course import data
 from calibkit_course.lesson08.checks import _CAUGHT, LABELS, PREDICTIONS, _fit
 

@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from calibkit import decisions
 from calibkit.fakes import KnobClassifier
-from calibkit.types import FloatVector
+from calibkit.inputs import FloatVector
 from calibkit_course.lesson13 import Ward, least_accuracy
 from calibkit_course.lesson13.checks import PREDICTIONS
 

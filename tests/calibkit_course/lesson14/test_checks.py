@@ -11,9 +11,9 @@ import pytest
 from scipy.special import softmax
 
 from calibkit import log_loss
-from calibkit.auditing import AuditReport, AuditSettings, audit
 from calibkit.calibrators import PlattCalibrator
 from calibkit.fakes import LogitDistortion
+from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_course import data, lesson14
 from calibkit_course.learn import State
 from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.auditing import audit
-from calibkit.auditing.settings import CODES, LIGHTS
+from calibkit_audit.auditing import audit
+from calibkit_audit.auditing.settings import CODES, LIGHTS
 from calibkit_course import lesson14
 from calibkit_course.lesson14 import figures as figures14
 from calibkit_course.lesson14.explorer import _draw

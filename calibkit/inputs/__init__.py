@@ -1,0 +1,66 @@
+"""What comes in: labels, probabilities, weights; and from K classes to one event."""
+
+from calibkit.inputs.checks import (
+    TIE as TIE,
+    CalibrationWarning as CalibrationWarning,
+    as_array as as_array,
+    as_choice as as_choice,
+    as_count as as_count,
+    as_finite as as_finite,
+    as_flag as as_flag,
+    as_generator as as_generator,
+    as_labels as as_labels,
+    as_level as as_level,
+    as_norm as as_norm,
+    as_number as as_number,
+    as_pair as as_pair,
+    as_positive as as_positive,
+    as_predictions as as_predictions,
+    as_probabilities as as_probabilities,
+    as_probability_array as as_probability_array,
+    as_weights as as_weights,
+    kish as kish,
+    legacy_generator as legacy_generator,
+    row_sum_tolerance as row_sum_tolerance,
+    warn as warn,
+)
+from calibkit.inputs.containers import (
+    Answers as Answers,
+    answers_of as answers_of,
+    column_names as column_names,
+    events as events,
+    one_per_row as one_per_row,
+    refuse_other_columns as refuse_other_columns,
+    refuse_other_order as refuse_other_order,
+    shared_classes as shared_classes,
+    unwrapped as unwrapped,
+)
+from calibkit.inputs.links import (
+    EPS as EPS,
+    LOGIT_LIMIT as LOGIT_LIMIT,
+    expit as expit,
+    logit as logit,
+)
+from calibkit.inputs.types import (
+    BoolVector as BoolVector,
+    FloatArray as FloatArray,
+    FloatMatrix as FloatMatrix,
+    FloatVector as FloatVector,
+    IntArray as IntArray,
+    IntVector as IntVector,
+    Rng as Rng,
+)
+from calibkit.inputs.views import (
+    BinaryProblem as BinaryProblem,
+    Events as Events,
+    Rows as Rows,
+    View as View,
+    binary_problem as binary_problem,
+    binary_problems as binary_problems,
+    one_problem as one_problem,
+    plain_rows as plain_rows,
+    refuse_weights as refuse_weights,
+    shows_rows as shows_rows,
+    weighted_problems as weighted_problems,
+    weighted_rows as weighted_rows,
+)

@@ -1,0 +1,43 @@
+"""Judge one's own predictions: a verdict in words, two models side by side, a watch over time.
+
+The analysis application on top of `calibkit`, which never names it. The command ``calibkit`` is
+this house's; the names to begin with:
+
+- `audit`: the verdict on predictions with their outcomes, in one report;
+- `compare`: two or more models on the same rows;
+- `Monitor`: evidence against a model that grows with each day;
+- `counts.CountTable`, `counts.count_files`: logs that fit no memory.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers and editors
+    from calibkit_audit.auditing import *  # noqa: F403
+    from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
+
+_HOMES = {
+    "COMPARISON_CODES": "auditing",
+    "Answer": "auditing",
+    "AuditReport": "auditing",
+    "AuditSettings": "auditing",
+    "Comparison": "auditing",
+    "GroupTable": "auditing",
+    "RepairTable": "auditing",
+    "audit": "auditing",
+    "compare": "auditing",
+    "Evidence": "monitor",
+    "Monitor": "monitor",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for: the command can be interrupted before numpy has loaded.
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

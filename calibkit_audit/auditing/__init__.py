@@ -1,0 +1,48 @@
+"""Audit predictions: six questions, answered in plain words with their uncertainty.
+
+The `AuditReport` speaks (``text()``), turns into a table, Markdown, or one self-contained HTML
+page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
+
+1. Do labels and predictions belong together? aligned, not aligned, alignment unclear
+2. Is there enough data? enough data, too little data
+3. Is it miscalibrated beyond chance? miscalibrated, borderline, no evidence, cannot say
+4. Where is it wrong, and which way? over-confident, under-confident, over-forecast,
+   under-forecast, mixed, no direction
+5. Does it matter for the costs? costly, not costly, worse than ignoring, costs unknown
+6. Which repair, and how much is gained? repair, no repair, align first
+
+`compare` puts two or more models beside each other, on the same rows.
+
+From the ground up, each module uses those above it:
+
+- ``settings``: thresholds; questions, codes, and the lights with their colours.
+- ``rows`` (checked input), ``impossible`` (events that were given 0),
+  ``drawer`` (labels drawn from predictions), ``redraws`` (chance: the joint test).
+- The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
+  ``consequences`` (5).
+- ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
+- ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: all in sentences.
+- ``clusters``, ``dependence``, ``times``: rows that belong together, or agree; errors that change.
+- ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
+"""
+
+from calibkit_audit.auditing.comparing import compare
+from calibkit_audit.auditing.comparison import COMPARISON_CODES, Comparison
+from calibkit_audit.auditing.groups import GroupTable
+from calibkit_audit.auditing.pages import Answer
+from calibkit_audit.auditing.questions import audit
+from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.report import AuditReport
+from calibkit_audit.auditing.settings import AuditSettings
+
+__all__ = [
+    "COMPARISON_CODES",
+    "Answer",
+    "AuditReport",
+    "AuditSettings",
+    "Comparison",
+    "GroupTable",
+    "RepairTable",
+    "audit",
+    "compare",
+]

@@ -1,0 +1,191 @@
+"""Do labels and predictions belong together? Compared with labels dealt out at random.
+
+The statistic is the mean probability of what happened; its mean and variance over all orders of
+the labels have closed forms. If predictions are right, its mean is that of ``sum_k p_k^2``.
+
+Verdicts in per mille, of calibrated data and of the same data with shuffled labels (seeded sets,
+their numbers in brackets). Right predictions are called "not aligned" in at most about 1 of 1000:
+
+===================  =====  =============  =======  =============  =======
+scores               n      not aligned    unclear  shuffled: not  unclear
+                            (calibrated)            aligned
+===================  =====  =============  =======  =============  =======
+Beta(1, 49)          500    0.5 (2000)     639      3 (300)        993
+Beta(1, 49)          2000   0.8 (6000)     26       987 (300)      13
+Beta(1, 49)          5000   0 (2000)       0        1000 (100)     0
+Beta(0.3, 10)        500    0.8 (4000)     42       950 (300)      47
+Beta(2, 8)           300    0.7 (3000)     50       725 (200)      275
+Beta(0.3, 0.3)       100    0 (3000)       0        1000 (200)     0
+===================  =====  =============  =======  =============  =======
+
+Ten events in 500 rows can show neither: most verdicts are then unclear.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import optimize, special
+
+from calibkit.inputs import FloatVector, IntVector
+from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
+from calibkit_audit.auditing.drawer import Drawer
+from calibkit_audit.auditing.rows import Rows, spread_out
+
+# One chance in 4 000 that shuffled labels reach it.
+CLEAR = 3.5
+# So large the statistic should be if the predictions were right, before its absence says much.
+_EXPECTED = 5.0
+# Labels are called shuffled only if right predictions would hardly ever do so badly: with few
+# events the statistic varies much. It is drawn for moderate data until the answer is plain, and
+# normal for large data, and where even the normal law leaves no doubt.
+_HARDLY_EVER = 0.001
+_DRAWS, _ENOUGH = 4000, 10
+_LEAST = 1e-3  # so that a single impossible row does not decide
+_LARGE, _NO_DOUBT = 50_000, 1e-9
+# A better order of the columns must explain this part of what the predictions promise.
+_PART = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """What the comparison with random order says."""
+
+    verdict: str
+    cause: str  # a key of `words.CAUSES`, or empty
+    order: tuple[int, ...]  # if classes are swapped: label k goes with this column
+    z: float  # the statistic in standard deviations of random order
+    expected_z: float  # what right predictions show
+    accuracy: float
+    majority: float  # accuracy of always naming the commonest class
+
+
+def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
+    """Compare the predictions with labels in random order, other columns and shifted rows."""
+    if rows.true is not None:
+        found = alignment_of(spread_out(rows, rng), rng)
+        return replace(found, accuracy=float(rows.weighed(rows.label).mean()))
+    table, label = rows.table, rows.label
+    count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
+    mean, sd = _random_order(table, count)
+    own = float(rows.own.mean())
+    promise = float(np.einsum("ik,ik->", table, table) / rows.n - (table.mean(axis=0) ** 2).sum())
+    expected = _ratio(promise, sd)
+    z = _ratio(own - mean, sd)
+    verdict, cause = "aligned", ""
+    order: tuple[int, ...] = ()
+    # Confidence that is far too high is no inverted column.
+    better = None
+    if not rows.top:
+        better = _better_order(rows, table, (mean, sd, promise))
+    if better is not None:
+        verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
+    elif z < CLEAR:
+        shifted, shuffled = _shifted(rows, mean, sd), False
+        if not shifted and expected >= _EXPECTED:
+            shuffled = _share_as_bad(table, label, rng, rows.clusters) < _HARDLY_EVER
+        if shifted or shuffled:
+            verdict, cause = "not aligned", "rows shifted" if shifted else "shuffled"
+        else:
+            verdict = "alignment unclear"
+    return Alignment(
+        verdict=verdict,
+        cause=cause,
+        order=order,
+        z=z,
+        expected_z=expected,
+        accuracy=float(rows.weighed(table.argmax(axis=1) == label).mean()),
+        majority=float(met.max() / met.sum()),
+    )
+
+
+def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
+    """Return mean and standard deviation of the statistic over all orders of the labels."""
+    n = len(table)
+    share = count / n
+    by_row, by_class = table @ share, table.mean(axis=0)
+    overall = float(share @ by_class)
+    apart = table - by_row[:, np.newaxis] - by_class + overall
+    variance = float(np.square(apart).sum(axis=0) @ count) / max(n - 1, 1)
+    return overall, float(np.sqrt(variance)) / n
+
+
+def _share_as_bad(
+    table: FloatVector, label: IntVector, rng: np.random.Generator, clusters: Clusters | None = None
+) -> float:
+    """Return how often right predictions would fit their labels as badly as these, by mean log.
+
+    Logs tell right from shuffled better than probabilities, whose few largest decide alone.
+    """
+    n, place = len(table), np.arange(len(table))
+    score = np.log(np.maximum(table, _LEAST))
+    # Centred columns: how many events there were of each class says nothing about their order.
+    centred = score - score.mean(axis=0)
+    surplus = float(centred[place, label].mean())
+    mean = np.einsum("ik,ik->i", table, centred)
+    variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
+    sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
+    law = float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
+    if clusters is None and (n > _LARGE or law < _NO_DOUBT):
+        return law
+    drawer: Drawer | Dependence = Drawer(table)
+    if clusters is not None:
+        drawer = Dependence(table, label, clusters, rng)
+    as_bad = 0
+    for draw in range(1, _DRAWS + 1):
+        as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
+        if as_bad == _ENOUGH:  # Besag and Clifford (1991): a share found this way is not too small
+            return as_bad / draw
+    return (as_bad + 1) / (_DRAWS + 1)
+
+
+def _ratio(difference: float, sd: float) -> float:
+    return difference / sd if sd > 1e-12 else 0.0
+
+
+def _better_order(
+    rows: Rows, table: FloatVector, scale: tuple[float, float, float]
+) -> IntVector | None:
+    """Return which column belongs to each label, if that is clearly not its own one."""
+    (n, k), label, clusters = table.shape, rows.label, rows.clusters
+    mean, sd, promise = scale
+    weight = 1.0 if rows.weight is None else rows.weight
+    met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
+    _, order = optimize.linear_sum_assignment(-met)
+    if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
+        return None
+    chosen = table[np.arange(n), order[label]]
+    surplus = float(chosen.mean()) - mean
+    # The best of K! orders looks good by chance; the bound grows with their number.
+    least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
+    gain = rows.weighed(chosen - table[np.arange(n), label])
+    spread = float(gain.std()) / np.sqrt(n)
+    if clusters is not None:
+        pseudo = pseudo_values(gain[np.newaxis], clusters)
+        spread = float(pseudo.std()) / np.sqrt(clusters.count)
+    clear = _ratio(float(gain.mean()), spread) > least
+    if clear and surplus / sd > least and surplus > _PART * promise:
+        return np.asarray(order)
+    return None
+
+
+def _name(order: IntVector, rows: Rows) -> str:
+    k = len(order)
+    if k == 2:
+        return "inverted" if rows.binary else "swapped"
+    if any((order == (np.arange(k) + step) % k).all() for step in (1, -1)):
+        return "off by one class"
+    return "swapped"
+
+
+def _shifted(rows: Rows, mean: float, sd: float) -> bool:
+    """Tell whether labels fit the row before or after: only here the order of rows matters."""
+    if rows.n < 3 or sd <= 1e-12:
+        return False
+    back = np.argsort(rows.position)
+    table, label = rows.table[back], rows.label[back]
+    for step in (1, -1):
+        near = np.roll(label, step)
+        value = float(table[np.arange(rows.n), near].mean())
+        if _ratio(value - mean, sd) > CLEAR + 1.5:
+            return True
+    return False

@@ -1,0 +1,217 @@
+"""Models on the same rows: the report, its codes and its figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.decisions import MurphyCurve
+from calibkit.inputs import (
+    FloatVector,
+    View,
+    as_predictions,
+    column_names,
+    refuse_other_columns,
+    refuse_other_order,
+)
+from calibkit.reliability import BinTable
+from calibkit.results import Result, spell
+from calibkit_audit.auditing import html
+from calibkit_audit.auditing.differences import Change
+from calibkit_audit.auditing.pages import Report
+from calibkit_audit.auditing.rows import Rows, counting, rows_of
+from calibkit_audit.auditing.settings import MOST_CLASSES
+
+# Each measure with its unit in words.
+MEASURES = {
+    "cost": "in cost",
+    "log loss": "nats of log loss",
+    "Brier score": "in Brier score",
+    "miscalibration": "in miscalibration",
+    "discrimination": "in discrimination",
+    "calibration error": "in calibration error",
+}
+# Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
+COMPARISON_CODES = (
+    *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
+    "not separated",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Listing(Result):
+    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
+
+    sentence: str
+    columns: Mapping[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
+        """Return a table of rows."""
+        columns = map(np.array, zip(*rows, strict=True))
+        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
+
+    def describe(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Comparison(Report):
+    """Differences between each model and the first one, on the same rows.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was compared, the findings in plain words, and their light.
+    models : tuple of str
+        Names; the first one is what the others are compared with.
+    n, n_classes, view, level : int, int, str, float
+        Rows, classes, the events of the calibration parts, content of each interval.
+    model, measure, verdict : ndarray of str, shape (R,)
+        A row per other model and measure; "better", "worse", "equal" or "not separated".
+    first, value, difference, low, high : ndarray of shape (R,)
+        The measure of the first model and of this one, the difference with its interval: NaN where
+        an infinite log loss leaves none.
+    joint : ndarray of bool, shape (R,)
+        Whether the verdict holds where all measures and models are judged together, as `codes` do.
+    calibration, weak, benefit, groups : Listing, benefit and groups also None
+        Each model's calibration error beside its null level; O/E, calibration in the large and
+        slope; net benefit at the given prices; differences in each group.
+    bins, curves, costs
+        Reliability tables and Murphy curves by model (curves only for one event), table of costs.
+    notes, versions
+    """
+
+    models: tuple[str, ...]
+    level: float
+    model: NDArray[np.str_]
+    measure: NDArray[np.str_]
+    first: FloatVector
+    value: FloatVector
+    difference: FloatVector
+    low: FloatVector
+    high: FloatVector
+    verdict: NDArray[np.str_]
+    joint: NDArray[np.bool_]
+    calibration: Listing
+    weak: Listing
+    benefit: Listing | None
+    groups: Listing | None
+    bins: Mapping[str, BinTable]
+    curves: Mapping[str, MurphyCurve]
+    costs: FloatVector | None
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
+        pairs = zip(self.verdict[self.joint], self.measure[self.joint], strict=True)
+        found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
+        return frozenset(found or {"not separated"})
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the comparison, by name; groups only where they were given."""
+        tables: dict[str, Result | None] = {"Differences": self, "Calibration": self.calibration}
+        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
+        tables |= {"Groups": self.groups}
+        return {name: table for name, table in tables.items() if table is not None}
+
+    def describe(self) -> str:
+        """Say in plain words which model is better, and what cannot be separated."""
+        return self.headline
+
+    def text(self) -> str:
+        """Return headline and differences for a terminal."""
+        lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
+        lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
+        for row in zip(*self._columns().values(), strict=True):
+            name, measure, first, value, change, low, high, verdict, joint = row
+            numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
+            ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+            alone = "" if joint else " (taken alone)"
+            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}{alone}")
+        lines += ["", self.calibration.describe()]
+        lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
+        return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return findings and numbers for JSON; NaN and infinity become None."""
+        names = ("title", "headline", "n", "n_classes", "view", "level")
+        found = {"models": list(self.models), "codes": sorted(self.codes)}
+        return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        return html.draw_comparison(self.bins, self.curves, self.costs)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagrams of all models in one frame; return its Axes."""
+        from calibkit import plot
+
+        return plot.overlay(dict(self.bins), ax)
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view of the diagrams."""
+        return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("model", "measure", *Change._fields)
+        return {name: getattr(self, name) for name in names}
+
+
+def view_of_models(rows: Rows, view: View) -> View:
+    """Return the events that all models are compared in."""
+    if rows.top:
+        if view not in (None, "top-label"):
+            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+        return "confidence"
+    if view is None and not rows.binary:
+        return "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
+    return view
+
+
+def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
+    """Check all models against one set of labels, and put their rows into one order."""
+    if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
+        raise ValueError(
+            "y_prob must be a mapping from names to the probabilities of two or more models, e.g. "
+            '{"a": p, "b": q}; one model alone is judged by audit.'
+        )
+    named = {str(name): prob for name, prob in y_prob.items()}
+    if len(named) < len(y_prob):
+        raise ValueError("two models have the same name.")
+    models = {f"model {name!r}": prob for name, prob in named.items()}
+    by_row = {k: options.get(k) for k in ("groups", "cluster", "predicted", "sample_weight")}
+    refuse_other_order(y_true=y_true, **by_row, **models)
+    first = next(filter(None, map(column_names, models.values())), None)
+    for said, prob in models.items():
+        for wanted in (first, options.get("class_names")):
+            refuse_other_columns(prob, said, wanted)
+    rows, probs = None, {}
+    for name, prob in named.items():
+        try:
+            if rows is None:
+                rows = rows_of(y_true, prob, **options)
+                y_true = rows.label[np.argsort(rows.position)]
+            checked = as_predictions(y_true, prob)[1].astype(np.float64)
+        except ValueError as error:
+            raise ValueError(f"model {name!r}: {error}") from None
+        if checked.shape != rows.prob.shape:
+            raise ValueError(
+                f"model {name!r} has shape {checked.shape}, the first one {rows.prob.shape}; all "
+                "must have a row per label and the same classes."
+            )
+        probs[name] = checked[rows.position]
+    assert rows is not None
+    used = slice(None) if rows.weight is None else rows.weight > 0
+    return counting(rows), {name: prob[used] for name, prob in probs.items()}

@@ -1,0 +1,336 @@
+"""Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.errors import expected_calibration_error
+from calibkit.inputs import BinaryProblem, View, kish, one_problem
+from calibkit.piecewise import PiecewiseLinear
+from calibkit.reliability import BinTable
+from calibkit.results import spell
+from calibkit.significance import (
+    BootstrapInterval,
+    ConsistencyBand,
+    NullLevel,
+    bootstrap_interval,
+    consistency_band,
+    null_level,
+)
+from calibkit_audit.auditing.impossible import Impossible, count_impossible
+from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
+from calibkit_audit.auditing.rows import Rows
+from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
+
+_SIDE = 2.0  # a z beyond which a side is named
+TEST = "level-slope-bins test"
+POWER = 0.9
+FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
+_PRECISION = 0.01
+# Rows for which the diagram has a fitted map; how many of them must have each label, and how many
+# different predictions there must be.
+_FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What these rows can show."""
+
+    enough: bool  # whether `smallest` is small enough
+    surprises: float  # outcomes that should go against the predictions, sum of p (1 - p)
+    smallest: float  # average error that would be found with probability 90 %
+    half_width: float  # half the interval of the average error
+    needed: int  # rows needed to find the error that the settings name
+    needed_precise: int  # rows needed to know the average error to 0.01 on either side
+
+
+def reach(alpha: float) -> float:
+    """Return the error, in standard deviations, that level and slope together show in 90 of 100."""
+    return float(np.sqrt(special.chndtrinc(special.chdtri(2, alpha), 2, 1 - POWER)))
+
+
+def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
+    """Return what so many predictions of this variance can show in one of so many views."""
+    most = reach(settings.alpha / (2 * views))  # each view tests its bins, too
+    half = float(special.ndtri((1 + settings.level) / 2))
+    # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
+    # cluster agree: the average of so many varies like that of `design` times fewer.
+    variance = max(view.variance, 1e-4)
+    sd = float(np.sqrt(view.variance * view.design / view.n))
+    least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
+    needed = max(least) * view.design
+    return Power(
+        enough=view.n >= needed,
+        surprises=view.n * view.variance,
+        smallest=most * sd,
+        half_width=half * sd,
+        needed=int(np.ceil(needed)),
+        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance * view.design)),
+    )
+
+
+class Region(NamedTuple):
+    """Neighbouring bins that are off to one side: the range, and what n predictions say there."""
+
+    low: float
+    high: float
+    mean_prob: float
+    frequency: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """What was measured for the questions 2, 3 and 4, in rows that are kept."""
+
+    test: JointTest  # all views together, in the rows that are possible
+    impossible: Impossible
+    focus: ViewTest  # the view that is described
+    error: BootstrapInterval  # expected calibration error in the first view, with its interval
+    null: NullLevel  # what a calibrated model would show
+    band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
+    problem: BinaryProblem  # that view's predictions and labels
+
+    def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
+
+        On clones of uncalibrated networks it is half as far from the true map as 15 bins, or less
+        (lesson 11). None where there are too few rows for it, so many that bins do as well, or so
+        few different predictions that a line between them would say nothing.
+        """
+        label, prob = self.problem.label, self.problem.prob
+        if not _FEWEST <= len(prob) <= _MOST or min(label.sum(), (1 - label).sum()) < _EACH:
+            return None
+        ranks = np.linspace(0, 1, 301)
+        across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
+        if len(across) < _DIFFERENT or self.problem.weight is not None:  # PL3 has no weights
+            return None
+        return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
+
+    def seen(
+        self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
+    ) -> "Seen":
+        """Return what the answers say of it; `names` are the views in words."""
+        test, error, null, band = self.test, self.error, self.null, self.band
+        region = largest_region(band.table, band.outside)
+        low, outside = max(error.low, 0.0), int(band.outside.sum())
+        shown = {"error": error.value, "error_low": low, "error_high": error.high}
+        measured = f"Expected calibration error {error.value:.4f}"
+        chance = f"a calibrated model would show {null.mean:.4f}"
+        used = spell(int(band.table.occupied.sum()), "bin")
+        spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
+        if region is None:
+            spread = f"No single bin leaves the band of {used}: the error is spread out."
+        return Seen(
+            settings=settings,
+            first=test.views[0],
+            power=power_of(test.views[0], settings, len(names)),
+            words=names[0],
+            focus=self.focus,
+            focus_words=focus,
+            looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
+            p_value=test.p_value,
+            impossible=self.impossible,
+            apart=self._apart(test.p_value <= settings.alpha),
+            region=region,
+            spread=spread,
+            log_loss=log_loss,
+            short=f"{measured}; {chance}.",
+            error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
+            f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
+            f"such models stay below {null.high:.4f}.",
+            numbers=shown | {"null_error": null.mean, "null_high": null.high},
+            more={"bins_outside": float(outside)},
+            digits=3,
+            floor=1 / (test.n_draws + 1),
+        )
+
+    def _apart(self, found: bool) -> str:
+        """Return why test and calibration error disagree, where they do."""
+        error, high = self.error.value, self.null.high
+        if found and error <= high:
+            return (
+                "The calibration error alone is within its chance range: it adds up the sizes of "
+                "gaps, chance included; the test asks whether they lie on one side or follow a "
+                "slope, and sees smaller errors."
+            )
+        if found or error <= high:
+            return ""
+        if self.impossible.count:
+            return (
+                "The calibration error is beyond its chance range, but it counts the rows that "
+                "said 0 or 1 and were wrong; the test does not."
+            )
+        return (
+            "The calibration error alone is beyond its chance range, which 1 in 20 calibrated "
+            "models leave: it asks about the sizes of gaps in these bins, the test about level, "
+            "slope and bins of every width."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
+
+    settings: AuditSettings
+    test: str = TEST  # its name
+    first: ViewTest
+    power: Power  # what the rows can show in the first view
+    words: str  # the first view
+    focus: ViewTest  # the view that is described
+    focus_words: str
+    looked: str  # all that was looked at for the p-value
+    p_value: float
+    impossible: Impossible
+    region: Region | None  # where the largest excess is
+    error: str  # a sentence on the calibration error
+    short: str  # the same in short, for the head of a page
+    numbers: dict[str, float]  # the numbers in it
+    log_loss: float = float("nan")  # of the rows whose outcome was possible, where it is known
+    apart: str = ""  # a sentence where test and calibration error disagree
+    spread: str = ""  # a sentence on the rest of the range
+    more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction
+    digits: int = 4  # of means and frequencies
+    floor: float = 0.0  # the smallest p-value that so many redraws can show
+
+    @property
+    def found(self) -> bool:
+        """Whether it is miscalibrated beyond chance."""
+        return self.p_value <= self.settings.alpha
+
+    @property
+    def borderline(self) -> bool:
+        """Whether the limit was missed, but by less than a factor of two."""
+        return not self.found and self.p_value <= self.settings.limits[1]
+
+
+def evidence_of(
+    rows: Rows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
+) -> Evidence:
+    """Test all views together and look closer at the one that speaks."""
+    test = _test_of(rows, views, settings, np.random.default_rng(seeds[0]))
+    first = test.views[0]
+    found = test.p_value <= settings.limits[1]
+    loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
+    focus = first if not found or first.p_value <= settings.limits[1] else loudest
+    label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
+    shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
+    of_error, of_null, of_band = map(int, seeds[1:])
+    how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
+    how |= {"sample_weight": rows.weight}
+    measured = expected_calibration_error, label, prob
+    return Evidence(
+        test=test,
+        impossible=count_impossible(label, rows.table, rows.position, rows.kind),
+        focus=focus,
+        error=bootstrap_interval(
+            *measured, level=settings.level, n_resamples=number, rng=of_error, **how
+        ),
+        null=null_level(*measured, n_draws=number, rng=of_null, **how),
+        band=consistency_band(
+            label,
+            prob,
+            level=1 - settings.alpha,
+            simultaneous=True,
+            n_draws=number,
+            rng=of_band,
+            **how | {"view": shown},
+        ),
+        problem=one_problem(label, prob, view=shown, sample_weight=rows.weight),
+    )
+
+
+def _test_of(
+    rows: Rows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
+) -> JointTest:
+    left, table = rows.possible, rows.table
+    if not left.any():  # nothing to ask about: rows that are certain, and right
+        left, table = ~left, np.eye(rows.n_classes)[rows.label]
+    test = joint_test(
+        table[left],
+        rows.label[left],
+        (1,) if rows.top else views,
+        n_draws=settings.n_draws,
+        rng=rng,
+        clusters=rows.clusters and rows.clusters.take(left),
+        weight=None if rows.weight is None else kish(rows.weight[left]),
+        limits=settings.limits,
+    )
+    if rows.top:  # the event, that the predicted class was right, stands in column 1
+        test = test._replace(views=(replace(test.views[0], view=TOP),))
+    return test
+
+
+def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
+    """Return the views to look at: `TOP` and numbers of classes."""
+    if rows.top:
+        if view in (None, "top-label"):
+            return (TOP,)
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+    k = rows.n_classes
+    classes = tuple(range(k))
+    if view is None:
+        # Of two classes one says it all; of very many, hardly any has enough events.
+        return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
+    if view == "top-label":
+        return (TOP,)
+    if view == "class-wise":
+        return classes
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
+        return (int(view),)
+    raise ValueError(
+        f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
+        f"{k - 1}, or leave it out."
+    )
+
+
+def in_words(rows: Rows, view: int) -> str:
+    """Return a view in words."""
+    if view == TOP:
+        return "top-label"
+    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
+
+
+def given_view(rows: Rows, view: int) -> View:
+    """Return the `view` argument of the package's functions."""
+    if view == TOP:
+        return "confidence" if rows.top else "top-label"
+    return None if rows.binary and view == 1 else view
+
+
+def directions(view: ViewTest) -> tuple[str, str]:
+    """Return the main direction of a view, and a second one or an empty text."""
+    level, slope = view.z_level, view.z_slope
+    if view.view == TOP:  # confidence against accuracy
+        side = "over-confident" if level < 0 else "under-confident"
+        return (side if abs(level) >= _SIDE else "mixed"), ""
+    # Too high or too low, and too bold or too careful, compete.
+    names = [
+        (abs(level), "over-forecast" if level < 0 else "under-forecast"),
+        (abs(slope), "over-confident" if slope < 0 else "under-confident"),
+    ]
+    (size, name), (other, second) = sorted(names, reverse=True)
+    if size < _SIDE:
+        return "mixed", ""
+    return name, second if other >= max(_SIDE + 1, size / 2) else ""
+
+
+def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None:
+    """Join neighbouring bins that are outside on one side; return the weightiest range."""
+    side = np.where(outside, np.sign(table.gap), 0.0)
+    used = np.flatnonzero(table.occupied)
+    runs = np.split(used, np.flatnonzero(np.diff(side[used])) + 1)
+    count, gap = table.weight, np.where(side == 0, 0.0, np.abs(table.gap))
+    best = max(runs, key=lambda run: float((count[run] * gap[run]).sum()))
+    if not gap[best].any():
+        return None
+    mean, frequency = (
+        float(np.average(part[best], weights=count[best]))
+        for part in (table.mean_prob, table.frequency)
+    )
+    low, high = table.edges[best[0]], table.edges[best[-1] + 1]
+    return Region(float(low), float(high), mean, frequency, int(table.count[best].sum()))

@@ -1,0 +1,231 @@
+"""The same question for each group of rows, and whether one of them is worse than the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
+from calibkit.results import Result, spell
+from calibkit.significance.clusters import Clusters, score_test, weights_of_labels
+from calibkit.significance.cox import CoxRule, cox_scores
+from calibkit_audit.auditing.evidence import given_view, reach
+from calibkit_audit.auditing.rows import Rows, losses
+from calibkit_audit.auditing.settings import AuditSettings
+
+_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
+_ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
+_LAW_IS_RIGHT = 2000.0  # sum of p (1 - p) from which the limit laws hold far out in their tails
+_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GroupTable(Result):
+    """One row per group.
+
+    Parameters
+    ----------
+    group, count, mean_prob, frequency, error : ndarray of shape (G,)
+        Names, numbers of predictions, mean predictions, shares of events, and the standard
+        deviations of these shares if the predictions were right.
+    smallest : ndarray of shape (G,)
+        Average error that would be found in this group with probability 90 %, at a level that pays
+        for all groups.
+    p_value, p_differs : ndarray of shape (G,)
+        Of Cox's test of level and slope in each group, and of the hypothesis that the group is
+        off by as much as all others; both by redraws of the labels (from an expected variance of
+        2000 on by their limit laws) and corrected by Holm.
+    view, alpha, detectable : str, float and float
+        Which event, the level of both families of tests, and the error that a group should show.
+    """
+
+    group: NDArray[np.str_]
+    count: NDArray[np.int64]
+    mean_prob: FloatVector
+    frequency: FloatVector
+    error: FloatVector
+    smallest: FloatVector
+    p_value: FloatVector
+    p_differs: FloatVector
+    view: str
+    alpha: float
+    detectable: float
+
+    @property
+    def gap(self) -> FloatVector:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+    @property
+    def miscalibrated(self) -> tuple[str, ...]:
+        """Groups whose labels contradict the predictions."""
+        return tuple(self.group[self.p_value <= self.alpha].tolist())
+
+    @property
+    def different(self) -> tuple[str, ...]:
+        """Groups that are off by another amount than the rest."""
+        return tuple(self.group[self.p_differs <= self.alpha].tolist())
+
+    def describe(self) -> str:
+        """Say which groups are miscalibrated, and which differ from the rest."""
+        wrong, other, few = self.miscalibrated, self.different, self.smallest > self.detectable
+        number, error = spell(len(self.group), "group"), f"an average error of {self.detectable:g}"
+        found = f"miscalibrated: {', '.join(wrong)}" if wrong else "none shows miscalibration"
+        apart = "no group differs from the rest"
+        if other:
+            apart = f"off by another amount than the rest: {', '.join(other)}"
+        elif few.all() and not wrong:
+            found, apart = "too few rows in each", f"none could show {error}; join groups"
+        elif few.any():
+            apart += f"; too few rows to show {error}: {spell(int(few.sum()), 'group')}"
+        return f"{number} ({self.view}, Cox's test with Holm's correction): {found}; {apart}."
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        numbers = ("mean_prob", "frequency", "gap", "smallest", "p_value", "p_differs")
+        return {name: getattr(self, name) for name in ("group", "count", *numbers)}
+
+
+def groups_of(
+    rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
+) -> GroupTable | None:
+    """Test every group on its own in the first view."""
+    rows = _unlike(rows)
+    if rows.group is None:
+        return None
+    weight = np.ones(rows.n) if rows.weight is None else rows.weight
+    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
+    prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
+    size, residual = len(rows.groups), weight * (label - prob)
+    square = _squared(weight, prob, problem.label)
+    sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
+    promised, events, variance, mass = np.array([np.bincount(rows.group, w, size) for w in sums])
+    count = np.bincount(rows.group, minlength=size).astype(np.int64)
+    outside = _outside(events - promised, variance, mass)
+    left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
+    members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
+    tested = [inside[left[inside]] for inside in members]
+    found = [
+        _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
+        if rows.clusters is None
+        else _by_cluster(prob, residual, inside, rows.clusters, (weight, square))
+        for inside, rest in zip(tested, outside, strict=True)
+    ]
+    p_value, p_differs = np.array(found).T
+    sd = _by_sandwich(np.sqrt(variance), rows.group, residual, rows.clusters)
+    return GroupTable(
+        group=np.array(rows.groups),
+        count=count,
+        mean_prob=promised / mass,
+        frequency=events / mass,
+        error=np.sqrt(variance) / mass,
+        smallest=reach(settings.alpha / size) * sd / mass,
+        p_value=holm(p_value),
+        p_differs=holm(p_differs),
+        view=words,
+        alpha=settings.alpha,
+        detectable=settings.detectable,
+    )
+
+
+def _squared(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
+    """Return what a squared weight is on average, where rows were chosen by their label."""
+    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
+    return np.asarray(both.prod(axis=1))
+
+
+def _unlike(rows: Rows) -> Rows:
+    """Take each row as a cluster of its own where weights differ and no clusters are named."""
+    if rows.weight is None or rows.clusters is not None:
+        return rows
+    return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
+
+
+def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
+    """Return mean residual of all rows outside each group, and its sd; NaN without any."""
+    others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
+    spread = np.maximum(variance.sum() - variance, 0.0)
+    return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
+
+
+def _by_sandwich(
+    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
+) -> FloatVector:
+    """Return the standard deviations of the groups' sums, or those by cluster if larger."""
+    if clusters is None:
+        return sd
+    pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
+    square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
+    return np.maximum(sd, np.sqrt(square))
+
+
+def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:
+    """Return the rows of groups in which something could be found.
+
+    Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
+    probability of independent labels themselves: where that is above the level, none is sought.
+    """
+    own = np.where(label == 1, prob, 1 - prob)
+    left = np.asarray(rows.possible & (own > 0))
+    if rows.clusters is not None or rows.group is None:
+        return left
+    surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0))
+    return np.asarray(left & (surprise >= -np.log(alpha))[rows.group])
+
+
+def _p_values(
+    prob: FloatVector, label: FloatVector, others: FloatVector, most: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return p-values by redraws, which stop early where both are clearly large.
+
+    `others`: mean residual of the other rows, and its standard deviation; NaN without any, and
+    then nothing differs. The limit laws would reject calibrated groups of rare events too often.
+    """
+    n, residual, (mean, sd) = len(prob), label - prob, others.tolist()
+    if not n:
+        return 1.0, 1.0
+    rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())
+    cox, apart = rule.statistic(residual[np.newaxis]), abs(float(residual.mean()) - mean)
+    if variance >= _LAW_IS_RIGHT:
+        spread = np.hypot(np.sqrt(variance) / n, sd)
+        z = apart / spread if spread > 0 else 0.0
+        return float(rule.p_value(cox)[0]), float(special.erfc(z / np.sqrt(2)))
+    done, beyond = 0, np.zeros(2)
+    while done < most and beyond.min() < _ENOUGH:
+        draws = min(max(200, done), most - done, max(1, _BLOCK // n))
+        redrawn = (rng.random((draws, n)) < prob) - prob
+        far = np.abs(redrawn.mean(axis=1) - sd * rng.standard_normal(draws))
+        # Sums of whole numbers tie: rounding must not decide. Nothing is less than NaN.
+        less = rule.statistic(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
+        beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
+    p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
+    return p_value, p_differs
+
+
+def _by_cluster(
+    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, weights: Any
+) -> tuple[float, float]:
+    """Return p-values of both tests where only clusters are independent, by limit laws."""
+    if not len(inside):
+        return 1.0, 1.0
+    (mass, square), members = weights, clusters.take(inside)
+    scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
+    n, own = len(prob), mass[inside].sum()
+    share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
+    share[inside] = 1.0 / own
+    apart = np.sqrt(np.atleast_1d(share**2 @ (square * prob * (1 - prob))))
+    contrast = clusters.sums((share * residual)[:, np.newaxis])
+    differs = score_test(contrast, apart)[2] if len(inside) < n else 1.0
+    return score_test(scores, promised)[2], differs
+
+
+def holm(p_values: FloatVector) -> FloatVector:
+    """Return p-values corrected by Holm's step-down rule, in the same order."""
+    order = np.argsort(p_values, kind="stable")
+    factor = len(p_values) - np.arange(len(p_values))
+    stepped = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factor))
+    corrected = np.empty_like(stepped)
+    corrected[order] = stepped
+    return corrected

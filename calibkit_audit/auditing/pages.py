@@ -1,0 +1,255 @@
+"""What an audit and a comparison have in common, and what both become: Markdown, JSON, a file.
+
+The page in HTML, with its figures, is made in `calibkit_audit.auditing.html`.
+"""
+
+import json
+import math
+import platform
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+
+from calibkit._version import __version__
+from calibkit.results import Result, finite, spell, write_whole
+from calibkit_audit.auditing.provenance import today
+from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+
+# Everything that Markdown or the HTML inside it could read as more than text.
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One question of the audit with its answer.
+
+    Parameters
+    ----------
+    topic : str
+        The question, e.g. ``"data"``.
+    verdict, sentence : str
+        The answer as a code, e.g. ``"miscalibrated"``, and in words, with its uncertainty.
+    light : {"good", "caution", "bad", "unknown"}
+    numbers : mapping from str to float
+        The numbers in the sentence.
+    """
+
+    topic: str
+    verdict: str
+    light: str
+    sentence: str
+    numbers: Mapping[str, float]
+
+    @property
+    def question(self) -> str:
+        """The question in words."""
+        return QUESTIONS[self.topic]
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light].symbol
+
+    def line(self) -> str:
+        """Return symbol, verdict and sentence."""
+        return f"{self.symbol} {self.verdict}: {self.sentence}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON; NaN and infinity become None."""
+        texts = ("topic", "question", "verdict", "light", "sentence")
+        numbers = {name: finite(value) for name, value in self.numbers.items()}
+        return {name: getattr(self, name) for name in texts} | {"numbers": numbers}
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "calibkit": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "Python": platform.python_version(),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Report(Result):
+    """What an audit and a comparison have in common: enough for every page.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was looked at, and the verdict in one line with its light (as in `Answer`).
+    n, n_classes, view : int, int and str
+        Predictions, classes, and the events in words.
+    notes : tuple of str
+        Methods, and what went wrong on the way.
+    versions : mapping from str to str
+    answers, findings : tuple of Answer
+        Of an audit the six answers, in order, and what was found beside them.
+    promise, small_print, advice : str
+        What the level of the test means, what stands under the headline of a page, and what the
+        findings mean for a person who has to decide.
+    source, date : mapping from str to str, str
+        Where the rows come from, as far as it is known (files with SHA-256, columns, command), and
+        the day of the report.
+    """
+
+    title: str
+    headline: str
+    light: str
+    n: int
+    n_classes: int
+    view: str
+    notes: tuple[str, ...]
+    versions: Mapping[str, str] = field(default_factory=_versions)
+    answers: tuple[Answer, ...] = ()
+    findings: tuple[Answer, ...] = ()
+    promise: str = ""
+    small_print: str = ""
+    advice: str = ""
+    source: Mapping[str, str] = field(default_factory=dict)
+    date: str = field(default_factory=today)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a report is neither true nor false; ask for what you mean: "
+            "report.passed(), or 'miscalibrated' in report.codes."
+        )
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the light."""
+        return LIGHTS[self.light].symbol
+
+    @property
+    def size(self) -> str:
+        """How much was looked at, in two sentences."""
+        return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. Events: {self.view}."
+
+    @property
+    def origin(self) -> list[str]:
+        """Where the report comes from, in lines: date, files, columns, command, versions."""
+        known = [f"{name}: {said}" for name, said in self.source.items()]
+        software = ", ".join(f"{name} {number}" for name, number in self.versions.items())
+        return [f"date: {self.date}", *known, f"versions: {software}"]
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the report, by name; groups only where they were given."""
+        raise NotImplementedError
+
+    @property
+    def numbered(self) -> list[tuple[str, Answer]]:
+        """Findings, which have no number, and the answers behind theirs."""
+        answers = [(f"{number}. ", one) for number, one in enumerate(self.answers, start=1)]
+        return [("", one) for one in self.findings] + answers
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view, and the bins."""
+        raise NotImplementedError
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
+        tables = {name.lower(): _records(table) for name, table in self.tables.items()}
+        origin = {"date": self.date, "source": dict(self.source), "versions": dict(self.versions)}
+        return tables | {"advice": self.advice, "notes": list(self.notes)} | origin
+
+    def to_json(self) -> str:
+        """Return the report as JSON in ASCII; NaN and infinity become null."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=True, allow_nan=False)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown; names from outside are escaped."""
+        lines = [f"# {_mark(self.title)}", "", f"**{_mark(self.headline)}**", ""]
+        for said in (self.advice, self.promise, self.size):
+            lines += [_mark(said), ""] if said else []
+        for number, answer in self.numbered:
+            lines += [f"## {number}{_mark(answer.question)}", ""]
+            lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
+        for name, table in self.tables.items():
+            names, rows = as_rows(table)
+            lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
+            lines += [f"|{' --- |' * len(names)}"]
+            lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+            lines += [""]
+        lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
+        return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the report to a file: .html, .md or .json, whole or not at all.
+
+        The folder must exist; a file that is there is replaced and keeps its permissions.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise, or names a folder, a device, or a folder that is not there.
+        """
+        kinds: dict[str, Callable[[], str]] = {
+            ".html": self.to_html,
+            ".md": self.to_markdown,
+            ".json": self.to_json,
+        }
+        suffix = Path(path).suffix.lower()
+        if suffix not in kinds:
+            raise ValueError(
+                f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
+            )
+        return write_whole(path, kinds[suffix]())
+
+
+def as_rows(table: Result) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the names of the columns of a table, and its rows."""
+    columns = {name: np.asarray(column).tolist() for name, column in table._columns().items()}
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _records(table: Result) -> list[dict[str, Any]]:
+    names, rows = as_rows(table)
+    return [dict(zip(names, map(finite, row), strict=True)) for row in rows]
+
+
+def plain(text: str) -> str:
+    """Return text on one line, without characters that are not printed."""
+    return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
+
+
+def _mark(text: str) -> str:
+    return _MARKS.sub(r"\\\1", plain(text))
+
+
+def cell(value: Any) -> str:
+    """Return a value as it stands in a table.
+
+    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
+    ('0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if 0 < value < 5e-5:
+            return "< 0.0001"
+        return "–" if math.isnan(value) else four_digits(value)
+    return f"{value:,}" if isinstance(value, int) else plain(value)
+
+
+def four_digits(value: float) -> str:
+    """Return a number with four digits, without a minus before zeros; or that it is infinite."""
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4f}".replace("-0.0000", "0.0000")

@@ -1,0 +1,342 @@
+"""Chance: labels redrawn for the test of all views.
+
+One redraw of all labels serves every view: a test that pays for having looked at many.
+
+The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
+predictions and any number of views.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse, special
+
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
+from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
+from calibkit.significance.cox import InterceptRule, SlopeRule
+from calibkit.significance.results import ratio, undecided
+from calibkit_audit.auditing.drawer import Drawer
+
+TOP = -1  # the view of the predicted class; other views are numbers of classes
+_LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
+# Smooth errors are seen best with about n^(2/5) bins (Lee and others, 2023, for slopes that are
+# bounded); finer bins would only add looks that have to be paid for.
+_FINEST = 2 / 5
+_TIE = 1e-9
+_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
+_FEWEST_DRAWS = 199
+# Near a limit: the most redraws, random numbers, and sums that are kept.
+_MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ViewTest:
+    """One view: its sums and how loudly it speaks."""
+
+    view: int  # `TOP` or the number of a class
+    n: int
+    events: int  # how often the event happened
+    mean_prob: float
+    frequency: float
+    variance: float  # mean of p (1 - p)
+    z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
+    z_slope: float
+    p_value: float  # adjusted for all views that were looked at together
+    design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
+    kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
+
+    @property
+    def gap(self) -> float:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+
+class JointTest(NamedTuple):
+    """The test of all views together."""
+
+    views: tuple[ViewTest, ...]  # in the order asked for
+    p_value: float  # of the largest statistic over all views
+    n_draws: int
+
+
+class _View:
+    """The sums that a view needs, and its statistic for many sets of labels."""
+
+    def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
+        """Take weights as they are, without the event, and with it; w (y - p) is linear in it."""
+        self.prob, self.scale = prob, scale
+        self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
+        variance = no * yes * prob * (1 - prob)
+        self.total = float(variance.sum())
+        level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
+        self.sd = np.array([level.sd, slope.sd])
+        self.design = 1.0
+        self.cell, self.n_cells = _cells(prob, variance)
+        self.expected = np.bincount(self.cell, no * prob, self.n_cells)
+        self.variance = np.bincount(self.cell, variance, self.n_cells)
+        self.lever, self.pull = slope.lever, self.weight * slope.lever
+        self.expected_lever = float((no * prob) @ self.lever)
+
+    def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
+        """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
+        level = events.sum(axis=1) - self.expected.sum()
+        return np.column_stack([level, lever - self.expected_lever])
+
+    def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
+        """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
+        if self.total <= 0:
+            return np.zeros(len(events))
+        z_level, z_slope = map(ratio, self.scores(events, lever).T, self.sd)
+        cox = (z_level**2 + z_slope**2) / 2
+        if self.sd[1] == 0:
+            cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
+        variances = _halved(self.variance[np.newaxis])
+        return np.asarray(np.maximum(cox, _clearest(_halved(events - self.expected), variances)))
+
+    def strength_by_cluster(
+        self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
+    ) -> FloatVector:
+        """Return the same where only clusters are independent: first the data, then redraws.
+
+        Every sum is divided by its standard deviation in the redraws; that of the data by the
+        sandwich of its `residual`, if that is larger: it knows dependence of every kind, but
+        where hardly any event was expected it only sees that none has come.
+        """
+        if self.total <= 0:
+            return np.zeros(len(events))
+        own = clusters.sums(np.column_stack([residual, residual * self.lever]))
+        scores = self.scores(events, lever)
+        drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
+        self.sd, self.design = robust_sd(drawn, own), drawn[0] ** 2 / self.total
+        z = np.column_stack(list(map(ratio, scores.T, drawn)))
+        z[0] = list(map(ratio, scores[0], self.sd))
+        inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
+        cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
+        place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
+        cells = _halved(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        sums, variances = _halved(events - self.expected), []
+        for part, mine in zip(sums, cells, strict=True):
+            variances.append((part[1:] ** 2).mean(axis=0))
+            sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
+            part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
+        return np.asarray(np.maximum(cox, _clearest(sums, variances)))
+
+
+def _halved(cells: Any) -> list[Any]:
+    """Return (m, cells) sums, and those of pairs of cells, of pairs of pairs, ... of all."""
+    found = [cells]
+    while found[-1].shape[1] > 1:
+        found.append(found[-1][:, ::2] + found[-1][:, 1::2])
+    return found
+
+
+def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]) -> FloatVector:
+    """Return the clearest -ln p over bins from fine to coarse, for (R, bins) residuals."""
+    clearest = np.full(len(residuals[0]), -np.inf)
+    for residual, variance in zip(residuals, map(np.ravel, variances), strict=True):
+        used = variance > 0
+        square = (residual[:, used] ** 2 / variance[used]).sum(axis=1)
+        df = int(used.sum())
+        # Wilson and Hilferty: the cube root of chi-squared is nearly normal.
+        spread = 2 / (9 * df)
+        z = (np.cbrt(square / df) - (1 - spread)) / np.sqrt(spread)
+        clearest = np.maximum(clearest, z)
+    return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
+
+
+def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
+    """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
+    value, where = np.unique(prob, return_inverse=True)
+    own = np.bincount(where, variance, len(value))
+    total = own.sum()
+    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
+    n_cells = 2 ** int(np.log2(max(1.0, most)))
+    if total <= 0:
+        return np.zeros(len(prob), dtype=np.intp), 1
+    middle = (np.cumsum(own) - own / 2) / total
+    cell = np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)
+    return cell[where], n_cells
+
+
+class _Tables:
+    """Where the events of a set of labels go: cells and levers of every view at once."""
+
+    def __init__(
+        self, table: FloatVector, views: Sequence[int], label: Any = None, weight: Any = None
+    ) -> None:
+        n, k = table.shape
+        self.weight, scale = weight, np.ones(n) if weight is None else weight
+        weights = weights_of_labels(scale, table, label)
+        self.chance = table  # of each label, given that the row was chosen
+        if weight is not None:
+            self.chance = table / weights
+            self.chance /= self.chance.sum(axis=1, keepdims=True)
+        self.k, self.start = k, np.arange(n, dtype=np.intp) * k
+        predicted = table.argmax(axis=1)
+        self.happens = [predicted if v == TOP else v for v in views]  # with this label
+        self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
+        place = np.arange(n)
+        self.views = [
+            _View(prob, scale, weights[place, happens - 1], weights[place, happens])
+            for prob, happens in zip(self.probs, self.happens, strict=True)
+        ]
+        self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
+        # Of more than two classes one look at each label serves all that are no event of their own.
+        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
+        self.alone = [i for i, v in enumerate(views) if v == TOP or k == 2]
+        if not self.classes:
+            return  # tables of n times K cells would be for nothing
+        # Classes that nobody looks at share one cell behind all others.
+        cell = np.full((n, k), self.offset[-1], dtype=np.intp)
+        lever = np.zeros((n, k))
+        for i, v in self.classes:
+            cell[:, v] = self.views[i].cell + self.offset[i]
+            lever[:, v] = self.views[i].pull
+        self.cell, self.lever = cell.ravel(), lever.ravel()
+
+    def residual(self, i: int, label: IntVector) -> FloatVector:
+        """Return event minus prediction of every row in a view, by weight."""
+        return np.asarray(self.views[i].scale * ((label == self.happens[i]) - self.probs[i]))
+
+    def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
+        """Return the events of all cells, and the sum of levers of every view."""
+        size = int(self.offset[-1]) + 1
+        events, levers = np.zeros(size), np.zeros(len(self.views))
+        if self.classes:
+            place = self.start + label
+            events += np.bincount(self.cell[place], self.weight, size)
+            by_class = np.bincount(label, self.lever[place], self.k)
+            for i, v in self.classes:
+                levers[i] = by_class[v]
+        for i in self.alone:
+            view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
+            at = slice(self.offset[i], self.offset[i + 1])
+            each = None if self.weight is None else view.weight[happened]
+            events[at] = np.bincount(view.cell[happened], each, view.n_cells)
+            levers[i] = view.pull[happened].sum()
+        return events[:-1], levers
+
+
+def joint_test(
+    table: FloatVector,
+    label: IntVector,
+    views: Sequence[int],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+    clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
+    limits: Sequence[float] = (),
+) -> JointTest:
+    """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
+
+    No row may give probability 0 to its label: such a row has been contradicted, not tested.
+    A weight, scaled by `kish`, stays with its row in a redraw, as it would be with the new label.
+    The number of redraws is doubled while it is open on which side of one of the `limits` the
+    p-value lies: `undecided`.
+    """
+    n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
+    if clusters is None:  # an order that the names of the two classes do not change
+        order = np.argsort(table[np.arange(len(label)), label], kind="stable")
+        table, label = table[order], label[order]
+        weight = None if weight is None else weight[order]
+    tables = _Tables(table, views, label, weight)
+    redraw = _redraws_of(tables, label, clusters, rng)
+    if clusters is None and weight is not None:
+        # Each row as a cluster: its sandwich holds for weights of any kind.
+        clusters = Clusters(np.arange(len(label)), len(label))
+    room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
+    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
+    while True:
+        sums += [redraw(rng) for _ in range(n_draws + 1 - len(sums))]
+        strength, own = _strengths(tables, sums, label, clusters)
+        loudest = strength[1:].max(axis=1)
+        beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
+        if n_draws >= most or not undecided(min(beyond), n_draws, limits):
+            break
+        n_draws = min(2 * n_draws, most)
+    p_values = [(1 + count) / (n_draws + 1) for count in beyond]
+    happened = [label == happens for happens in tables.happens]
+    tests = zip(tables.views, views, *own, p_values, happened, strict=True)
+    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+
+
+def _redraws_of(
+    tables: _Tables, label: IntVector, clusters: Clusters | None, rng: np.random.Generator
+) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
+    """Return what redraws the labels and adds them up."""
+    if clusters is not None:
+        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
+        dependence = Dependence(chance, label, clusters, rng)
+        return lambda rng: tables.sums(dependence.draw(rng))
+    drawer = Drawer(tables.chance, label)
+    if tables.k > 2:
+        return lambda rng: tables.sums(drawer.draw(rng))
+    return _changes_of(tables, drawer, label)
+
+
+def _changes_of(
+    tables: _Tables, drawer: Drawer, label: IntVector
+) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
+    """Return the same of two classes, from the sums of the data: few labels change in a redraw."""
+    (events, levers), parts = tables.sums(label), []
+    for view, happens in zip(tables.views, tables.happens, strict=True):
+        lost = label == happens  # an event that is none if the label changes
+        weight = None if tables.weight is None else view.weight
+        key, gain = view.cell + view.n_cells * lost, np.where(lost, -view.pull, view.pull)
+        parts.append((key, view.n_cells, gain, weight))
+
+    def redraw(rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        rows, cells, gains = drawer.changed(rng), [], []
+        for key, size, gain, weight in parts:
+            # Fancy indices: in the browser `take` needs eight times as long.
+            each = None if weight is None else weight[rows]
+            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
+            cells.append(won - lost)
+            gains.append(gain[rows].sum())
+        return events + np.concatenate(cells), levers + gains
+
+    return redraw
+
+
+def _strengths(
+    tables: _Tables,
+    sums: Sequence[tuple[FloatVector, FloatVector]],
+    label: IntVector,
+    clusters: Clusters | None,
+) -> tuple[FloatMatrix, tuple[FloatVector, FloatVector]]:
+    """Return the (R, V) statistics, first those of the data, whose events and levers follow."""
+    events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
+    ends, each = tables.offset, []
+    for i, view in enumerate(tables.views):
+        found = events[:, ends[i] : ends[i + 1]], levers[:, i]
+        if clusters is None:
+            each.append(view.strength(*found))
+        else:
+            residual = tables.residual(i, label)
+            each.append(view.strength_by_cluster(*found, residual, clusters))
+    return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
+
+
+def _view_test(
+    one: _View, view: int, count: float, lever: float, p_value: float, happened: Any
+) -> ViewTest:
+    scores = count - one.expected.sum(), lever - one.expected_lever
+    z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
+    n, mass = len(happened), float(one.scale.sum())
+    means = [round(float(one.scale @ x / mass), 14) for x in (one.prob, happened)]  # alike anywhere
+    return ViewTest(
+        view=view,
+        n=n,
+        events=int(happened.sum()),
+        mean_prob=means[0],
+        frequency=means[1],
+        variance=one.total / mass,
+        z_level=z_level,
+        z_slope=z_slope,
+        p_value=p_value,
+        design=one.design * n / mass,
+        kish=mass if mass < n else float("inf"),
+    )

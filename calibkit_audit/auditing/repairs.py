@@ -1,0 +1,321 @@
+"""Which repair, and how much is gained? Tried on rows that it was not fitted to."""
+
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators.folds import assign_folds
+from calibkit.errors import expected_calibration_error as _error
+from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
+from calibkit.multiclass import (
+    DirichletCalibrator,
+    MulticlassCalibrator,
+    TemperatureScaling,
+    VectorScaling,
+)
+from calibkit.multiclass.inputs import as_scores
+from calibkit.results import Result, spell
+from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
+from calibkit_audit.auditing.rows import Rows, given_to, losses
+from calibkit_audit.auditing.settings import AuditSettings
+
+# A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
+_MOST_CLASSES = 30
+_MOST_FOR_VECTOR = 200
+# Filters of warnings belong to the process: of two threads, one would restore those of the other.
+_ALONE = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RepairTable(Result):
+    """Candidates with the log loss that they reach on rows held out from their fit.
+
+    Parameters
+    ----------
+    name, log_loss : ndarray of shape (m,)
+        Candidates, from simple to complex, and their held-out log loss in nats; infinite where
+        something happened that had been given probability 0.
+    gain, low, high, clear : ndarray of shape (m,)
+        Log loss before minus after in the rows left, held out; an interval for what the candidate,
+        fitted to all rows, gains on new ones, and whether this lies above 0. A candidate that says
+        0 to what happened gains minus infinity.
+    before, before_left, chosen : float and int
+        Log loss without a repair, of all rows and of those whose outcome was possible, and the
+        place of the recommended candidate; -1: none. It is one of those that are clear, or where
+        `before` is infinite, of those that never say 0 or 1.
+    error : ndarray of shape (m,)
+        Expected calibration error of the held-out predictions in the first view.
+    level, folds, n, left : float and int
+        Nominal content of each interval, number of folds, of rows, and of rows left.
+    notes : tuple of str
+        What went wrong in fits.
+    """
+
+    name: NDArray[np.str_]
+    log_loss: FloatVector
+    gain: FloatVector
+    low: FloatVector
+    high: FloatVector
+    clear: NDArray[np.bool_]
+    error: FloatVector
+    before: float
+    before_left: float
+    chosen: int
+    level: float
+    folds: int
+    n: int
+    left: int
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> int:
+        """Place of the candidate with the lowest log loss; -1 if there is no candidate."""
+        return int(self.gain.argmax()) if len(self.gain) else -1
+
+    def describe(self) -> str:
+        """Say the best candidate and its gain."""
+        if not len(self.name):
+            return "No repair was tried."
+        place = self.chosen if self.chosen >= 0 else self.best
+        word = "Recommended" if self.chosen >= 0 else "None is recommended; the best is"
+        return (
+            f"{word}: {self.name[place]}, log loss {self.before_left:.4f} to "
+            f"{self.before_left - self.gain[place]:.4f}, gain {self.gain[place]:.4f} "
+            f"({100 * self.level:g} % interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
+            f"{spell(self.folds, 'fold')}, {spell(self.left, 'prediction')})."
+        )
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
+        numbers |= {"calibration error": self.error}
+        return {"repair": self.name} | numbers | {"beyond chance": self.clear}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Repairs:
+    """The table, and what later questions need."""
+
+    table: RepairTable
+    repaired: FloatVector | None  # held-out predictions of the best candidate
+    calibrator: Any  # this candidate, fitted to all rows, or a `NoRepair`
+    certain: int  # rows to which it gives exactly 0 or 1
+    certain_before: int = 0  # rows to which the predictions as given do
+
+
+@dataclass(frozen=True)
+class NoRepair:
+    """No calibrator: each attribute raises sklearn's ``NotFittedError`` with the reason."""
+
+    reason: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "reason":  # what copies and pickles look for
+            raise AttributeError(name)
+        raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
+
+
+@dataclass(frozen=True)
+class TwoColumns:
+    """A calibrator of P(y = 1) for predictions in two columns: (n, 2) in, (n, 2) out."""
+
+    calibrator: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "calibrator":
+            raise AttributeError(name)
+        return getattr(self.calibrator, name)
+
+    def calibrate(self, scores: Any) -> FloatVector:
+        """Return calibrated probabilities of both classes, shape (n, 2)."""
+        kind = getattr(self.calibrator, "input", "probabilities")
+        table = as_scores(scores, kind).astype(np.float64)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise ValueError(f"pass two columns, as in the audit; got shape {table.shape}.")
+        one = table[:, 1] - table[:, 0] if kind == "logits" else table[:, 1]
+        prob = self.calibrator.calibrate(one)
+        return np.column_stack([1 - prob, prob])
+
+
+def repairs_of(
+    rows: Rows,
+    settings: AuditSettings,
+    rng: np.random.Generator,
+    *,
+    view: View = None,
+    wanted: bool = True,
+) -> Repairs:
+    """Try every candidate in folds that do not depend on the order of the rows.
+
+    Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
+    """
+    candidates, notes = _candidates(rows, settings.repairs), []
+    one_class = len(np.unique(rows.label)) < 2
+    if one_class or rows.n < 2 * settings.folds or not rows.possible.any():
+        notes.append(
+            "No repair was tried: it takes two classes in the labels, at least "
+            f"{2 * settings.folds} rows, and predictions that were possible. Collect more rows."
+        )
+        candidates = {}
+    held_out, flattery, more = (
+        _held_out(candidates, rows, settings, rng) if candidates else ({}, [], [])
+    )
+    table = replace(_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more))
+    how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
+    errors = [_error(rows.label, p, **how) for p in held_out.values()]
+    chosen = table.chosen if wanted else -1
+    table = replace(table, error=np.array(errors, dtype=np.float64), chosen=chosen)
+    best = table.chosen if table.chosen >= 0 else table.best
+    if best < 0:
+        why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
+        return Repairs(table=table, repaired=None, calibrator=NoRepair(why), certain=0)
+    name = str(table.name[best])
+    with _ALONE, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
+        fitted = _fit(candidates[name], rows, np.arange(rows.n))
+    said, repaired = fitted.calibrate(_scores(fitted, rows)), held_out[name]
+    return Repairs(
+        table=table,
+        repaired=repaired,
+        calibrator=TwoColumns(fitted) if rows.columns == 2 else fitted,
+        certain=int((certain(said) | certain(repaired)).sum()),
+        certain_before=int(certain(rows.prob).sum()),
+    )
+
+
+def _held_out(
+    candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[dict[str, FloatVector], list[float], list[str]]:
+    """Return held-out predictions, by how much less each fit loses on its own rows, and notes."""
+    # Rows are in canonical order, so their numbers carry no order of the input.
+    number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
+    cluster = None if rows.clusters is None else rows.clusters.code
+    fold, n_folds = assign_folds(number, label, settings.folds, rng, cluster)
+    left = rows.possible
+    repaired: dict[str, FloatVector] = {}
+    flattery: list[float] = []
+    notes: list[str] = []
+    for name, model in candidates.items():
+        try:
+            with _ALONE, warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", CalibrationWarning)
+                scores, after, own = _scores(model, rows), np.empty_like(rows.prob), 0.0
+                for held in (fold == k for k in range(n_folds)):
+                    fitted = _fit(model, rows, np.flatnonzero(~held))
+                    said = fitted.calibrate(scores)
+                    after[held] = said[held]
+                    lost = losses(given_to(rows.label, said))
+                    own += float(rows.weighed(lost[left & ~held], left & ~held).mean()) / n_folds
+            repaired[name] = after
+            lost = losses(given_to(rows.label, after))[left]
+            flattery.append(float(rows.weighed(lost, left).mean()) - own)
+            notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
+        except ValueError as error:
+            notes.append(f"{name} could not be fitted: {error}")
+    return repaired, flattery, notes
+
+
+def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
+    kind = "probabilities" if rows.logits is None else "logits"
+    known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
+    if rows.binary:
+        known |= {"Platt": PlattCalibrator(), "beta": BetaCalibrator()}
+        known |= {"isotonic": IsotonicCalibrator()}
+    else:
+        known |= {"vector": VectorScaling(kind), "Dirichlet": DirichletCalibrator(kind)}
+    if wanted is None:
+        slow = {"Dirichlet": _MOST_CLASSES, "vector": _MOST_FOR_VECTOR}
+        return {k: v for k, v in known.items() if rows.n_classes <= slow.get(k, rows.n_classes)}
+    if isinstance(wanted, Mapping):
+        suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
+        for name, model in wanted.items():
+            if not isinstance(model, suits):
+                raise ValueError(
+                    f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
+                    f"{rows.prob.shape}: pass one of calibkit."
+                    f"{'calibrators' if rows.binary else 'multiclass'}."
+                )
+        return {str(name): model for name, model in wanted.items()}
+    return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
+
+
+def _scores(model: Any, rows: Rows) -> FloatVector:
+    if getattr(model, "input", "") == "logits":
+        if rows.logits is None:
+            raise ValueError("it takes logits, but probabilities were given.")
+        return rows.logits
+    return rows.prob
+
+
+def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
+    weight = None if rows.weight is None else rows.weight[where]
+    return clone(model).fit(_scores(model, rows)[where], rows.label[where], sample_weight=weight)
+
+
+def certain(prob: FloatVector) -> NDArray[np.bool_]:
+    """Return the rows that rule something out: that give probability 0 to a class."""
+    return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
+
+
+def _table(
+    rows: Rows, held_out: dict[str, FloatVector], flattery: FloatVector, settings: AuditSettings
+) -> RepairTable:
+    left, m = rows.possible, len(held_out)
+    before = losses(rows.own)
+    after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
+    after = after.reshape(m, rows.n)  # also where there is no candidate
+    gains = rows.weighed(before[left] - after[:, left], left)
+    gain = gains.sum(axis=1) / max(int(left.sum()), 1)
+    finite = np.flatnonzero(np.isfinite(gain))
+    low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
+    if len(finite):
+        inside = rows.clusters and rows.clusters.take(left)
+        low[finite], high[finite] = mean_interval(gains[finite], settings.level, inside)
+        # Midway between own and held-out rows stands the best map's gain, which no fit exceeds;
+        # fits to all rows are flattered by (K - 1)/K of what those to K - 1 folds are.
+        high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
+        # What is printed decides: the interval must lie above 0.
+        clear = np.isfinite(gain) & (low > 0)
+        chosen = _simplest(gains, clear, inside)
+        if not left.all():  # then it is worth more that nothing is called impossible again
+            safe = ~np.array([certain(p).any() for p in held_out.values()])
+            chosen = _simplest(-rows.weighed(after), safe, rows.clusters)
+    return RepairTable(
+        name=np.array(list(held_out), dtype=np.str_),
+        log_loss=rows.weighed(after).mean(axis=1),
+        gain=gain,
+        low=low,
+        high=high,
+        clear=clear,
+        error=np.full(m, np.nan),
+        before=float(rows.weighed(before).mean()),
+        before_left=float(rows.weighed(before[left], left).mean()) if left.any() else float("nan"),
+        chosen=chosen,
+        level=settings.level,
+        folds=settings.folds,
+        n=rows.n,
+        left=int(left.sum()),
+        notes=(),
+    )
+
+
+def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters | None) -> int:
+    """Return the first clear candidate that is within one standard error of the best; or -1."""
+    if not clear.any():
+        return -1
+    best = int(np.where(clear, gains.mean(axis=1), -np.inf).argmax())
+    places = np.flatnonzero(clear)
+    behind = gains[best] - gains[places]
+    # With infinite losses nothing can be left out of a mean; rows then stand for themselves.
+    parts = behind
+    if clusters is not None and np.isfinite(behind).all():
+        parts = pseudo_values(behind, clusters)
+    error = parts.std(axis=1) / np.sqrt(parts.shape[1])
+    return int(places[behind.mean(axis=1) <= error][0])

@@ -1,0 +1,224 @@
+"""What an audit gives back: six answers, the numbers behind them, figures, and pages."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.inputs import as_level, warn
+from calibkit.results import Result, spell
+from calibkit_audit.auditing import html
+from calibkit_audit.auditing.comparison import Listing
+from calibkit_audit.auditing.consequences import Consequences
+from calibkit_audit.auditing.evidence import TEST, Evidence, directions
+from calibkit_audit.auditing.groups import GroupTable
+from calibkit_audit.auditing.pages import Answer, Report
+from calibkit_audit.auditing.redraws import ViewTest
+from calibkit_audit.auditing.repairs import NoRepair, RepairTable
+from calibkit_audit.auditing.settings import AuditSettings
+
+_WIDTH = 88  # of a line in a terminal
+_NAMED = 6  # views that a sentence names; the table has all
+_NUMBERS = ("events", "mean_prob", "frequency", "z_level", "z_slope", "p_value")
+
+
+def views_in_words(views: Sequence[ViewTest], names: Sequence[str], alpha: float) -> Listing:
+    """Return the tests of all views, and say in which the labels contradict the predictions.
+
+    `names` are the views in words; a direction is named where the p-value, adjusted for all views
+    together, is at most `alpha`.
+    """
+    ways = [directions(one)[0] if one.p_value <= alpha else "" for one in views]
+    rows = [
+        (name, *(getattr(one, number) for number in _NUMBERS), way)
+        for name, one, way in zip(names, views, ways, strict=True)
+    ]
+    found = [f"{name} ({way})" for name, way in zip(names, ways, strict=True) if way]
+    all_views = spell(len(views), "view")
+    said = f"The labels contradict none of {all_views} ({TEST})."
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        said = f"The labels contradict {len(found)} of {all_views} ({TEST}): "
+        said += f"{', '.join(found[:_NAMED])}{more}."
+    return Listing.of(said, ("view", *_NUMBERS, "direction"), rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AuditReport(Report):
+    """Six answers about predictions and labels, with everything behind them.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was audited, and the verdict in one line with its light (as in `Answer`).
+    answers, findings : tuple of Answer
+        The six answers, in order, and what was found beside them: impossible statements.
+    n, n_classes, class_names, view : int, int, tuple of str, str
+        Predictions, classes with their names, and the view that comes first, in words.
+    views, evidence, consequences, repairs, groups, times, weak, benefit
+        What is behind the answers: the tests of all views; error, null level and band (answers 2
+        to 4); costs (5); candidates (6); groups, or None; O/E, calibration in the large and slope
+        of the view in question; net benefits at the given prices, or None.
+    candidate : estimator or `NoRepair`
+        The best repair, fitted to all rows; see `calibrator`.
+    notes : tuple of str
+        Methods, and what went wrong on the way.
+    versions, settings : mapping from str to str, AuditSettings
+    """
+
+    class_names: tuple[str, ...]
+    views: Listing
+    evidence: Evidence
+    consequences: Consequences
+    repairs: RepairTable
+    candidate: Any
+    groups: GroupTable | None
+    times: Listing | None
+    weak: Listing
+    benefit: Listing | None
+    settings: AuditSettings
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables behind the answers, by name; groups and times only where they were given."""
+        tables: dict[str, Result | None] = {"Views": self.views, "Repairs": self.repairs}
+        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
+        tables |= {"Groups": self.groups, "Time": self.times}
+        return {name: table for name, table in tables.items() if table is not None}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of each topic."""
+        return {answer.topic: answer.verdict for answer in self.answers}
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """All verdicts, for conditions in a pipeline."""
+        return frozenset(answer.verdict for _, answer in self.numbered)
+
+    @property
+    def repair(self) -> str | None:
+        """Name of the recommended repair, or None."""
+        chosen = self.repairs.chosen
+        return str(self.repairs.name[chosen]) if chosen >= 0 else None
+
+    @property
+    def calibrator(self) -> Any:
+        """The best repair, fitted to all rows: recommended, or with a `CalibrationWarning`.
+
+        Where none could be fitted, or labels must be aligned first, an object that says why.
+        """
+        if self.repair is None and not isinstance(self.candidate, NoRepair):
+            warn(f"This repair is not recommended. {self['repair'].sentence}")
+        return self.candidate
+
+    @property
+    def size(self) -> str:
+        """How much was looked at, in two sentences."""
+        events = f"{self['data'].numbers['events']:,.0f} events"
+        return (
+            f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}, "
+            f"{events}."
+        )
+
+    def passed(self, limit: float | None = None) -> bool:
+        """Tell whether nothing speaks against the predictions, and the data would have shown it.
+
+        Labels and predictions are not misaligned, nothing that was called impossible happened,
+        there is enough data, and the p-value of question 3 is above `limit`, in [0, 1): by default
+        twice the level of the audit, so that "borderline" does not pass.
+        """
+        limit = self.settings.limits[1] if limit is None else as_level(limit, "limit")
+        doubts = {"not aligned", "too little data"} & self.codes
+        doubts |= {one.verdict for one in self.findings if one.light == "bad"}
+        return not doubts and self["calibration"].numbers["p_value"] > limit
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagram of the view in question; return its Axes."""
+        from calibkit import plot
+
+        return plot.reliability(self.evidence.band.table, band=self.evidence.band, ax=ax)
+
+    def __getitem__(self, topic: str) -> Answer:
+        found = {answer.topic: answer for _, answer in self.numbered}
+        if topic not in found:
+            raise KeyError(f"{topic!r}; topics: {', '.join(found)}")
+        return found[topic]
+
+    def describe(self) -> str:
+        """Say the verdict and the calibration error beside its null level."""
+        error, null = self.evidence.error.value, self.evidence.null.mean
+        return (
+            f"{self.headline} {self.n:,} predictions ({self.view}): expected calibration error "
+            f"{error:.4f}, a calibrated model would show {null:.4f}."
+        )
+
+    def text(self) -> str:
+        """Return all six answers for a terminal."""
+        classes = spell(self.n_classes, "class", "classes")
+        size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
+        lines = [f"{self.symbol} {self.headline}", f"  {self.promise}"]
+        lines += [f"  {self.title}: {size}", "", *_wrapped(self.advice), ""]
+        for one in self.findings:
+            lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
+        for number, answer in self.numbered[len(self.findings) :]:
+            lines += [f"{number}{answer.question}", f"   {answer.symbol} {answer.verdict}"]
+            lines += _wrapped(answer.sentence, "   ")
+        for name in ("Weak calibration", "Groups"):
+            if name in self.tables:
+                lines += ["", *_wrapped(f"{name}: {self.tables[name].describe()}")]
+        if "command" in self.source:
+            lines += ["", *chain.from_iterable(_wrapped(line) for line in self.origin)]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts, sentences and numbers for JSON; NaN and infinity become None."""
+        names = ("title", "headline", "light", "n", "n_classes", "view", "repair", "verdicts")
+        return {name: getattr(self, name) for name in names} | {
+            "class_names": list(self.class_names),
+            "promise": self.promise,
+            "answers": [one.to_dict() for one in self.answers],
+            "findings": [one.to_dict() for one in self.findings],
+            "groups": None,
+            **Report.to_dict(self),
+        }
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return html.page(self)
+
+    def _repr_html_(self) -> str:
+        return html.panel(self)
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        return html.draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view, and the bins."""
+        table = self.evidence.band.table
+        if figure in ("reliability", "gaps"):
+            return f"View: {table.view}, {table.bins}."
+        given = figure in ("costs", "benefit") and self.consequences.prices is not None
+        line = " Dashed line: the costs that were given." if given else ""
+        return f"View: {self.view}.{line}" if figure in ("costs", "benefit", "groups") else ""
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]
+        columns = map(np.array, zip(*rows, strict=True))
+        return dict(zip(("topic", "question", "verdict", "answer"), columns, strict=True))
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Break text into lines; a number stays with its per cent sign."""
+    lines = textwrap.wrap(
+        text.replace(" %", "\xa0%"),
+        _WIDTH - len(indent),
+        initial_indent=indent,
+        subsequent_indent=indent,
+    )
+    return [line.replace("\xa0", " ") for line in lines]

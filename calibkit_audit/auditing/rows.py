@@ -1,0 +1,346 @@
+"""The rows of an audit: checked, in an order of their own, so that theirs cannot matter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.inputs import (
+    Answers,
+    FloatVector,
+    IntVector,
+    answers_of,
+    as_labels,
+    as_predictions,
+    as_probability_array,
+    as_weights,
+    events,
+    kish,
+    one_per_row,
+    refuse_other_columns,
+    refuse_other_order,
+    row_sum_tolerance,
+    unwrapped,
+    warn,
+)
+from calibkit.multiclass.inputs import as_scores
+from calibkit.results import printable, spell
+from calibkit.significance.clusters import Clusters, clusters_of
+
+# Rows that agree in the label, the largest probability, its class and so many columns are equal
+# for all purposes; sorting by every column of a thousand would take seconds.
+_SORTED_COLUMNS = 16
+_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "true", "predicted", "weight")
+_SPREAD = 20_000_000  # numbers in a table that answers are spread out to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Labels and predictions, sorted by their own values."""
+
+    label: IntVector
+    prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
+    rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
+    columns: int  # of what was given: 1, or K
+    logits: FloatVector | None  # where logits were given
+    group: IntVector | None  # number of the group of each row
+    groups: tuple[str, ...]  # names of the groups
+    clusters: Clusters | None  # which rows belong together; None: all are independent
+    position: IntVector  # where each row stood in the input
+    class_names: tuple[str, ...]
+    top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
+    true: IntVector | None = None  # then the numbers of the true class
+    predicted: IntVector | None = None  # and of the predicted one, where they are known
+    time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
+    weight: FloatVector | None = None  # what each row stands for; None: all for the same
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.label)
+
+    def take(self, chosen: Any) -> "Rows":
+        """Return some rows, by place or mask, in this order."""
+        parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
+        taken = {name: part[chosen] for name, part in parts.items() if part is not None}
+        clusters = self.clusters and self.clusters.take(chosen)
+        time = self.time and (self.time[0][chosen], self.time[1][chosen])
+        return replace(self, clusters=clusters, time=time, **taken)
+
+    def weighed(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
+        """Return (..., n) values whose plain mean and scatter over rows are those by weight.
+
+        ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
+        (Särndal, Swensson and Wretman, 1992, section 5.5), so that any interval for a mean serves.
+        """
+        if self.weight is None:
+            return values
+        weight = self.weight[where]
+        mean = np.average(values, axis=-1, weights=weight)[..., np.newaxis]
+        with np.errstate(invalid="ignore"):
+            linear = mean + weight / weight.mean() * (values - mean)
+        return np.where(np.isfinite(mean), linear, values)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.prob.shape[1] if self.prob.ndim == 2 else 2
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two classes, in one column or two."""
+        return self.prob.ndim == 1
+
+    @property
+    def kind(self) -> str:
+        """What a row is about: a class, an event, or an answer that may be right."""
+        return "answer" if self.top else "event" if self.binary else "class"
+
+    @property
+    def table(self) -> FloatVector:
+        """Probabilities with one column per class."""
+        return self.prob if self.rest is None else np.column_stack([self.rest, self.prob])
+
+    @property
+    def own(self) -> FloatVector:
+        """Probability that each row gave to what happened."""
+        return given_to(self.label, self.table)
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Rows whose outcome had not been given probability 0."""
+        return self.own > 0
+
+
+def given_to(label: IntVector, prob: FloatVector) -> FloatVector:
+    """Return the probability that each row gave to a class, of P(y = 1) or one column per class."""
+    if prob.ndim == 1:
+        return np.where(label == 1, prob, 1 - prob)
+    return np.asarray(prob[np.arange(len(label)), label])
+
+
+def losses(own: FloatVector) -> FloatVector:
+    """Return the log loss of rows that gave this to what happened; infinite where it is 0."""
+    with np.errstate(divide="ignore"):  # ln 0 is infinite, and said to be
+        return np.asarray(0.0 - np.log(own))
+
+
+def rows_of(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    logits: Any = None,
+    groups: Any = None,
+    cluster: Any = None,
+    class_names: Sequence[str] | None = None,
+    positive: Any = None,
+    predicted: Any = None,
+    sample_weight: Any = None,
+) -> Rows:
+    """Check the input of an audit and put it into canonical order.
+
+    Two columns become one: a problem of two classes is the same however it is written down.
+    """
+    by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
+    refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
+    refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
+    y_true, answers = _labelled(y_true, class_names, positive, predicted)
+    label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
+    codes, names = _groups(groups, len(label))
+    if predicted is not None:
+        _check_confidence(columns, scores, positive)
+    called = class_names if answers is None else answers.names
+    rows = Rows(
+        label=label,
+        prob=prob,
+        rest=rest,
+        columns=columns,
+        logits=scores,
+        group=codes,
+        groups=names,
+        clusters=None if cluster is None else clusters_of(cluster, len(label)),
+        position=np.arange(len(label)),
+        class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
+        top=predicted is not None,
+        true=answers and answers.true,
+        predicted=answers and answers.predicted,
+        weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
+    )
+    return _sorted(rows)
+
+
+def counting(rows: Rows) -> Rows:
+    """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
+    if rows.weight is None:
+        return rows
+    rows = rows.take(rows.weight > 0)
+    weight = kish(np.asarray(rows.weight))
+    clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
+    rows = replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
+    if rows.group is None:
+        return rows
+    left, code = np.unique(rows.group, return_inverse=True)
+    return replace(rows, group=code, groups=tuple(rows.groups[k] for k in left))
+
+
+def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -> None:
+    if columns > 1 or logits is not None or positive is not None:
+        raise ValueError(
+            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
+            "positive label."
+        )
+
+
+def _labelled(
+    y_true: Any, class_names: Sequence[str] | None, positive: Any, predicted: Any
+) -> tuple[Any, Answers | None]:
+    """Return labels in numbers; of a predicted class whether it was right, and both classes."""
+    if positive is not None:
+        return events(y_true, positive), None
+    if predicted is not None:
+        return answered(y_true, predicted, class_names)
+    return (y_true if class_names is None else numbered(y_true, class_names)), None
+
+
+def answered(
+    y_true: Any, predicted: Any, class_names: Sequence[str] | None = None
+) -> tuple[Any, Answers | None]:
+    """Return where the predicted class was the true one, and both; True says that `y_true` does."""
+    if predicted is True:
+        return y_true, None
+    if class_names is None:
+        found = answers_of(y_true, predicted)
+        warn(*found.notes)
+        return found.right, found
+    names, k = _class_names(class_names, len(class_names)), len(class_names)
+    shape = np.broadcast_to(np.float64(), (len(y_true), k))
+    true, said = (as_labels(numbered(v, names), shape) for v in (y_true, predicted))
+    found = Answers(true.astype(np.intp), said.astype(np.intp), names, ())
+    return found.right, found
+
+
+def numbered(labels: Any, class_names: Sequence[str]) -> Any:
+    """Return the numbers of classes that are named; labels that are no words stay as they are."""
+    words = unwrapped(labels, "y_true").tolist()
+    if not isinstance(words, list) or not any(isinstance(word, str) for word in words):
+        return labels
+    place = {str(name): k for k, name in enumerate(class_names)}
+    for row, word in enumerate(words):
+        if word not in place:
+            raise ValueError(
+                f"y_true[{row}] = {word!r} is none of class_names, {tuple(place)!r}. Spell it "
+                "alike, name its class, or drop the row."
+            )
+    return np.array([place[word] for word in words], dtype=np.intp)
+
+
+def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
+    """Return answers as predictions of all classes: what is left of confidence, shared alike."""
+    if rows.true is None or rows.predicted is None:
+        return rows
+    k = len(rows.class_names)
+    chosen = np.arange(rows.n)
+    if rows.n * k > _SPREAD:
+        chosen = np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False))
+    prob, said = rows.prob[chosen], rows.predicted[chosen]
+    table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
+    table[np.arange(len(chosen)), said] = prob
+    return replace(
+        rows.take(chosen),
+        label=rows.true[chosen],
+        prob=table[:, 1] if k == 2 else table,
+        rest=table[:, 0] if k == 2 else None,
+        true=None,
+        top=False,
+    )
+
+
+def _read(
+    y_true: Any, y_prob: Any, logits: Any
+) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
+    """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+    if (y_prob is None) == (logits is None):
+        named = "both" if y_prob is not None else "neither"
+        raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
+    if logits is None:
+        label, prob = _checked(y_true, y_prob)
+        if prob.ndim == 2 and prob.shape[1] == 2:
+            return label, prob[:, 1], prob[:, 0], None, 2
+        rest = 1 - prob if prob.ndim == 1 else None
+        return label, prob, rest, None, prob[:1].size
+    given = as_scores(logits, "logits").astype(np.float64)
+    label, columns = as_labels(y_true, given).astype(np.intp), given[:1].size
+    scores = given[:, 1] - given[:, 0] if columns == 2 else given
+    rest = probabilities(-scores) if scores.ndim == 1 else None
+    return label, probabilities(scores), rest, scores, columns
+
+
+def probabilities(logits: FloatVector) -> FloatVector:
+    """Return the expit of (n,) logits, or the softmax of (n, K)."""
+    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
+    return np.asarray(values)
+
+
+def _checked(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
+    try:
+        label, prob = as_predictions(y_true, y_prob)
+    except ValueError as error:
+        raise ValueError(f"{error}{_how_many(y_prob)}") from None
+    return label.astype(np.intp), prob.astype(np.float64)
+
+
+def _how_many(y_prob: Any) -> str:
+    """Say how many rows of a table do not sum to 1: one slip, or all of them."""
+    try:
+        prob = as_probability_array(y_prob)
+    except ValueError:
+        return ""
+    if prob.ndim != 2 or not (prob.min() >= 0 and prob.max() <= 1):
+        return ""
+    total = prob.sum(axis=1, dtype=np.float64)
+    off = np.abs(total - 1) > row_sum_tolerance(prob.dtype, prob.shape[1])
+    if not off.any():
+        return ""
+    return (
+        f" {spell(int(off.sum()), 'row')} of {len(prob):,} do not sum to 1; their sums run from "
+        f"{total[off].min():.6g} to {total[off].max():.6g}. Nothing was repaired."
+    )
+
+
+def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
+    if groups is None:
+        return None, ()
+    array, _ = one_per_row(groups, "groups", n, "name the group (e.g. 'unknown')")
+    text = np.array([printable(str(value)) for value in array.tolist()])
+    names, codes = np.unique(text, return_inverse=True)
+    if len(names) == n > 1:
+        raise ValueError(
+            f"groups names each of {n:,} rows differently: one row alone can show nothing. Join "
+            "them, e.g. numbers to ranges and days to months."
+        )
+    return codes.astype(np.intp), tuple(names.tolist())
+
+
+def _sorted(rows: Rows) -> Rows:
+    """Return the rows in an order that depends on their values only."""
+    label, prob, logits = rows.label, rows.prob, rows.logits
+    names = rows.group, rows.clusters and rows.clusters.code, rows.weight
+    keys: list[Any] = [name for name in names if name is not None]
+    if prob.ndim == 1:
+        keys += [label, prob] if logits is None else [label, logits, prob]
+    else:
+        table = prob if logits is None else logits
+        keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
+        keys += [label, table.argmax(axis=1), table.max(axis=1)]
+    return rows.take(np.lexsort(keys))
+
+
+def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(str(k) for k in range(n_classes))
+    if isinstance(names, str) or len(names) != n_classes:
+        raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
+    return tuple(printable(str(name)) for name in names)

@@ -1,0 +1,236 @@
+"""The cells of a count table: adding rows, and what can be read off the sums of one problem."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
+from calibkit.bins.edges import run_ends
+from calibkit.inputs import FloatArray, FloatVector, IntArray
+from calibkit.reliability import BinTable, table_of_sums
+from calibkit.results import spell
+from calibkit.significance import cumulative
+from calibkit.significance.results import TestResult, ratio, result_of
+
+Counts = NDArray[np.int64]
+
+CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins
+MOST_CELLS = 1_000_000
+# Whole steps of what is left of a prediction within its cell.
+STEPS = 2**30
+# Adding and taking off this number rounds to whole steps: its last bit is worth 1 / STEPS. It is
+# larger than any p G.
+_ROUNDER = 2.0**22
+# More rows than this, all at the end of one cell, would overflow the sum of their steps.
+MOST_ROWS = 2**33
+# Work arrays of one block stay inside the processor's cache.
+BLOCK = 131_072
+
+
+class Sums(NamedTuple):
+    """What a table keeps of some rows of one binary problem."""
+
+    counts: Counts  # (G, 2): rows in each cell, without and with the event
+    steps: Counts  # (G, 2): sums of what is left of their predictions, in steps of 1 / (2³⁰ G)
+    square: float  # sum over all rows of what is left, in cells, squared
+    impossible: int  # rows whose prediction was exactly 0 or 1, and wrong
+
+
+class Adder:
+    """Adds up rows of a binary problem that have been checked; its work arrays are used again."""
+
+    def __init__(self, cells: int) -> None:
+        self.cells = cells
+        self.count = np.zeros(2 * cells, dtype=np.int64)
+        self.steps = np.zeros(2 * cells, dtype=np.int64)
+        self.square, self.impossible = 0.0, 0
+        self._cell = np.empty(BLOCK, dtype=np.int32)
+        self._rest = np.empty(BLOCK)
+        self._place = np.empty(BLOCK, dtype=np.intp)
+
+    def add(self, prob: FloatArray, label: IntArray) -> None:
+        for start in range(0, len(prob), BLOCK):
+            self._add_block(prob[start : start + BLOCK], label[start : start + BLOCK])
+
+    def _add_block(self, prob: FloatArray, label: IntArray) -> None:
+        n, places = len(prob), 2 * self.cells
+        cell, rest, place = self._cell[:n], self._rest[:n], self._place[:n]
+        _locate(prob, self.cells, cell, rest)
+        self.square += float(rest @ rest)
+        if prob.min() == 0 or prob.max() == 1:
+            self.impossible += int(np.count_nonzero(prob == 1 - label.astype(np.int8)))
+        # Events have every second place: one pass counts both kinds.
+        np.multiply(cell, 2, out=cell)
+        np.add(cell, label, out=place, casting="unsafe")
+        self.count += np.bincount(place, minlength=places)
+        # A block is short enough for these sums of whole steps to be exact in float64.
+        part = np.bincount(place, weights=rest, minlength=places)
+        self.steps += np.multiply(part, STEPS, out=part).astype(np.int64)
+
+    def sums(self) -> Sums:
+        """Return what was added up; the adder is not to be used any more."""
+        count, steps = (part.reshape(self.cells, 2) for part in (self.count, self.steps))
+        return Sums(count, steps, self.square, self.impossible)
+
+
+def _locate(prob: FloatArray, cells: int, cell: NDArray[np.int32], rest: FloatVector) -> None:
+    """Fill in the cell of each prediction and what is left of it, in cells and whole steps."""
+    np.multiply(prob, cells, out=rest, dtype=np.float64)
+    np.copyto(cell, rest, casting="unsafe")  # towards 0
+    np.minimum(cell, cells - 1, out=cell)
+    if prob.dtype.itemsize > 4:
+        _move_to_edges(prob, cells, cell)
+    rest += _ROUNDER
+    rest -= _ROUNDER
+    rest -= cell
+
+
+def _move_to_edges(prob: FloatArray, cells: int, cell: NDArray[np.int32]) -> None:
+    # The product p G of a float64 just below an edge may be rounded up to it, and the reverse; a
+    # float32 has too few digits to come that close to an edge without being on it.
+    edges = grid_edges(cells)
+    cell -= prob < edges[cell]
+    # The closed end of the last cell is not an edge to step over.
+    cell += (prob >= edges[1:][cell]) & (cell < cells - 1)
+
+
+def grid_edges(cells: int) -> FloatVector:
+    """Return the ``G + 1`` edges of the cells."""
+    return EqualWidth(cells).edges(np.empty(0))
+
+
+Borders = NDArray[np.intp]
+
+
+class CellMeans(NamedTuple):
+    """Mean prediction, events and rows of each cell that is not empty, in increasing order."""
+
+    prediction: FloatVector
+    events: Counts
+    rows: Counts
+
+
+def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) -> FloatVector:
+    """Return sums of predictions, rounded once; `first`: the sum of the numbers of their cells."""
+    return np.asarray((first + steps / STEPS) / cells)
+
+
+def groups_of(sums: Sums) -> CellMeans:
+    cells = len(sums.counts)
+    count = sums.counts.sum(axis=1)
+    used = np.flatnonzero(count)
+    total = sum_of_predictions(count[used], sums.steps.sum(axis=1)[used], used * count[used], cells)
+    return CellMeans(total / count[used], sums.counts[used, 1], count[used])
+
+
+def refuse_unknown(binning: Binning, cells: int) -> None:
+    """Refuse a binning that needs single predictions, or has more bins than the table cells."""
+    if type(binning) not in (EqualWidth, FixedEdges, EqualMass):
+        raise ValueError(
+            f"A count table cannot use {binning}: it holds no single predictions. Use a number of "
+            "equal-width bins, EqualMass or FixedEdges, or bin the rows in memory."
+        )
+    if isinstance(binning, EqualMass) and binning.rule != "midpoint":
+        raise ValueError(
+            f"A count table cannot use {binning}: its edges lie on the grid. Use rule='midpoint'."
+        )
+    if not isinstance(binning, FixedEdges) and binning.n_bins > cells:  # type: ignore[attr-defined]
+        raise ValueError(f"{binning} do not fit into the table's {cells:,} cells. Use fewer.")
+
+
+def borders_of(binning: Binning, cells: int) -> Borders:
+    """Return the cells at which bins begin, and G; edges that are not on the grid are refused."""
+    edges = binning.edges(np.array([1.0]))
+    borders = np.rint(edges * cells).astype(np.intp)
+    off = np.flatnonzero(grid_edges(cells)[borders] != edges)
+    if len(off):
+        raise ValueError(
+            f"{binning}: the edge {float(edges[off[0]]):.6g} lies inside a cell of the table. "
+            f"Edges must be multiples of 1/{cells}, so a number of bins must divide {cells:,}; "
+            f"of the numbers up to 100 these do: "
+            f"{', '.join(str(k) for k in range(1, 101) if cells % k == 0)}."
+        )
+    return borders
+
+
+def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
+    """Return the cells at which equal-mass bins begin, and G.
+
+    The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
+    """
+    cumulated = sums.counts.sum(axis=1).cumsum()
+    cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]
+    left = np.searchsorted(cumulated, cuts - 1, side="right")
+    right = np.searchsorted(cumulated, cuts, side="right")
+    apart = left < right
+    inner = np.where(apart, (left + right + 1) // 2, left)
+    # Where another cut is just below the cell already, the cut inside it is dropped.
+    inner = inner[apart | ~np.isin(left, right[apart])]
+    lowest = int(np.searchsorted(cumulated, 0, side="right"))
+    inner = np.unique(inner[inner > lowest])
+    return np.concatenate(([0], inner, [len(cumulated)])).astype(np.intp)
+
+
+def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
+    """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
+    cells = len(sums.counts)
+    words = str(binning)
+    refuse_unknown(binning, cells)
+    if isinstance(binning, EqualMass):
+        borders = equal_mass_borders(sums, binning.n_bins)
+        words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
+        binning = FixedEdges(grid_edges(cells)[borders])
+    else:
+        borders = borders_of(binning, cells)
+    edges = grid_edges(cells)[borders]
+    count, steps = sums.counts.sum(axis=1), sums.steps.sum(axis=1)
+    number = np.arange(cells) * count
+
+    def per_bin(values: Counts) -> Counts:
+        return np.asarray(np.add.reduceat(values, borders[:-1]))
+
+    total = sum_of_predictions(per_bin(count), per_bin(steps), per_bin(number), cells)
+    parts = (per_bin(count), total, per_bin(sums.counts[:, 1]))
+    return table_of_sums(edges, parts, binning, view=view, bins=words)
+
+
+def mean_square(sums: Sums) -> tuple[float, float, float]:
+    """Return the means of p, p² and p y; exact up to one rounding each."""
+    cells = len(sums.counts)
+    number = np.arange(cells)
+    count = sums.counts.sum(axis=1)
+    n = int(count.sum())
+    first = sums.steps / STEPS
+    total = (int(number @ count) + first.sum()) / cells
+    with_event = (int(number @ sums.counts[:, 1]) + first[:, 1].sum()) / cells
+    # (c + r)² = c² + 2 c r + r², in units of cells; c² n can pass what an int64 holds.
+    squares = (number.astype(np.float64) ** 2) @ count + 2 * (number @ first.sum(axis=1))
+    square = float(squares + sums.square) / cells**2
+    return float(total / n), square / n, float(with_event / n)
+
+
+def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
+    """Return the running sum of events minus predictions at the ends of cells, and its tests."""
+    groups = groups_of(sums)
+    n = int(groups.rows.sum())
+    path = np.concatenate(([0.0], np.cumsum(groups.events - groups.prediction * groups.rows) / n))
+    mean, square, _ = mean_square(sums)
+    # A spread of nothing but rounding is none.
+    scale = float(np.sqrt(max(mean - square, 0.0) / n)) if mean - square > 1e-15 else 0.0
+
+    def tested(rule: type[cumulative.SupremumRule], size: float) -> TestResult:
+        if sums.impossible:
+            return result_of(rule, np.inf, 0.0, view=view, n=n)
+        value = ratio(np.array([size]), scale)
+        return result_of(rule, float(value[0]), float(rule.tail(value)[0]), view=view, n=n)
+
+    share = np.concatenate(([0.0], np.cumsum(groups.rows) / n))
+    return cumulative.CumulativeDifferences(
+        share=share,
+        prob=np.concatenate(([0.0], groups.prediction)),
+        difference=path,
+        scale=scale,
+        mad_test=tested(cumulative.SupremumRule, float(np.abs(path).max())),
+        range_test=tested(cumulative.RangeRule, float(np.ptp(path))),
+    )

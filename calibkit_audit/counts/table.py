@@ -1,0 +1,262 @@
+"""The count table: all that calibration needs of a billion predictions, in a few megabytes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.bins import Bins, EqualMass, as_bins
+from calibkit.corp import CorpDecomposition
+from calibkit.corp.decomposition import decompose_counts
+from calibkit.errors.family import CalibrationError, check_options, error_of_tables
+from calibkit.inputs import BinaryProblem, View, as_count, binary_problems
+from calibkit.reliability import BinTable
+from calibkit.results import Result, spell
+from calibkit.scores import Score
+from calibkit.significance import CumulativeDifferences
+from calibkit_audit.counts._measures import (
+    CELLS,
+    MOST_CELLS,
+    MOST_ROWS,
+    Adder,
+    CellMeans,
+    Counts,
+    Sums,
+    bin_table,
+    cumulative_sums,
+    groups_of,
+    mean_square,
+)
+
+MOST_CLASSES = 100
+_ARRAYS = ("counts", "steps", "squares", "impossible")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CountTable(Result):
+    """Predictions and events counted in the cells of a fine grid.
+
+    Start with an empty table, ``CountTable()``. `update` counts rows in; ``+`` joins tables of
+    different rows. Neither changes a table: both return a new one.
+
+    Parameters
+    ----------
+    cells : int
+        Their number G, at most 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25, 30,
+        50, 100 and many more.
+    view : {"top-label", "class-wise"} or int, optional
+        Which events are counted. Needed when rows have one column per class.
+    n_classes : int
+        0, like the following not to be given, as long as nothing was counted.
+    counts, steps : ndarray of int64, shape (V, G, 2)
+        Rows in each cell, without and with the event, and sums of what is left of their
+        predictions, ``p G`` minus the cell, in steps of 2⁻³⁰. V = K for ``"class-wise"``, else 1.
+    squares, impossible : ndarray of shape (V,)
+        Sums of the squares of what is left, in cells squared; number of rows whose prediction was
+        exactly 0 or 1, and wrong.
+
+    Notes
+    -----
+    A row with prediction p is counted in cell ``floor(p G)``, the last one closed: the rule of
+    `EqualWidth`. All sums are sums of whole numbers, the same in every order of rows and however
+    they are shared; only `squares` may differ, in its last digits. How accurate the measures are
+    is told at the head of `calibkit_audit.counts`.
+
+    Examples
+    --------
+    >>> table = CountTable().update([0, 1, 1], [.1, .4, .8])
+    >>> table = table + CountTable().update([1], [.9])
+    >>> table.n, round(float(table.expected_calibration_error(bins=2)), 4)
+    (4, 0.2)
+    """
+
+    cells: int = CELLS
+    view: View = None
+    n_classes: int = 0
+    counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    steps: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if as_count(self.cells, "cells") > MOST_CELLS:
+            raise ValueError(f"cells must be at most {MOST_CELLS:,}, got {self.cells:,}.")
+        Result.__post_init__(self)
+
+    @property
+    def n(self) -> int:
+        """Number of predictions counted."""
+        return int(self.counts[0].sum()) if len(self.counts) else 0
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The events in words, one per table of cells; none for an empty table."""
+        if self.view == "class-wise":
+            return tuple(f"class {k}" for k in range(len(self.counts)))
+        words = {None: "positive class"} | dict.fromkeys(("top-label", "confidence"), "top-label")
+        name = words.get(self.view, f"class {self.view}")  # type: ignore[arg-type]
+        return (name,) * len(self.counts)
+
+    def update(self, y_true: Any, y_prob: Any) -> "CountTable":
+        """Return a table that has counted these rows too.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels: 0 and 1, or ``0 .. K-1``.
+        y_prob : array-like of shape (n,) or (n, K)
+            P(y = 1), or one column per class with rows that sum to 1.
+        """
+        return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
+
+    def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
+        """Return a table of blocks alone (from `binary_problems`), with this grid and view."""
+        adders: list[Adder] = []
+        n_classes = 0
+        for block in problems:
+            if len(block) > MOST_CLASSES:
+                raise ValueError(
+                    f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} '
+                    f'classes; here are {len(block)}. Use view="top-label".'
+                )
+            n_classes = block[0].n_classes
+            adders = adders or [Adder(self.cells) for _ in block]
+            for adder, problem in zip(adders, block, strict=True):
+                adder.add(problem.prob, problem.label)
+        if not adders:
+            return CountTable(cells=self.cells, view=self.view)
+        sums = zip(*(adder.sums() for adder in adders), strict=True)
+        arrays = dict(zip(_ARRAYS, map(np.array, sums), strict=True))
+        return CountTable(cells=self.cells, view=self.view, n_classes=n_classes, **arrays)
+
+    def __add__(self, other: object) -> "CountTable":
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        if (self.cells, self.view) != (other.cells, other.view):
+            raise ValueError(
+                f"Tables of {self.cells:,} cells (view={self.view!r}) and of {other.cells:,} cells "
+                f"(view={other.view!r}) cannot be added."
+            )
+        if not self.n or not other.n:
+            return self if other.n == 0 else other
+        if self.n_classes != other.n_classes:
+            raise ValueError(
+                f"Tables of {self.n_classes} and of {other.n_classes} classes cannot be added."
+            )
+        if self.n + other.n > MOST_ROWS:
+            raise ValueError(f"A table holds at most {MOST_ROWS:,} rows; keep several.")
+        return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
+
+    def __radd__(self, other: object) -> "CountTable":
+        # `sum(tables)` begins with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def one_class(self, k: int) -> "CountTable":
+        """Return the table of one class of a class-wise table.
+
+        Parameters
+        ----------
+        k : int
+            Number of the class, from 0.
+        """
+        if self.view != "class-wise" or not 0 <= k < len(self.counts):
+            raise ValueError(
+                f"There is no class {k!r} to take out: view={self.view!r}, "
+                f"{spell(len(self.counts), 'class', 'classes')}."
+            )
+        parts = {name: getattr(self, name)[k : k + 1] for name in _ARRAYS}
+        return replace(self, view=int(k), **parts)
+
+    def tables(self, bins: Bins = 15) -> tuple[BinTable, ...]:
+        """Return the bin table of each event: K of them for the class-wise view.
+
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
+            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
+        """
+        binning, pairs = as_bins(bins), zip(self._sums(), self.views, strict=True)
+        return tuple(bin_table(sums, binning, view) for sums, view in pairs)
+
+    def table(self, bins: Bins = 15) -> BinTable:
+        """Return the bin table of the one event; `bins` as in `tables`."""
+        self._only()
+        return self.tables(bins)[0]
+
+    def calibration_error(
+        self, bins: Bins = 15, *, norm: float = 1, weights: str = "mass", name: str | None = None
+    ) -> CalibrationError:
+        """Return the general binned error: a norm of the gaps.
+
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
+            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
+        norm : float
+            1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
+        weights : {"mass", "equal"}
+            Weight a bin by its share of predictions, or all used bins alike.
+        name : str, optional
+            What the result calls itself.
+        """
+        check_options(norm, weights)
+        return error_of_tables(self.tables(bins), norm=norm, weights=weights, name=name)
+
+    def expected_calibration_error(self, bins: Bins = 15) -> CalibrationError:
+        """Return the mean gap (ECE); over classes, the mean of theirs; `bins` as in `tables`."""
+        name = "class-wise calibration error" if self.view == "class-wise" else None
+        return self.calibration_error(bins, name=name)
+
+    def adaptive_calibration_error(self, n_bins: int = 15) -> CalibrationError:
+        """Return the mean gap over equal-mass bins, with edges on the grid."""
+        return self.calibration_error(EqualMass(n_bins), name="adaptive calibration error")
+
+    def groups(self) -> CellMeans:
+        """Return mean prediction, events and rows of each occupied cell, in increasing order."""
+        return groups_of(self._only())
+
+    def corp(self, score: str = "brier") -> CorpDecomposition:
+        """Return the CORP curve and the parts of the score, of predictions rounded to cells."""
+        return decompose_counts(*self.groups(), view=self.views[0], score=score)
+
+    def cumulative_differences(self) -> CumulativeDifferences:
+        """Return the running sum of events minus predictions at the ends of cells, with tests."""
+        return cumulative_sums(self._only(), self.views[0])
+
+    def brier_score(self) -> Score:
+        """Return the mean of ``(p - y)²`` of the one event."""
+        sums = self._only()
+        _, square, with_event = mean_square(sums)
+        value = square - 2 * with_event + float(sums.counts[:, 1].sum()) / self.n
+        name = f"Brier score ({self.views[0]})"
+        # Rounding may leave a perfect score a little below 0.
+        return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
+
+    def _sums(self) -> tuple[Sums, ...]:
+        if not self.n:
+            raise ValueError("The table is empty: count rows with update() first.")
+        squares, impossible = self.squares.tolist(), self.impossible.tolist()
+        return tuple(map(Sums, self.counts, self.steps, squares, impossible))
+
+    def _only(self) -> Sums:
+        if len(self.counts) > 1:
+            raise ValueError("The table has one event per class: choose one with one_class(k).")
+        return self._sums()[0]
+
+    def describe(self) -> str:
+        """Say how much was counted, and on which grid."""
+        event = ", ".join(self.views) if len(self.views) < 4 else f"{len(self.views)} classes"
+        what = f"{spell(self.n, 'prediction')} ({event})" if self.n else "Nothing"
+        return f"{what} counted in {self.cells:,} cells."
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        if not self.n:
+            return {name: np.empty(0) for name in ("view", *CellMeans._fields)}
+        groups = [groups_of(sums) for sums in self._sums()]
+        views = [np.repeat(v, len(g.rows)) for v, g in zip(self.views, groups, strict=True)]
+        parts = {name: [getattr(g, name) for g in groups] for name in CellMeans._fields}
+        return {"view": np.concatenate(views)} | {k: np.concatenate(v) for k, v in parts.items()}

@@ -1,0 +1,187 @@
+"""The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+
+from calibkit.plot import look
+from calibkit.significance import ConsistencyBand
+
+_SIZE = (5.4, 3.6)
+_ROW = 0.34  # inches per row of a dot plot
+_MOST_ROWS = 30
+_CHANCE = "what chance allows"
+
+
+def audit_gaps(
+    band: ConsistencyBand,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw by how much each bin is off, beside what chance would do. Lesson 14.
+
+    Triangles point where the frequency lies: down, the predictions were too high.
+
+    Parameters
+    ----------
+    band : ConsistencyBand
+        From `calibkit.consistency_band`.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Examples
+    --------
+    >>> from calibkit import consistency_band
+    >>> from calibkit_audit import plot
+    >>> band = consistency_band([0, 1, 1, 1], [.2, .3, .8, .9], bins=2, rng=0, n_draws=50)
+    >>> ax = plot.audit_gaps(band)
+    >>> ax.get_ylabel()
+    'observed minus predicted'
+    """
+    table, seen = band.table, band.table.occupied
+    x, gap = table.mean_prob[seen], -table.gap[seen]
+    low, high = band.lower[seen] - x, band.upper[seen] - x
+    words = ("mean prediction of the bin", "observed minus predicted")
+    with look.drawing(ax, _SIZE, words=words, title=title, legend=legend) as ax:
+        ax.axhline(0, color=look.GREY, linewidth=1.0)
+        ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
+        inside = ~band.outside[seen]
+        for rows, colour, marker, label in (
+            (inside, look.INK, "o", "within chance"),
+            (~inside & (gap < 0), look.OVER, "v", "predicted too high"),
+            (~inside & (gap > 0), look.UNDER, "^", "predicted too low"),
+        ):
+            _marks(ax, (x[rows], gap[rows]), colour, marker, label)
+        ax.set_xlim(-0.02, 1.02)
+    look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
+    return ax
+
+
+def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
+    if len(points[0]):
+        code = look.dot(marker, 6, 1.0, color=colour, label=label, gid=label)
+        ax.plot(*points, linestyle="", **code)
+
+
+def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
+
+    A filled point is the recommended repair.
+
+    Parameters
+    ----------
+    repairs : RepairTable
+        From ``audit(...).repairs``.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Examples
+    --------
+    >>> from calibkit_audit import plot
+    >>> from calibkit_audit.auditing import audit
+    >>> p = np.linspace(.02, .98, 300)
+    >>> report = audit(np.random.default_rng(0).random(300) < p, p)
+    >>> ax = plot.audit_repairs(report.repairs)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['temperature', 'Platt', 'beta', 'isotonic (loss ∞)']
+    """
+    place = np.arange(len(repairs.name))
+    words = ("gain in log loss on held-out rows (nats)", "")
+    size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
+    with look.drawing(ax, size, words=words, title=title, legend=False, grid="x") as ax:
+        ax.axvline(0, color=look.GREY, linewidth=1.0)
+        # A gain of minus infinity has no place on the axis: its row says so.
+        low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
+        ax.hlines(place, low, high, color=look.UNDER, linewidth=2, gid="interval")
+        for i in np.flatnonzero(np.isfinite(repairs.gain)):
+            gid, face = ("candidate", "white") if i != repairs.chosen else ("chosen", look.UNDER)
+            look.points(ax, repairs.gain[i], i, face, look.UNDER, markersize=7, gid=gid)
+        pairs = zip(repairs.name.tolist(), repairs.gain, strict=True)
+        _rows(ax, [name if np.isfinite(gain) else f"{name} (loss ∞)" for name, gain in pairs])
+    look.remember(ax, ["Gain of each repair with its interval.", repairs.describe()])
+    return ax
+
+
+def audit_groups(
+    groups: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+) -> Axes:
+    """Draw by how much the predictions of each group are off. Lesson 14.
+
+    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
+    the smallest p-values are shown.
+
+    Parameters
+    ----------
+    groups : GroupTable
+        From ``audit(..., groups=...).groups``.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Examples
+    --------
+    >>> from calibkit_audit import plot
+    >>> from calibkit_audit.auditing import audit
+    >>> p = np.linspace(.02, .98, 300)
+    >>> y = np.random.default_rng(0).random(300) < p
+    >>> report = audit(y, p, groups=np.repeat(["a", "b"], 150))
+    >>> ax = plot.audit_groups(report.groups)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    shown = np.sort(np.argsort(groups.p_value, kind="stable")[:_MOST_ROWS])
+    gap = (groups.frequency - groups.mean_prob)[shown]
+    error, place = groups.error[shown], np.arange(len(shown))
+    found = groups.p_value[shown] <= groups.alpha
+    words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
+    with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
+        ax.axvline(0, color=look.GREY, linewidth=1.0)
+        code = look.fill("#D9DEE3", label=_CHANCE, gid="chance")
+        ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
+        for chosen, colour, marker, label in (
+            (~found, look.INK, "o", "no evidence"),
+            (found, look.OVER, "D", "miscalibrated"),
+        ):
+            _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
+        _rows(ax, groups.group[shown].tolist())
+    look.remember(ax, ["Error of each group beside chance.", groups.describe()])
+    return ax
+
+
+def _rows(ax: Axes, names: list[Any]) -> None:
+    """Label the rows of a dot plot as plain text: a dollar sign is no formula."""
+    # A character that the font lacks would be an empty box, and a warning: it is written as code.
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    has = font.get_char_index
+    drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
+    shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
+    ax.set_yticks(np.arange(len(names)), shown, parse_math=False)
+    ax.set_ylim(len(names) - 0.4, -0.6)

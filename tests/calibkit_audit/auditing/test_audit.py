@@ -1,0 +1,922 @@
+"""The audit: right verdicts on data whose right answer is known, and honest about the rest."""
+
+import copy
+import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.special import expit, logit
+from scipy.stats import chi2, ncx2, norm
+
+import calibkit as ck
+from book.experiments import clustered_rows
+from calibkit import CalibrationWarning
+from calibkit.calibrators import PlattCalibrator
+from calibkit.corp import corp_decomposition
+from calibkit.decisions import murphy_curve
+from calibkit.fakes import LogitDistortion
+from calibkit.multiclass import TemperatureScaling
+from calibkit_audit.auditing import (
+    AuditReport,
+    AuditSettings,
+    alignment,
+    audit,
+    consequences,
+    dependence,
+    groups,
+    remedy,
+    repairs,
+    words as wording,
+)
+from calibkit_audit.auditing.alignment import alignment_of
+from calibkit_audit.auditing.dependence import dependence_of
+from calibkit_audit.auditing.drawer import Drawer
+from calibkit_audit.auditing.groups import groups_of
+from calibkit_audit.auditing.redraws import TOP
+from calibkit_audit.auditing.rows import rows_of
+from calibkit_audit.auditing.settings import CODES, LIGHTS
+from calibkit_audit.auditing.times import times_of, with_time
+from calibkit_course.data import DataUnavailable, load
+from tests.audit_cases import CLASSES, Case, make
+from tests.helpers import class_data, each_case
+
+QUICK = AuditSettings(n_draws=199, n_resamples=60)
+
+
+def of(case: Case, **options: Any) -> AuditReport:
+    """Audit a case."""
+    return audit(case.y_true, case.y_prob, rng=case.seed, **options)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("mlb", {"calibration": "no evidence", "repair": "no repair", "data": "enough data"}),
+        ("nba", {"calibration": "miscalibrated", "direction": "over-forecast", "repair": "repair"}),
+        ("world_cup", {"calibration": "cannot say", "data": "too little data"}),
+        (
+            "cifar10-vgg16",
+            {"calibration": "miscalibrated", "direction": "over-confident", "repair": "repair"},
+        ),
+    ],
+)
+def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
+    try:
+        data = load(name)
+    except DataUnavailable as error:
+        pytest.skip(f"needs CALIBKIT_DATA: {error}")
+    report = audit(data.y_true, data.y_prob)
+    assert verdicts.items() <= report.verdicts.items()
+    assert report.verdicts["alignment"] == "aligned"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_thirty_rows_are_too_few(k: int) -> None:
+    for seed in range(5):
+        case = make("calibrated", k, 30, seed)
+        report = of(case, settings=QUICK)
+        assert report.verdicts["data"] == "too little data"
+        assert report.verdicts["calibration"] == "cannot say"
+        assert report.headline == "Too little data to say."
+        needed = int(report["data"].numbers["needed"])
+        assert needed > 100
+        assert f"{needed:,} rows" in report["data"].sentence
+
+
+@pytest.mark.long
+def test_the_smallest_error_is_found_as_often_as_promised() -> None:
+    """In 90 % of draws, by the whole test and over all views; of 40 draws at least 30 do."""
+    rng = np.random.default_rng(0)
+    for said in (rng.uniform(0.3, 0.7, 800), rng.dirichlet(np.ones(10), 800)):
+        table = np.column_stack([said, 1 - said]) if said.ndim == 1 else said
+        first = table.argmax(axis=1) if said.ndim == 2 else 0  # the event of the first view
+        is_first = np.arange(table.shape[1]) == np.reshape(first, (-1, 1))
+        stated = np.where(is_first, table, 0).sum(axis=1, keepdims=True)
+        quiet = audit(np.arange(800) % table.shape[1], said, settings=QUICK)
+        low = stated - quiet["data"].numbers["smallest_error"]
+        true = np.where(is_first, low, table * (1 - low) / (1 - stated)).cumsum(axis=1)
+        found = 0
+        for seed in range(40):
+            y = (true[:, :-1] < np.random.default_rng(seed).random((800, 1))).sum(axis=1)
+            y = 1 - y if said.ndim == 1 else y
+            found += audit(y, said, settings=QUICK).verdicts["calibration"] == "miscalibrated"
+        assert found >= 30, (table.shape, found)
+
+
+@pytest.mark.parametrize(
+    ("order", "cause"), [([1, 0, 2], "Columns look swapped"), ([1, 2, 3, 0], "off by one class")]
+)
+def test_columns_in_the_wrong_order_are_named(order: list[int], cause: str) -> None:
+    case = make("calibrated", len(order), 900, 3)
+    report = audit(case.y_true, case.y_prob[:, order], settings=QUICK)
+    assert report.verdicts["alignment"] == "not aligned" and report.light == "bad"
+    assert cause in report["alignment"].sentence
+    assert "label 0 fits column" in report["alignment"].sentence
+    # No part of the report recommends a repair before labels are aligned.
+    assert (report.verdicts["repair"], report.repair) == ("align first", None)
+    assert "Recommended" not in report.repairs.describe()
+    with pytest.raises(ValueError, match="repair the labels"):
+        report.calibrator.calibrate(case.y_prob)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.75])
+def test_inverted_probabilities_are_named(share: float) -> None:
+    """Also where a quarter of the rows is right: half of what was promised is explained."""
+    case = make("calibrated", 2, 4000, 5)
+    wrong = np.arange(4000) < share * 4000
+    report = audit(case.y_true, np.where(wrong, 1 - case.y_prob, case.y_prob), settings=QUICK)
+    assert report.verdicts["alignment"] == "not aligned"
+    assert "1 - p fits" in report["alignment"].sentence
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
+    case = make("calibrated", 3, 600, 7)
+    report = audit(np.roll(case.y_true, step), case.y_prob, settings=QUICK)
+    assert "shifted by one" in report["alignment"].sentence
+    shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
+    assert "shuffled" in shuffled["alignment"].sentence
+    label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
+    found = alignment_of(
+        rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
+    )
+    assert found.verdict == "alignment unclear"
+
+
+@pytest.mark.long
+def test_rare_events_are_not_called_shuffled() -> None:
+    """With 15 expected events the fit varies much; what is right is hardly ever accused."""
+    verdicts: dict[str, list[str]] = {"right": [], "shuffled": []}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(0.3, 10, 500)
+        y = (rng.random(500) < p).astype(np.int64)
+        for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
+            verdicts[name].append(alignment_of(rows_of(labels, p), rng).verdict)
+    assert verdicts["right"].count("not aligned") <= 2
+    assert verdicts["right"].count("aligned") >= 50
+    assert verdicts["shuffled"].count("aligned") <= 1
+    assert verdicts["shuffled"].count("not aligned") >= 50
+
+
+def test_large_data_use_the_normal_law_of_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = make("calibrated", 3, 3000, 4)
+    drawn, law = [], []
+    for seed in range(6):
+        labels = Drawer(case.y_prob).draw(np.random.default_rng(seed))
+        args = case.y_prob, labels, np.random.default_rng(0)
+        drawn.append(alignment._share_as_bad(*args))
+        with monkeypatch.context() as patch:
+            patch.setattr(alignment, "_LARGE", 0)
+            law.append(alignment._share_as_bad(*args))
+    assert max(law) > 0.5 > min(law)
+    # Draws end with the tenth as bad as the data.
+    assert drawn == pytest.approx(law, rel=1.0, abs=0.002)
+
+
+def test_predictions_without_information_are_unclear_not_wrong() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 1000)
+    report = audit(y, rng.uniform(0.49, 0.51, 1000), settings=QUICK)
+    assert report.verdicts["alignment"] == "alignment unclear"
+    assert report.verdicts["calibration"] == "no evidence"
+    constant = audit(y, np.full(1000, 0.5), settings=QUICK)
+    assert constant.verdicts["alignment"] == "alignment unclear"
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_the_order_of_rows_does_not_matter(k: int) -> None:
+    case = make("over-confident", k, 300, 11)
+    groups = np.arange(300) % 3
+    order = np.random.default_rng(0).permutation(300)
+    one = of(case, settings=QUICK, groups=groups)
+    y, p = case.y_true[order], case.y_prob[order]
+    two = audit(y, p, groups=groups[order], rng=11, settings=QUICK)
+    assert one.text() == two.text()
+    for a, b in zip(one.answers, two.answers, strict=True):
+        assert a.numbers == pytest.approx(b.numbers, abs=1e-12, nan_ok=True)
+    assert one.to_dict() == two.to_dict()
+
+
+def test_the_input_is_not_changed_and_containers_agree() -> None:
+    case = make("calibrated", 3, 200, 2)
+    y, p = case.y_true.copy(), case.y_prob.copy()
+    one = audit(y, p, settings=QUICK)
+    assert (y == case.y_true).all()
+    assert (p == case.y_prob).all()
+    assert audit(y.tolist(), p.tolist(), settings=QUICK).to_dict() == one.to_dict()
+
+
+def test_logits_are_audited_and_repaired_as_logits() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(1500, 4))
+    y = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+    report = audit(y, logits=2 * truth, settings=QUICK)
+    assert report.verdicts["direction"] == "over-confident"
+    assert report.repair == "temperature"
+    assert report.calibrator.temperature_ == pytest.approx(2, rel=0.15)
+    assert "T = " in report["repair"].sentence
+
+
+@pytest.mark.slow
+def test_impossible_statements_are_a_finding_of_their_own() -> None:
+    case = make("calibrated", 2, 800, 5)
+    p = case.y_prob.copy()
+    wrong = np.flatnonzero(case.y_true == 1)[3]
+    p[wrong] = 0.0
+    report = audit(case.y_true, p, groups=np.arange(800) % 2, settings=QUICK)
+    assert report.groups is not None and report.groups.miscalibrated == ()
+    assert report.verdicts["calibration"] == "no evidence"  # of the rows left
+    assert "about 799 rows" in report["calibration"].sentence
+    assert "impossible statements" in report.codes
+    said = report["impossible"].sentence
+    assert f"1 row says 0 and the event happened (row {wrong}, counted from 0)" in said
+    assert report.headline.startswith("1 row says 0 and the event happened. The other 799: no ev")
+    promise = (
+        "At most 1 in 100 calibrated models would be called miscalibrated, if rows are independent."
+    )
+    assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
+    for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert "1 row says 0 and the event happened" in page and promise in page
+    assert report.to_dict()["findings"][0]["verdict"] == "impossible statements"
+    # The log loss is infinite here and in the package; the finite number is that of the others.
+    assert np.isinf(ck.log_loss(case.y_true, p).value)
+    numbers = report["repair"].numbers
+    keep = np.arange(800) != wrong
+    assert np.isinf(numbers["log_loss"])
+    assert numbers["log_loss_of_others"] == pytest.approx(
+        ck.log_loss(case.y_true[keep], p[keep]).value
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.integers(0, 2, 400).astype(float)
+    y = np.where(rng.random(400) < share, 1 - p, p).astype(int)
+    report = audit(y, p, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == (y != p).sum()
+    assert report["calibration"].numbers["p_value"] == 1
+    if share == 1:
+        return
+    assert report.verdicts["calibration"] == "cannot say"
+    assert "nothing is left to test" in report["data"].sentence
+    assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
+    assert "the price of not saying 0" in report["repair"].sentence
+    assert np.isfinite(report["repair"].numbers["log_loss_after"])
+
+
+def test_impossible_classes_are_counted() -> None:
+    case = make("calibrated", 3, 600, 1)
+    p = case.y_prob.copy()
+    rows = np.flatnonzero(case.y_true == 2)[:7]
+    p[rows, 0] += p[rows, 2]
+    p[rows, 2] = 0
+    report = audit(case.y_true, p, settings=QUICK)
+    assert "7 rows give probability 0 to the class that happened" in report.headline
+    assert "and 2 more" in report["impossible"].sentence
+    assert report["impossible"].numbers["certain"] == 7
+
+
+# Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
+@pytest.mark.slow
+@pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
+@pytest.mark.parametrize("way", ["probabilities", "logits"])
+def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
+    rng = np.random.default_rng(3)
+    true = rng.normal(0.2, 0.8, 450)
+    y = (rng.random(450) < expit(true)).astype(int)
+    said = true + shift
+    if way == "logits":
+        given = [{"logits": said}, {"logits": np.column_stack([np.zeros(450), said])}]
+    else:
+        given = [{"y_prob": expit(said)}, {"y_prob": np.stack([1 - expit(said), expit(said)], 1)}]
+    one, two = (audit(y, **options, costs=(1, 5), settings=QUICK) for options in given)
+    assert one.text() == two.text()
+    assert one.to_dict() == two.to_dict()
+    heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
+    score = said if heated else expit(said)
+    pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
+    fixed = copy.deepcopy(two.candidate).calibrate(pair)
+    assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
+    assert fixed.sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.long
+def test_a_test_and_an_error_that_disagree_are_explained() -> None:
+    """Small errors of one sign: the test sees them, the sum of sizes does not."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = rng.random(1500)
+        y = (rng.random(1500) < expit(logit(p) - 0.2)).astype(int)
+        report = audit(y, p, n_draws=199, n_resamples=50, repairs=[])
+        numbers, said = report["calibration"].numbers, report["calibration"].sentence
+        inside = numbers["error"] <= numbers["null_high"]
+        wrong = report.verdicts["calibration"] == "miscalibrated"
+        assert ("alone is within its chance range" in said) == (wrong and inside)
+        assert ("alone is beyond its chance range" in said) == (not wrong and not inside)
+        found += wrong and inside
+    assert found >= 1 and numbers["error_low"] < numbers["error_high"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12))
+def test_the_interval_that_is_printed_decides(seed: int) -> None:
+    kind = ("calibrated", "over-confident")[seed % 2]
+    report = of(make(kind, 2, 60 + 40 * seed, seed), settings=QUICK)
+    repairs, numbers = report.repairs, report["repair"].numbers
+    assert (report.verdicts["repair"] == "repair") == (repairs.low > 0).any()
+    assert (repairs.clear == (repairs.low > 0)).all()
+    assert (numbers["gain_low"] > 0) == (report.verdicts["repair"] == "repair")
+
+
+def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
+    case = make("calibrated", 2, 400, 3)
+    report = of(case, settings=QUICK)
+    assert report.repair is None
+    with pytest.warns(CalibrationWarning, match="not recommended") as caught:
+        fixed = report.calibrator.calibrate(case.y_prob)
+    assert caught[0].filename == __file__  # the line that asked for it, not one of ours
+    assert fixed.shape == case.y_prob.shape
+    none = audit([0, 0, 0], [0.1, 0.2, 0.3], settings=QUICK).calibrator
+    assert "two classes" in repr(none)
+    with pytest.raises(ValueError, match="'calibrate': No repair was tried"):
+        none.calibrate([0.1])
+    assert not hasattr(none, "temperature_")
+    assert "two classes" in repr(copy.deepcopy(none))
+
+
+def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.2, 0.5, 0.8], 3000)
+    y = (rng.random(3000) < np.select([p < 0.5, p > 0.5], [0.0, 1.0], 0.5)).astype(int)
+    report = audit(y, p, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"]))
+    assert report.repair == "isotonic"
+    assert "Beware: it says exactly 0 (or 1) in" in report["repair"].sentence
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("k", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
+def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(k), 200).round(digits)
+    with pytest.raises(ValueError, match="probabilities"):
+        audit(np.arange(200) % k, logits=p, settings=QUICK)
+    audit(np.arange(200) % k, logits=4 * p, settings=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["yes", "no"], "yes"), ([True, False], True), ([2, 1], 2), ([1, 0], 1)],
+)
+def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
+    case = make("calibrated", 2, 200, 3)
+    y = np.array([labels[0] if happened else labels[1] for happened in case.y_true])
+    given_names = audit(y, case.y_prob, positive=positive, settings=QUICK)
+    assert given_names.text() == audit(case.y_true, case.y_prob, settings=QUICK).text()
+
+
+def test_settings_by_name() -> None:
+    case = make("calibrated", 2, 300, 3)
+    report = of(case, bins=10, alpha=0.05, n_draws=199, n_resamples=60)
+    assert (report.settings.bins, report.settings.alpha) == (10, 0.05)
+    both = of(case, settings=QUICK, bins=10)
+    assert (both.settings.bins, both.settings.n_draws) == (10, QUICK.n_draws)
+    with pytest.raises(TypeError, match="no option 'bin'; settings are alpha"):
+        of(case, bin=10)
+    with pytest.raises(ValueError, match="bins"):
+        of(case, bins=0)
+
+
+@pytest.mark.slow
+def test_costs_of_an_over_confident_model() -> None:
+    data = LogitDistortion(slope=0.3).sample(6000, rng=0)
+    report = audit(data.y_true, data.y_prob, costs=(1, 19), settings=QUICK)
+    numbers = report["costs"].numbers
+    assert report.verdicts["costs"] in ("costly", "worse than ignoring")
+    assert numbers["threshold"] == pytest.approx(0.05)
+    assert numbers["regret_low"] > 0
+    assert numbers["over_ignoring_low"] <= numbers["over_ignoring"] <= numbers["over_ignoring_high"]
+    more = numbers["over_ignoring"]
+    assert f"trust {'adds' if more > 0 else 'saves'} {abs(more):.4f}" in report["costs"].sentence
+    table = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0]], settings=QUICK)
+    assert table["costs"].numbers == numbers
+    three = audit(data.y_true, data.y_prob, costs=[[0, 19], [1, 0], [1, 1]], settings=QUICK)
+    assert np.isnan(three["costs"].numbers["threshold"])
+
+
+def test_trust_that_is_worse_than_no_model() -> None:
+    rng = np.random.default_rng(0)
+    said = np.where(rng.random(4000) < 0.5, 0.03, 0.97)
+    y = (rng.random(4000) < np.where(said > 0.5, 0.5, 0.3)).astype(int)
+    report = audit(y, said, costs=(1, 9), settings=QUICK)
+    assert report.verdicts["costs"] == "worse than ignoring"
+
+
+def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
+    data = LogitDistortion(slope=0.5).sample(4000, rng=1)
+    report = audit(data.y_true, data.y_prob, costs=(1, 1), settings=QUICK)
+    assert report.verdicts["calibration"] == "miscalibrated"
+    assert report.verdicts["costs"] == "not costly"
+
+
+@pytest.mark.parametrize("view", ["top-label", 2])
+def test_the_curve_of_costs_is_that_of_the_view(view: Any) -> None:
+    case = make("over-confident", 3, 400, 4)
+    costs = of(case, view=view, settings=QUICK).consequences
+    assert costs.curve.area == pytest.approx(murphy_curve(case.y_true, case.y_prob, view=view).area)
+    assert costs.repaired is not None and costs.average.value > 0
+    assert costs.average.value == pytest.approx(costs.curve.area - costs.repaired.area)
+    # No row can lose or gain more than half a Brier score.
+    assert costs.average.high - costs.average.value < 1.65 * 0.5 / np.sqrt(case.n)
+
+
+def test_repairs_are_only_recommended_where_they_gain() -> None:
+    data = LogitDistortion(slope=0.5, shift=0.4).sample(4000, rng=3)
+    report = audit(data.y_true, data.y_prob, settings=QUICK)
+    assert report.repair == "Platt"
+    assert report.calibrator.slope_ == pytest.approx(0.5, abs=0.08)
+    gain = report["repair"].numbers
+    assert 0 < gain["gain_low"] < gain["gain"] < gain["gain_high"]
+    fixed = report.calibrator.calibrate(data.y_prob)
+    again = audit(LogitDistortion().label(fixed, rng=4).y_true, fixed, settings=QUICK)
+    assert again.verdicts["repair"] == "no repair"
+
+
+def test_the_event_of_the_predicted_class_is_that_it_was_right() -> None:
+    case = make("calibrated", 3, 200, 1)
+    rows = rows_of(case.y_true, case.y_prob)
+    for view, happened, said in (
+        (TOP, rows.label == rows.prob.argmax(axis=1), rows.prob.max(axis=1)),
+        (2, rows.label == 2, rows.prob[:, 2]),
+    ):
+        event, prob = consequences._event(rows, rows.prob, view)
+        assert np.array_equal(event, happened) and np.array_equal(prob, said)
+
+
+@pytest.mark.long
+def test_borderline_is_a_verdict_of_its_own() -> None:
+    rng = np.random.default_rng(18)
+    p = rng.random(300)
+    y = (rng.random(300) < p - 0.05).astype(int)  # p = 0.015, level z of -3
+    how = replace(QUICK, detectable=0.11)
+    report = audit(y, p, settings=how)
+    assert (report.verdicts["calibration"], report.light) == ("borderline", "caution")
+    assert report.headline == "Borderline; if anything, over-forecast (positive class)."
+    assert report.verdicts["direction"] == "over-forecast"
+    assert "If anything: over-forecast" in report["direction"].sentence
+    assert "Wait for new rows" in report.advice
+    assert "borderline" in report.codes and not report.passed() and report.passed(limit=0.01)
+    strict = audit(y, p, settings=how, alpha=0.05)
+    assert strict.verdicts["calibration"] == "miscalibrated" and not strict.passed()
+    assert "p ≤ " not in strict["calibration"].sentence
+    for _ in range(2):  # at the limit it is found; redraws go on there as long as they may
+        level = report["calibration"].numbers["p_value"]
+        report = audit(y, p, settings=QUICK, alpha=level)
+    assert report["calibration"].numbers["p_value"] == level
+    assert report.verdicts["calibration"] == "miscalibrated"
+
+
+def test_a_report_is_neither_true_nor_false_and_says_whether_it_passed() -> None:
+    fair, bold = make("calibrated", 2, 800, 3), make("over-confident", 2, 800, 3)
+    good, bad = (audit(case.y_true, case.y_prob, settings=QUICK) for case in (fair, bold))
+    assert good.passed() and not good.passed(limit=0.99) and not bad.passed()
+    assert not audit(fair.y_true[:20], fair.y_prob[:20], settings=QUICK).passed()
+    with pytest.raises(TypeError, match=r"report\.passed\(\)"):
+        assert bad
+    with pytest.raises(ValueError, match="limit"):
+        good.passed(limit=2)
+    assert json.loads(bad.to_json())["verdicts"]["calibration"] == "miscalibrated"
+    assert bad.plot().get_xlabel()
+    assert "p ≤ 0.0" in bad["calibration"].sentence  # the floor of so many redraws
+
+
+def test_a_repair_says_where_it_loses() -> None:
+    """Vector scaling may gain in log loss what it loses in calibration error, and to a simpler."""
+    case = make("over-confident", 2, 800, 3)
+    report = audit(case.y_true, case.y_prob, settings=QUICK)
+    table, seen = report.repairs, SimpleNamespace(words="top-label", numbers={"error": 0.0149})
+    worse = replace(table, chosen=1, error=np.array([0.0098, 0.0229, 0.02, 0.02]))
+    said = remedy._errors(worse, seen)  # type: ignore[arg-type]
+    assert "afterwards: 0.0229" in said and "It was 0.0149" in said
+    assert "temperature scaling (error 0.0098" in said
+    better = replace(table, chosen=0, error=np.array([0.0098, 0.0229, 0.02, 0.02]))
+    assert remedy._errors(better, seen) == (  # type: ignore[arg-type]
+        " Expected calibration error afterwards: 0.0098 (top-label)."
+    )
+    # The upper end moves by half of what a fit is flattered by, times (K - 1)/K.
+    rows, flattery = rows_of(case.y_true, case.y_prob), np.array([0.3])
+    held = {"a": np.full(800, 0.5)}
+    ends = [repairs._table(rows, held, flattery, replace(QUICK, folds=k)).high[0] for k in (2, 5)]
+    assert ends[1] - ends[0] == pytest.approx(0.3 * (4 / 5 - 1 / 2) / 2)
+    # Exact zeros count against the predictions as given, too.
+    for before, beware in ((0, True), (12_261, False)):
+        found = SimpleNamespace(table=table, certain=1452, certain_before=before)
+        said = remedy._warnings(found, 0)  # type: ignore[arg-type]
+        assert "in 1,452 rows" in said and ("Beware" in said) == beware
+        assert ("as the predictions do in 12,261" in said) != beware
+
+
+@pytest.mark.long
+def test_nothing_that_seems_right_is_repaired() -> None:
+    """Of 60 calibrated sets of 30 rows a repair is recommended in no more than the level allows."""
+    found = 0
+    for seed in range(60):
+        case = make("calibrated", 2, 30, seed)
+        report = audit(case.y_true, case.y_prob, settings=QUICK)
+        found += report.verdicts["repair"] == "repair"
+        accused = {"miscalibrated", "borderline"} & report.codes
+        assert report.verdicts["repair"] != "repair" or accused
+    assert found <= 5  # at most 2 % each
+
+
+def test_a_repair_is_tried_on_rows_that_it_was_not_fitted_to() -> None:
+    """A map that knows its own rows by heart gains nothing on others."""
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    report = audit((rng.random(400) < p).astype(int), p, settings=QUICK)
+    place = report.repairs.name.tolist().index("isotonic")
+    assert report.repairs.gain[place] < 0
+
+
+def test_own_repairs_by_name() -> None:
+    case = make("over-confident", 2, 1000, 5)
+    wanted = {"mine": PlattCalibrator(), "cool": TemperatureScaling("probabilities")}
+    report = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=wanted))
+    assert report.repairs.name.tolist() == ["mine", "cool"]
+    none = of(case, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=()))
+    assert none.verdicts["repair"] == "no repair"
+
+
+def test_groups() -> None:
+    case = make("calibrated", 2, 4000, 6)
+    rng = np.random.default_rng(0)
+    group = rng.choice(["north", "south", "west"], 4000)
+    said = case.y_prob.copy()
+    bad = group == "south"
+    said[bad] = said[bad] ** 0.5
+    report = audit(case.y_true, said, groups=group, settings=QUICK)
+    table = report.groups
+    assert table is not None
+    assert table.miscalibrated == ("south",)
+    assert "south" in table.different
+    assert table.gap[1] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
+    limit = replace(table, p_value=np.full(3, table.alpha), p_differs=np.full(3, table.alpha))
+    assert limit.miscalibrated == limit.different == tuple(table.group)
+    assert "south" in report.text()
+    assert len(table.to_frame()) == 3
+    # What a group can show is said, and a group that can show nothing is not called fine.
+    power = ncx2.sf(chi2.isf(0.01 / 3, 2), 2, (table.smallest / table.error) ** 2)
+    assert power == pytest.approx(0.9)
+    for rows, words in (
+        (2, "too few rows in each; none could show an average error of 0.1"),
+        (
+            800,
+            "no group differs from the rest; too few rows to show an average error of 0.1: 1 group",
+        ),
+    ):
+        many = np.where(np.arange(4000) < 20, 0, 1 + np.arange(4000) // rows)
+        few = audit(case.y_true, case.y_prob, groups=many, settings=QUICK).groups
+        assert few is not None and words in few.describe()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("size", "rate"), [(10, 0.01), (100, 0.001), (100, 0.01), (50, 0.5)])
+def test_groups_keep_their_level(size: int, rate: float) -> None:
+    """The limit law calls a group miscalibrated in 31 of 100 sets, at 1 % events and 100 rows."""
+    wrong = apart = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        prob = rng.beta(1, 1 / rate - 1, 20 * size)
+        rows = rows_of(rng.random(20 * size) < prob, prob, groups=np.arange(20 * size) % 20)
+        table = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+        assert table is not None
+        wrong += bool(table.miscalibrated)
+        apart += bool(table.different)
+    assert max(wrong, apart) <= 8  # of 100 at 2 %: more have a chance of 1 in 5000
+
+
+def test_statistics_of_large_groups_and_of_unequal_ties() -> None:
+    rng, prob, others = np.random.default_rng(0), np.full(10_000, 0.4), np.array([0.01, 0.002])
+    label = (rng.random(10_000) < prob) * 1.0
+    z = abs(label.mean() - 0.4 - 0.01) / np.hypot(np.sqrt(0.24 / 10_000), 0.002)
+    assert groups._p_values(prob, label, others, 9, rng)[1] == pytest.approx(2 * norm.sf(z))
+    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
+    part = np.arange(1500) % 3 == 0
+    said = np.where(part, clustered_rows.shifted(made.y_prob, 0.8), made.y_prob)
+    rows = rows_of(made.y_true, said, groups=part, cluster=made.cluster)
+    two = groups_of(rows, 1, "class 1", AuditSettings(), rng)
+    assert two is not None and 1e-6 > two.p_differs[0] == pytest.approx(two.p_differs[1])
+    # One pair, and three pairs that weigh a half each.
+    found = dependence._agreement(np.arange(1.0, 6), np.ones(5), np.array([0, 0, 1, 1, 1]))
+    assert found == pytest.approx(((2 + 47 / 2) / np.sqrt(1 + 3 / 4), (2 + 47 / 2) / (1 + 3 / 2)))
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+def test_the_view_is_said_in_the_answers(view: Any) -> None:
+    case = make("over-confident", 3, 600, 8)
+    report = of(case, view=view, settings=QUICK)
+    words = {"top-label": "top-label", "class-wise": "class 0", 2: "class 2"}[view]
+    assert report.view == words
+    for topic in ("data", "calibration", "costs"):
+        assert words in report[topic].sentence
+    assert len(report.views.columns["view"]) == (3 if view == "class-wise" else 1)
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(12, 60), k=st.integers(2, 5), grid=st.integers(1, 6), seed=st.integers(0, 10**6)
+)
+def test_any_valid_input_gets_six_answers(n: int, k: int, grid: int, seed: int) -> None:
+    """Ties, zeros and ones, absent classes: verdicts come from the lists, numbers are numbers."""
+    rng = np.random.default_rng(seed)
+    p = rng.multinomial(grid, np.full(k, 1 / k), n) / grid
+    y = rng.integers(0, k, n)
+    report = audit(y, p[:, 1] if k == 2 else p, settings=AuditSettings(n_draws=99, n_resamples=50))
+    assert [a.topic for a in report.answers] == list(CODES)
+    for answer in report.answers:
+        assert answer.verdict in CODES[answer.topic]
+        assert answer.light in LIGHTS
+        assert answer.sentence
+        assert "nan" not in answer.sentence
+    assert 0 <= report["calibration"].numbers["p_value"] <= 1
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+BAD = [
+    (([0, 1], [0.2, 0.3]), {"logits": [0.1, 0.2]}, "either y_prob or logits"),
+    (([0, 1], None), {}, "either y_prob or logits"),
+    (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
+    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, r"row 1 .* 2 rows of 3"),
+    (([0, 1], [[1.0, 0.0], [0.5, 0.4]]), {}, r"1 row of 2 do not sum to 1"),
+    (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
+    (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
+    (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a"]}, "one value for each of 2 rows"),
+    (([0, 1], [0.2, 0.3]), {"groups": ["a", "b"]}, "each of 2 rows differently"),
+    ((["yes", "NA"], [0.2, 0.3]), {"positive": "Yes"}, "'Yes' never occurs in y_true"),
+    (([0, 1], [0.2, 0.3]), {"view": "sideways"}, "does not exist"),
+    (([0, 1], [0.2, 0.3]), {"class_names": ["a"]}, "2 names"),
+    (([0, 1], [[0.5, 0.5], [0.4, 0.6]]), {"view": 2}, "class from 0 to 1"),
+]
+
+
+@each_case(("given_data", "options", "message"), BAD)
+def test_bad_input_is_refused_with_its_place(
+    given_data: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(*given_data, **options)
+
+
+BAD_SETTINGS = {"alpha": 0, "level": 1, "n_draws": 10, "n_resamples": 1} | {
+    "folds": 1, "detectable": 2, "bins": 0, "repairs": "temperature"
+}  # fmt: skip
+
+
+@each_case("name", BAD_SETTINGS)
+def test_bad_settings_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        AuditSettings(**{name: BAD_SETTINGS[name]})
+
+
+@pytest.mark.parametrize("repairs", [["magic"], {"mine": object()}, {"mine": TemperatureScaling}])
+def test_unknown_repairs_are_refused(repairs: Any) -> None:
+    case = make("calibrated", 3, 100, 0)
+    with pytest.raises(ValueError, match="repairs"):
+        of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
+
+
+def test_one_prediction_shows_no_error_at_all() -> None:
+    report = audit([0], [0.8], settings=QUICK)
+    assert "Of 1 prediction only about 0.2 should meet a surprise" in report["data"].sentence
+    assert "1 prediction, 2 classes" in report.text()
+    assert report["repair"].light == "unknown"
+    assert report["repair"].sentence.count("No repair was tried") == 1
+    with pytest.raises(KeyError, match="topics"):
+        report["impossible"]
+
+
+def test_few_rows_that_are_plainly_wrong_leave_the_size_open() -> None:
+    few, many = (audit([0] * n, [0.9] * n, settings=QUICK) for n in (30, 900))
+    for report, opened in ((few, True), (many, False)):
+        assert report.verdicts["calibration"] == "miscalibrated"
+        assert ("size of the error stays open" in report["calibration"].sentence) == opened
+
+
+@pytest.mark.slow
+def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(30)
+    y = (rng.random(30) < p).astype(int)
+    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["beta"])
+    report = audit(y, p, settings=quick)
+    gain = report["repair"].numbers["gain"]
+    assert gain < 0
+    assert f"would worsen the log loss by {-gain:.4f} (90 % interval" in report["repair"].sentence
+    assert report["repair"].light == "unknown"
+    # A candidate that rules out what happens loses infinitely much.
+    stairs = audit(y, p, settings=quick, repairs=["isotonic"])
+    assert "says 0 to something that happened" in stairs["repair"].sentence
+    assert "infinite" in stairs.to_html()
+
+
+def test_costs_over_all_thresholds_come_with_an_interval() -> None:
+    wrong = of(make("over-confident", 2, 5000, 1), settings=QUICK)
+    numbers = wrong["costs"].numbers
+    assert 0 < numbers["average_low"] < numbers["average"] < numbers["average_high"]
+    assert "more per prediction than repaired" in wrong["costs"].sentence
+    fair = of(make("calibrated", 2, 2000, 1), settings=QUICK)
+    assert fair["costs"].numbers["average_low"] <= 0
+    assert "save nothing beyond chance" in fair["costs"].sentence
+    worse = SimpleNamespace(average=(-0.002, -0.0035, -0.0005))
+    assert "cost more, not less: on average over t -0.0020" in wording._over_t(worse, 0.9)
+
+
+@pytest.mark.long
+def test_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
+    """Filters of warnings and rcParams belong to all threads; each audit puts them back."""
+    case = make("over-confident", 2, 300, 1)
+    filters, shown = list(warnings.filters), warnings.showwarning
+    before = dict(mpl.rcParams)
+
+    def one(number: int) -> str:
+        report = audit(case.y_true, case.y_prob, settings=QUICK)
+        report.save(tmp_path / f"{number}.html")
+        return report.text()
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = set(pool.map(one, range(8)))
+    assert len(texts) == 1
+    assert list(warnings.filters) == filters
+    assert warnings.showwarning is shown
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "NA", "NaT", "masked"])
+def test_groups_without_a_name_are_refused(missing: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    names: Any = np.array(["a", "b"] * 20, dtype=object)
+    if missing == "masked":
+        names = np.ma.MaskedArray(names, mask=np.arange(40) == 3)
+    else:
+        names[3] = getattr(pd, missing) if isinstance(missing, str) else missing
+    with pytest.raises(ValueError, match=r"groups(\[3\] is missing| .*row 3)"):
+        audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
+
+
+ORDERS = ("any", "rounded", "by prediction", "by label", "leaves of a tree", "by predicted class")
+
+
+def independent(kind: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Draw independent rows, calibrated or not, in an order that could look like dependence."""
+    data = LogitDistortion(slope=1.7).sample(1500, rng)
+    y, p = data.y_true, data.y_prob
+    if kind == "rounded":
+        p = p.round(1)
+    if kind == "leaves of a tree":
+        leaf = rng.integers(0, 30, 1500)
+        true = rng.uniform(0.1, 0.9, 30)
+        y = (rng.random(1500) < true[leaf]) * 1
+        p = np.clip(true + rng.normal(0, 0.1, 30), 0.02, 0.98)[leaf]
+    if kind == "by predicted class":
+        y, p = class_data(1500, seed=int(rng.integers(100)))
+    keys = {"by prediction": p, "by label": y, "leaves of a tree": p}
+    if kind == "by predicted class":
+        keys[kind] = p.argmax(axis=1)
+    order = np.argsort(keys[kind], kind="stable") if kind in keys else np.arange(len(y))
+    return y[order], p[order]
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_independent_rows_are_not_called_dependent(kind: str) -> None:
+    warned = 0
+    for seed in range(20):
+        rng = np.random.default_rng([2, seed])
+        warned += dependence_of(rows_of(*independent(kind, rng)), rng) is not None
+    assert warned <= 1
+
+
+@pytest.mark.slow
+def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> None:
+    for case, draw in clustered_rows.DESIGNS.items():
+        if case in ("random effect, 1000 x 3", "unequal sizes, 100"):  # often too weak to be seen
+            continue
+        rng = np.random.default_rng(4)
+        made = draw(rng)
+        with subtests.test(case=case):
+            found = dependence_of(rows_of(made.y_true, made.y_prob), rng)
+            assert found is not None and "cluster=" in found.sentence
+            named = rows_of(made.y_true, made.y_prob, cluster=made.cluster)
+            assert dependence_of(named, rng) is None
+    five = np.tile([[0, 1, 0, 1, 0], [0.8, 0.3, 0.4, 0.6, 0.7]], 10)
+    found = [dependence_of(rows_of(five[0, :n].astype(int), five[1, :n]), rng) for n in (49, 50)]
+    assert found[0] is None and found[1] is not None
+    data = LogitDistortion(slope=1.0).sample(300, rng=0)
+    report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
+    assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
+    # Ten copies of one row are 45 pairs, each of weight 1/9.
+    curve = corp_decomposition(data.y_true, data.y_prob).recalibrate(data.y_prob)
+    square, variance = (data.y_true - curve) ** 2, curve * (1 - curve)
+    z = 5 * square.sum() / np.sqrt(5 / 9 * (variance**2).sum())
+    assert report["dependence"].numbers["z"] == pytest.approx(z)
+    assert report.advice.startswith("Say which rows belong together") and report.light != "good"
+    assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
+
+
+def test_both_sides_of_a_match_and_noisy_copies_are_told(subtests: pytest.Subtests) -> None:
+    for seed, digits in enumerate((2, 3, 15)):
+        rng = np.random.default_rng([8, seed])
+        p = rng.beta(2, 2, 300).round(digits)
+        y, order = (rng.random(300) < p) * 1, rng.permutation(600)
+        both = np.r_[y, 1 - y][order], np.r_[p, 1 - p][order]
+        with subtests.test(digits=digits):
+            found = dependence_of(rows_of(*both), rng)
+            assert found is not None and "mirror image" in found.sentence and not found.numbers
+            one_sided = np.r_[both[0], 1], np.r_[both[1], 0.3]  # one row without its image
+            assert "mirror" not in str(dependence_of(rows_of(*one_sided), rng))
+    noisy = np.clip(np.tile(p, 2) + rng.normal(0, 1e-9, 600), 0, 1)
+    found = dependence_of(rows_of(np.tile(y, 2)[order], noisy[order]), rng)
+    assert found is not None and "same prediction" in found.sentence
+    coin = np.arange(100) % 2  # a constant .5, right half of the time, is its own image
+    assert dependence_of(rows_of(rng.permutation(coin), np.full(100, 0.5)), rng) is None
+    report, inverted = (audit(one, both[1], settings=QUICK) for one in (both[0], 1 - both[0]))
+    assert report.headline.endswith("rows look dependent, and then more would be missed.")
+    assert report.light == "caution" and inverted.light == "bad"
+    assert inverted.headline.endswith("check the data first.") and not inverted.findings
+
+
+def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[Any, Any, Any]:
+    """Draw labels whose logits are `by` above the predictions at first, and as much below later."""
+    rng, days = np.random.default_rng([6, seed]), np.arange(n) // 10
+    score = rng.normal(0, 1.5, n)
+    true = expit(score + shift + np.where(np.arange(n) < n / 2, by, -by))
+    date = np.datetime64("2024-01-01") + days.astype("timedelta64[D]")
+    return (rng.random(n) < true) * 1, expit(score), date
+
+
+@pytest.mark.long
+def test_an_error_that_changes_over_time_is_found() -> None:
+    y, p, date = drifting(0, 0.6)
+    report = audit(y, p, time=date, settings=QUICK)
+    assert {"error changes", "no evidence"} <= report.codes and report.light == "bad"
+    assert report.headline.startswith("The error changes over time. On average: no evidence")
+    assert "rows agree" not in report.codes and "what has changed" in report.advice
+    assert report.times is not None and report.times.columns["first"][0] == "2024-01-01"
+    gap = report.times.columns["gap"]
+    assert gap[0] < -0.05 < 0.05 < gap[-1]
+    numbers = report["time"].numbers  # power of level and slope in each block but one
+    df, far = 2 * len(gap) - 2, len(y) * numbers["smallest"] ** 2 / (p * (1 - p)).mean()
+    assert df > 2 and ncx2.sf(chi2.isf(QUICK.alpha, df), df, far) == pytest.approx(0.9)
+    assert "Time" in report.to_html()
+    # The order of rows, and how a time is written, change nothing.
+    order = np.random.default_rng(0).permutation(len(y))
+    for time in (date.astype(str), date.astype("datetime64[s]").astype(float), date.tolist()):
+        again = audit(y[order], p[order], time=np.array(time)[order], settings=QUICK)
+        assert again["time"].numbers == pytest.approx(report["time"].numbers)
+    # An error that is the same all along is no change, and neither is chance.
+    for shift in (0.0, 1.0):
+        found = [times_p_value(*drifting(seed, 0.0, shift, 1000)) for seed in range(100)]
+        assert np.mean(np.array(found) <= 0.05) < 0.12
+    made = clustered_rows.DESIGNS["random effect, 60 x 20"](np.random.default_rng(1))
+    by_row, by_cluster = (
+        times_p_value(made.y_true, made.y_prob, made.cluster, names)
+        for names in (None, made.cluster)
+    )
+    assert by_row < by_cluster
+
+
+def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
+    """Return the p-value of the test over blocks of time."""
+    rows = with_time(rows_of(y, p, cluster=cluster), y, time)
+    found = times_of(rows, 1, 1.0, QUICK, np.random.default_rng(0))
+    assert found is not None
+    return found[1].numbers["p_value"]
+
+
+def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
+    y, p = [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4]
+    bad = {
+        "missing": (["2024-01-01", None, "2024-01-02", "2024-01-03"], r"time\[1\] is missing"),
+        "not a date": (
+            ["2024-01-01", "2024-13-01", "2024-01-02", "x"],
+            r"time\[1\] = '2024-13-01'",
+        ),
+        "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is no number"),
+        "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is no number"),
+        "one": ([2020] * 4, "'2020' in all rows"),
+        "short": ([1, 2], r"shape \(2,\); it needs one value for each of 4 rows"),
+    }
+    for case, (time, message) in bad.items():
+        with subtests.test(case=case), pytest.raises(ValueError, match=message):
+            audit(y, p, time=time, settings=QUICK)

@@ -1,0 +1,290 @@
+"""The pages of an audit: complete on their own, escaped, whole or absent, fit for a browser."""
+
+import html.parser
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from calibkit.fakes import LogitDistortion
+from calibkit.results import write_whole
+from calibkit_audit.auditing import AuditReport, AuditSettings, audit
+from calibkit_audit.auditing.settings import LIGHTS
+from tests.audit_cases import make
+from tests.drawn import find
+
+QUICK = AuditSettings(n_draws=99, n_resamples=50)
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(2)'>",
+    "$\\frac{1}{0}$ & | `x` [a](javascript:alert(3))\n# head\x1b[31m",
+]
+VOID = {"meta", "img", "br"}
+
+
+def report_of(**options: Any) -> AuditReport:
+    """Audit an over-confident model with three classes."""
+    case = make("over-confident", 3, 400, 1)
+    return audit(case.y_true, case.y_prob, settings=QUICK, **options)
+
+
+@pytest.fixture(scope="module")
+def hostile() -> AuditReport:
+    """Audit with names that try to become markup."""
+    groups = np.array(HOSTILE)[np.arange(400) % 3]
+    return report_of(class_names=HOSTILE, title=HOSTILE[0], groups=groups)
+
+
+class Page(html.parser.HTMLParser):
+    """What a page consists of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of every element of this kind."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(hostile: AuditReport) -> Page:
+    """Parse the page of the hostile report."""
+    return Page(hostile.to_html())
+
+
+@pytest.mark.slow
+def test_the_page_is_well_formed(page: Page) -> None:
+    assert page.open == []
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("title")) == 1
+    assert len(page.all("h1")) == 1
+    assert len(page.all("h2")) == 5
+    names = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.long
+def test_nothing_runs_and_nothing_is_fetched(page: Page, hostile: AuditReport) -> None:
+    tags = {name for name, _ in page.tags}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "form", "a", "base"}
+    for name, attributes in page.tags:
+        assert not [a for a in attributes if a.startswith("on") or a in ("href", "srcset")], name
+    for image in page.all("img"):
+        assert (image["src"] or "").startswith("data:image/svg+xml;base64,")
+    assert "url(" not in hostile.to_html()
+    assert "@import" not in hostile.to_html()
+    policies = [a for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert "default-src 'none'" in (policies[0]["content"] or "")
+
+
+@pytest.mark.slow
+def test_names_from_outside_stay_text(page: Page) -> None:
+    words = "".join(page.words)
+    assert HOSTILE[0] in words and HOSTILE[1] in words and "\x1b" not in words
+
+
+@pytest.mark.slow
+def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> None:
+    images = page.all("img")
+    assert len(images) == len(hostile.figures()) == 5
+    for image in images:
+        assert len(image["alt"] or "") > 40
+    assert len(page.all("figcaption")) == len(images)
+    for events in (0, 30):  # a benefit needs events
+        drawn = audit(np.arange(60) < events, np.linspace(0.1, 0.9, 60), costs=(1, 9)).figures()
+        assert ("benefit" in drawn) == (events > 0)
+
+
+@pytest.mark.slow
+def test_lights_have_symbol_and_word(page: Page, hostile: AuditReport) -> None:
+    words = "".join(page.words)
+    for answer in hostile.answers:
+        assert f"{LIGHTS[answer.light][0]} {answer.verdict}" in words
+    assert len({light.symbol for light in LIGHTS.values()}) == len(LIGHTS)
+
+
+def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) -> None:
+    panel = Page(hostile._repr_html_())
+    assert panel.open == []
+    assert not panel.all("img") + panel.all("script") + panel.all("style")
+    assert hostile.headline in "".join(panel.words)
+
+
+def test_markdown_is_escaped(hostile: AuditReport) -> None:
+    text = hostile.to_markdown()
+    assert not re.search(r"(?<!\\)<", text)
+    assert "[a](javascript" not in text
+    assert text.count("\n# ") == 0  # the title is the only heading of this rank
+    assert "\x1b" not in text
+    for line in text.splitlines():
+        if line.startswith("| class"):
+            assert len(re.findall(r"(?<!\\)\|", line)) == 9
+
+
+@pytest.mark.long
+def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None:
+    before = plt.get_fignums()
+    assert report_of().to_html() == report_of().to_html()
+    assert plt.get_fignums() == before
+
+
+@pytest.mark.long
+def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> None:
+    fake = LogitDistortion(slope=0.5)
+    sample = fake.sample(2000, rng=3)
+    found = audit(sample.y_true, sample.y_prob, settings=QUICK)
+    across, up = found.evidence.fitted_map() or ((), ())
+    (line,) = find(found.figures()["reliability"].axes[0], "map")
+    np.testing.assert_array_equal(line.get_data(), (across, up))
+    table = found.evidence.band.table
+    inside = np.digitize(sample.y_prob, table.edges[1:-1])
+    of_bins = np.abs(table.frequency[inside] - fake.true_map(sample.y_prob)).mean()
+    of_map = np.abs(np.interp(sample.y_prob, across, up) - fake.true_map(sample.y_prob)).mean()
+    assert of_map < 0.5 * of_bins
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "digits", "events"), [(200, 9, 200), (3000, 1, 3000), (400, 9, 5), (21_000, 9, 21_000)]
+)
+def test_a_map_that_would_say_nothing_is_not_drawn(n: int, digits: int, events: int) -> None:
+    """Too few rows, too few different predictions, hardly an event, too many rows."""
+    sample = LogitDistortion(slope=1.0).sample(n, rng=0)
+    prob = np.round(sample.y_prob, digits)
+    label = np.where(np.cumsum(sample.y_true) <= events, sample.y_true, 0)
+    assert audit(label, prob, settings=QUICK).evidence.fitted_map() is None
+
+
+@pytest.mark.slow
+def test_figures_show_which_bins_are_outside_and_which_repair_is_chosen(
+    hostile: AuditReport,
+) -> None:
+    figures, band, repairs = hostile.figures(), hostile.evidence.band, hostile.repairs
+    drawn = [line for line in figures["gaps"].axes[0].get_lines() if line.get_gid()]
+    inside = [line for line in drawn if line.get_gid() == "within chance"]
+    seen = band.table.occupied
+    assert sum(len(line.get_xdata()) for line in drawn) == seen.sum()
+    assert sum(len(line.get_xdata()) for line in inside) == (seen & ~band.outside).sum()
+    lines = figures["repairs"].axes[0].get_lines()
+    (chosen,) = [line.get_xdata()[0] for line in lines if line.get_gid() == "chosen"]
+    assert chosen == repairs.gain[repairs.chosen]
+
+
+@pytest.mark.long
+def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
+    """Warnings are errors here, and an SVG with a control character is not valid."""
+    case = make("over-confident", 2, 600, 0)
+    names = ["bell\x07", "中文", "plain"] * 200
+    report = audit(case.y_true, case.y_prob, groups=names, settings=QUICK)
+    assert report.groups is not None
+    assert sorted(report.groups.group) == sorted(["bell\\x07", "中文", "plain"])
+    axes = report.figures()["groups"].axes[0]
+    shown = {label.get_text() for label in axes.get_yticklabels()}
+    assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
+    page = report.to_html()
+    assert "\x07" not in page
+    assert "中文" in page
+
+
+@pytest.mark.slow
+def test_many_groups_still_fit() -> None:
+    case = make("calibrated", 2, 2000, 2)
+    groups = [f"group number {i % 80} with a rather long name" for i in range(2000)]
+    report = audit(case.y_true, case.y_prob, groups=groups, settings=QUICK)
+    assert report.groups is not None
+    assert len(report.groups.group) == 80
+    labels = report.figures()["groups"].axes[0].get_yticklabels()
+    assert len(labels) == 30
+    assert max(len(label.get_text()) for label in labels) <= 28
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [(".", "is a folder"), ("nowhere/r.html", "does not exist"), (os.devnull, "device or a pipe")],
+)
+def test_a_bad_place_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=words):
+        write_whole(place, "x")
+
+
+@pytest.mark.long
+def test_numbers_do_not_need_matplotlib() -> None:
+    code = """
+import sys
+for name in ("matplotlib", "pandas", "pyarrow"):
+    sys.modules[name] = None
+import numpy as np
+from calibkit_audit.auditing import audit
+p = np.linspace(.02, .98, 300)
+report = audit(np.random.default_rng(0).random(300) < p, p)
+report.text(), report.to_markdown(), report.to_dict(), report._repr_html_()
+assert "torch" not in sys.modules
+try:
+    report.figures()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "pip install matplotlib" in done.stdout
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_opens_and_prints(
+    browser: Any, hostile: AuditReport, tmp_path: Path, scheme: str
+) -> None:
+    path = hostile.save(tmp_path / "report.html")
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 400, "height": 800})
+    opened, messages, requests = context.new_page(), [], []
+    opened.on("console", lambda message: messages.append(message.text))
+    opened.on("pageerror", lambda error: messages.append(str(error)))
+    opened.on("dialog", lambda dialog: messages.append(dialog.message))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto(path.as_uri(), wait_until="load")
+    assert messages == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 400
+    for image in opened.locator("img").all():
+        assert image.evaluate("image => image.complete && image.naturalWidth > 0")
+    printed = opened.pdf(format="A4", print_background=True)
+    assert printed.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
+    context.close()
+
+
+@pytest.mark.slow
+def test_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
+    text = hostile.to_html()
+    assert not re.search(r"\d %", text.partition("<body>")[2])
+    assert "90&nbsp;%" in text
+    assert not any(line.lstrip().startswith("%") for line in hostile.text().splitlines())
+    assert "\xa0" not in hostile.text()

@@ -1,0 +1,373 @@
+"""Reading predictions for an audit, and auditing rows that are not kept."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import calibkit as ck
+from book.experiments import clustered_rows
+from calibkit.fakes import LogitDistortion
+from calibkit.significance.clusters import clusters_of, mean_interval
+from calibkit_audit.auditing import AuditSettings, audit, compare
+from calibkit_audit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
+from calibkit_audit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
+from calibkit_audit.counts import PredictionFileError
+from calibkit_audit.counts.columns import columns_of
+from tests.audit_cases import in_blocks, predictions
+from tests.helpers import class_data
+
+QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        'site,p_cat,what,p_dog\nnorth,.9,cat,.1\n"so,uth",.2,dog,.8\n7,.5,cat,.5\n',
+        encoding="utf-8",
+    )
+    rows = read_predictions(path, label="what", prob="p_*", group="site")
+    assert rows.y_true.tolist() == [0, 1, 0]
+    assert rows.scores.tolist() == [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
+    assert rows.groups is not None
+    assert rows.groups.tolist() == ["north", "so,uth", "7"]
+    assert rows.class_names == ("cat", "dog")
+    assert rows.arguments["class_names"] == ("cat", "dog")
+
+
+def test_groups_in_numbers_from_parquet(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pa.table({"y": [1, 0], "p": [0.5, 0.2], "g": [2.0, 10.5]}), path)
+    rows = read_predictions(path, label="y", prob="p", group="g")
+    assert rows.groups is not None
+    assert rows.groups.tolist() == ["2", "10.5"]
+
+
+def test_logits_may_be_any_finite_number(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("y,a,b\n1,-3.5,4\n0,1e3,0\n", encoding="utf-8")
+    rows = read_predictions(path, label="y", prob=["a", "b"], logits=True)
+    assert rows.scores.tolist() == [[-3.5, 4], [1000, 0]]
+    assert "logits" in rows.arguments
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "words"),
+    [
+        ("1,-3.5,inf", {"prob": ["a", "b"], "logits": True}, "not a finite logit"),
+        ("1,-3.5,nan", {"prob": ["a", "b"], "logits": True}, "no value in column 'b', row 1"),
+        ("1,.5,", {"prob": "a", "group": "b"}, "no value in column 'b', row 1"),
+    ],
+)
+def test_a_bad_value_is_named(
+    tmp_path: Path, row: str, options: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"y,a,b\n{row}\n0,.1,.2\n", encoding="utf-8")
+    with pytest.raises(PredictionFileError, match=words):
+        read_predictions(path, label="y", **options)
+
+
+def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, y=np.tile([0, 1], 50_000), p=np.full(100_000, 0.5))
+    assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
+    with pytest.raises(TooLarge):
+        read_predictions(path, label="y", prob="p", limit=1_000_000)
+
+
+def test_a_stream_is_left_where_the_limit_is_passed() -> None:
+    seen = []
+
+    def blocks() -> Any:
+        for k in range(1000):
+            seen.append(k)
+            yield predictions(np.zeros(1000, int), np.zeros(1000))
+
+    with pytest.raises(TooLarge):
+        keep(blocks(), 100_000)
+    assert len(seen) == 7
+
+
+# --- rows that are not kept ----------------------------------------------------------------------
+
+
+def test_a_file_that_fits_into_the_sample_is_audited_as_usual() -> None:
+    data = LogitDistortion(slope=0.6).sample(1500, rng=2)
+    rows = predictions(data.y_true, data.y_prob)
+    report = audit_stream(in_blocks(rows, 400), settings=QUICK)
+    direct = audit(data.y_true, data.y_prob, settings=QUICK)
+    assert report.text() == direct.text()
+
+
+def test_the_sample_is_random_fair_and_in_order() -> None:
+    keeper = Sample(500, seed=3)
+    for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
+        keeper.add(block)
+    place = keeper.rows().scores
+    assert len(place) == len(np.unique(place)) == 500
+    assert (np.diff(place) > 0).all()
+    assert abs(place.mean() - 0.5) < 4 / np.sqrt(12 * 500)
+    assert abs((place < 0.1).sum() - 50) < 4 * np.sqrt(45)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("slope", "offset", "verdict", "direction"),
+    [
+        (1.0, 0.0, "no evidence", "no direction"),
+        (0.8, 0.0, "miscalibrated", "over-confident"),
+        (1.25, 0.0, "miscalibrated", "under-confident"),
+        (1.0, -0.2, "miscalibrated", "over-forecast"),
+        (1.0, 0.2, "miscalibrated", "under-forecast"),
+    ],
+)
+def test_verdicts_of_all_rows(slope: float, offset: float, verdict: str, direction: str) -> None:
+    rng = np.random.default_rng(5)
+    logits = rng.normal(0, 1.5, 60_000)
+    label = rng.random(60_000) < 1 / (1 + np.exp(-(slope * logits + offset)))
+    rows = predictions(label.astype(int), logits, logits=True)
+    report = audit_stream(in_blocks(rows, 10_000), settings=QUICK, sample=3000)
+    assert report.n == 60_000
+    assert report.verdicts["calibration"] == verdict
+    assert report.verdicts["direction"] == direction
+    assert report.verdicts["data"] == "enough data"
+    assert report.verdicts["alignment"] == "aligned"
+    assert "60,000 predictions" in report["calibration"].sentence
+    for topic in ("alignment", "costs", "repair"):
+        assert "Random sample of 3,000 rows" in report[topic].sentence
+    assert "60,000" in report.text()
+    assert any("All 60,000 rows" in note for note in report.notes)
+
+
+@pytest.mark.long
+def test_a_calibrated_stream_is_rarely_accused() -> None:
+    """At 2 % and conservative tests, 3 or more of 40 have a probability below 5 %."""
+    accused = 0
+    for seed in range(40):
+        rng = np.random.default_rng([8, seed])
+        prob = rng.beta(1, 4, 4000)
+        rows = predictions((rng.random(4000) < prob).astype(int), prob)
+        report = audit_stream([rows], settings=QUICK, sample=200)
+        accused += report.verdicts["calibration"] == "miscalibrated"
+    assert accused <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", [None, "top-label", "class-wise", 1])
+def test_classes(view: Any) -> None:
+    label, prob = class_data(20_000, n_classes=3)
+    rows = predictions(label, prob, class_names=("cat", "dog", "<b>owl"))
+    report = audit_stream(in_blocks(rows, 7000), view=view, settings=QUICK, sample=2000)
+    assert report.verdicts["calibration"] == "miscalibrated"
+    assert report.n == 20_000
+    words = {None: "top-label", "top-label": "top-label", "class-wise": "class ", 1: "class dog"}
+    assert words[view] in report["calibration"].sentence
+    rng = np.random.default_rng(5)  # where nothing is found, the first class is shown
+    right = (rng.random((3000, 1)) > prob[:3000].cumsum(axis=1)[:, :2]).sum(axis=1)
+    rows = predictions(right, prob[:3000], class_names=("cat", "dog", "<b>owl"))
+    report = audit_stream([rows], view=view, settings=QUICK, sample=500)
+    assert "miscalibrated" not in report.codes
+    wanted = "class cat" if view == "class-wise" else words[view]
+    assert f"({wanted})" in report["direction"].sentence
+    if view == "class-wise":  # the p-value is that of the class that speaks loudest
+        assert report["calibration"].numbers["p_value"] < 0.6
+
+
+def test_shuffled_labels_are_seen_in_the_sample() -> None:
+    rng = np.random.default_rng(1)
+    prob = rng.beta(0.5, 0.5, 30_000)
+    label = rng.permutation((rng.random(30_000) < prob).astype(int))
+    report = audit_stream([predictions(label, prob)], settings=QUICK, sample=2000)
+    assert report.verdicts["alignment"] == "not aligned"
+    assert "do not belong together" in report.headline
+
+
+def test_bad_streams() -> None:
+    with pytest.raises(ValueError, match="no rows"):
+        audit_stream([], settings=QUICK)
+    with pytest.raises(ValueError, match="inside a cell"):
+        audit_stream(
+            in_blocks(predictions(np.arange(500) % 2, np.full(500, 0.5)), 100),
+            settings=AuditSettings(n_draws=99, n_resamples=50, repairs=(), bins=11),
+            sample=100,
+        )
+
+
+def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, y=np.tile([0, 1], 10), p=np.full(20, 0.5))
+    columns = columns_of("y", "p")
+    files = [(str(path), columns)]
+    assert sum(block.n for block in rows_of_files(files, progress=True)) == 20
+    assert "reading" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [1, 2])
+def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.beta(2, 2, 9000)
+    label = (rng.random(9000) < prob).astype(int)
+    gone = np.flatnonzero(label == 1)[[5, 700, 2000]]
+    prob[gone] = 0.0
+    scores = prob if columns == 1 else np.column_stack([1 - prob, prob])
+    report = audit_stream(in_blocks(predictions(label, scores), 700), settings=QUICK, sample=2000)
+    kept = audit(label, prob, settings=QUICK)
+    assert report["impossible"].numbers["rows"] == kept["impossible"].numbers["rows"] == 3
+    named = ", ".join(f"{row:,}" for row in sorted(gone.tolist()))
+    assert f"3 rows say 0 and the event happened (rows {named}, counted" in (
+        report["impossible"].sentence
+    )
+    assert report.verdicts["calibration"] == kept.verdicts["calibration"] == "no evidence"
+    assert (report.n, report["data"].numbers["n"]) == (9000, 8997)
+
+
+@pytest.mark.long
+def test_a_stream_by_cluster_says_what_memory_says() -> None:
+    """Levels of all rows are those of Cox's test by cluster; a scored pair's intervals the same."""
+    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
+    off = clustered_rows.shifted(made.y_prob, 0.8)
+    names, label = np.char.add("team ", made.cluster.astype(str)), made.y_true
+    rows = predictions(label, off, cluster=names)
+    report = audit_stream(in_blocks(rows, 400), sample=500)
+    cox = ck.cox_test(label, off, cluster=names)
+    numbers = report["calibration"].numbers
+    assert numbers["p_value"] == pytest.approx(cox.p_value, rel=0.02)
+    assert "300 clusters are independent" in report.promise and report.n == 1500
+    half = report["data"].numbers["half_width"]
+    pseudo = mean_interval((label - off)[np.newaxis], 0.9, clusters_of(names, 1500))
+    assert half == pytest.approx(float(pseudo[1][0] - pseudo[0][0]) / 2, rel=0.02)
+    both = predictions(label, np.column_stack([off, made.y_prob]), cluster=names)
+    streamed = compare_stream(in_blocks(both, 400), ["off", "right"], sample=500)
+    kept = compare_rows(both, ["off", "right"])
+    for part in ("low", "high"):
+        assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
+    same = np.full(1500, label.mean() + 0.02)  # has no slope, also to rounding
+    found = audit_stream(in_blocks(predictions(label, same, cluster=names), 400), sample=500)
+    cox = ck.cox_test(label, same, cluster=names)
+    assert found["calibration"].numbers["p_value"] == pytest.approx(cox.p_value)
+    # A sample that has one row of every cluster is one of independent rows.
+    assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
+    each = np.arange(1500).astype(str)
+    for same, message in ((np.full(1500, "a"), "one name, 'a', in all"), (each, "each of 1,500")):
+        for sample in (500, 1500):
+            with pytest.raises(ValueError, match=message):
+                audit_stream(in_blocks(predictions(label, off, cluster=same), 400), sample=sample)
+
+
+# --- true class, predicted class, confidence -----------------------------------------------------
+
+NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibex", "jay"])
+
+
+def ten_classes(temperature: float, n: int = 2500, seed: int = 1) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 1.5, (n, 10))
+    label = (rng.random((n, 1)) > softmax(scores, axis=1).cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return label, softmax(scores * temperature, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 0.5])
+def test_a_confidence_is_audited_as_the_top_label_view_of_the_table(temperature: float) -> None:
+    label, prob = ten_classes(temperature)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    table = audit(label, prob, view="top-label", class_names=NAMES, settings=QUICK)
+    found = audit(NAMES[label], top, predicted=NAMES[guess], settings=QUICK)
+    assert found.verdicts == table.verdicts
+    assert (found.n_classes, found.class_names, found.view) == (10, tuple(NAMES), "top-label")
+    for topic, name in (("alignment", "accuracy"), ("alignment", "majority"), ("direction", "gap")):
+        assert found[topic].numbers[name] == pytest.approx(table[topic].numbers[name])
+    assert found["calibration"].numbers["error"] == table["calibration"].numbers["error"]
+    for words in ("positive class", "inverted", "2 classes", "false alarm"):
+        assert words not in found.text()
+    rows = predictions(label, top, predicted=guess, class_names=tuple(NAMES))
+    streamed = audit_stream(in_blocks(rows, 600), settings=QUICK, sample=2000)
+    kept = ("calibration", "direction", "data")
+    assert {t: streamed.verdicts[t] for t in kept} == {t: table.verdicts[t] for t in kept}
+    assert "positive class" not in streamed.text() and streamed.n_classes == 10
+
+
+def test_labels_of_other_rows_are_found_from_confidences() -> None:
+    label, prob = ten_classes(1.0)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    other = np.random.default_rng(0).permutation(label)
+    for truth, cause in (
+        (other, "shuffled"),
+        (np.roll(label, 1), "shifted by one"),
+        ((label + 1) % 10, "off by one class"),
+    ):
+        sentence = audit(NAMES[truth], top, predicted=NAMES[guess], settings=QUICK)["alignment"]
+        assert sentence.verdict == "not aligned" and cause in sentence.sentence
+
+
+def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
+    label, prob = ten_classes(2.0)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    models = {"bold": top, "mild": top**2}
+    found = compare(NAMES[label], models, predicted=NAMES[guess])
+    right = compare((label == guess).astype(int), models)
+    assert (found.view, found.n_classes) == ("top-label", 10)
+    assert found.difference.tolist() == right.difference.tolist()
+    with pytest.raises(ValueError, match="one view"):
+        compare(label, models, predicted=guess, view="class-wise")
+
+
+@pytest.mark.slow
+def test_a_few_saturated_rows_are_a_note() -> None:
+    """A softmax in single precision says 1 at last; a tree that says 1 is another matter."""
+    rng = np.random.default_rng(0)
+    prob = rng.uniform(0.3, 1 - 1e-7, 20_000)
+    right = rng.random(20_000) < prob
+    prob[::2000], right[::2000] = 1.0, False
+    report = audit(right, prob, predicted=True, settings=QUICK)
+    assert report.headline == "No evidence of miscalibration." and report.light == "good"
+    assert report.findings[0].light == "caution"
+    assert "10 rows say 1 and the predicted class was wrong" in report.findings[0].sentence
+    assert "tree" not in report.findings[0].sentence
+    coarse = audit(right, np.round(prob, 1), predicted=True, settings=QUICK)
+    assert coarse.light == "bad" and "tree" in coarse.findings[0].sentence
+
+
+# --- a table with names -------------------------------------------------------------------------
+
+
+def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> None:
+    pd = pytest.importorskip("pandas")
+    label, prob = ten_classes(1.0, 400)
+    frame = pd.DataFrame(prob, columns=[f"p_{name}" for name in NAMES])
+    guess, top = NAMES[prob.argmax(axis=1)], prob.max(axis=1)
+    frame = frame.assign(what=NAMES[label], first=label == 0, said=guess, sure=top, site=label % 2)
+    o: dict[str, Any] = {"settings": QUICK}
+    direct = {
+        "one": (audit(label == 0, prob[:, 0], groups=label % 2, **o), "first", "p_ant", "groups"),
+        "classes": (audit(label, prob, class_names=NAMES, **o), "what", "p_*", ""),
+        "words": (audit(NAMES[label], prob, class_names=NAMES, **o), "what", "p_*", ""),
+        "confidence": (audit(NAMES[label], top, predicted=guess, **o), "what", "sure", "predicted"),
+    }
+    for name, (wanted, labels, chosen, more) in direct.items():
+        named = {"groups": {"groups": "site"}, "predicted": {"predicted": "said"}}.get(more, {})
+        for table in (frame, dict(frame)):
+            with subtests.test(name, table=type(table).__name__):
+                assert audit(table, label=labels, prob=chosen, **named, **o).text() == wanted.text()
+    for options, words in (
+        ({"prob": ["p_ant", "p_bee"]}, "several audits"),
+        ({"prob": "none"}, "'none' is not there"),
+        ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
+        ({"prob": "p_ant", "sample_weight": top[1:]}, "need shape"),
+    ):
+        with subtests.test(words), pytest.raises(ValueError, match=words):
+            audit(frame, label="first", **options)
+    with pytest.raises(ValueError, match="name columns of one table"):
+        audit(label, label="first", prob="p_ant")
+    with pytest.raises(ValueError, match="'emu' is none of class_names"):
+        audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
+    with pytest.raises(ValueError, match="sum to 1 within 0.1 as probabilities do"):
+        audit(label % 4, logits=np.round(softmax(np.log(prob[:, :4]), axis=1), 1))

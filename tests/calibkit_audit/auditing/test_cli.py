@@ -1,0 +1,572 @@
+"""The command `calibkit`: what it prints, writes and returns, and what it refuses."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calibkit.fakes import LogitDistortion
+from calibkit_audit import cli, doctor
+from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit
+from calibkit_audit.auditing.settings import CODES
+from calibkit_audit.cli import main
+from calibkit_audit.counts import csv_files
+from tests.helpers import class_data, each_case
+from tests.paths import ROOT
+
+USUAL = ("--label", "y", "--prob", "p")
+PAIR = ("--label", "y", "--prob", "bold,fair")
+ANIMALS = np.array(["cat", "dog", "owl"])
+
+
+class Said(NamedTuple):
+    """Exit code, and what was printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Run:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: str) -> Said:
+        capsys.readouterr()
+        return Said(main(list(words)), *capsys.readouterr())
+
+    return command
+
+
+def findings(said: Said) -> str:
+    """Return what was printed, without where it comes from."""
+    assert said.code == 0 and not said.err
+    return said.out.partition("\ndate: ")[0]
+
+
+def csv(path: str, head: str, *columns: Any) -> str:
+    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    Path(path).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def log(slope: float = 1.0, path: str = "log.csv") -> str:
+    """Write 400 labels with probabilities whose logits were stretched by 1 / slope."""
+    data = LogitDistortion(slope=slope).sample(400, rng=1)
+    return csv(path, "y,p", data.y_true, data.y_prob)
+
+
+def two_models() -> str:
+    """Write a bold model and a fair one, and a group."""
+    rng = np.random.default_rng(5)
+    true = rng.beta(0.8, 1.2, 1500)
+    y = (rng.random(1500) < true).astype(int)
+    site = np.where(np.arange(1500) % 2, "g1", "g0")
+    return csv("log.csv", "y,bold,fair,site", y, expit(2 * logit(true)), true, site)
+
+
+def read(path: str) -> Any:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+# --- audit ---------------------------------------------------------------------------------------
+
+
+def test_an_audit_is_printed(run: Run) -> None:
+    said = run("audit", log(0.4), *USUAL)
+    assert said.code == 0 and said.err == ""
+    assert "Miscalibrated beyond chance: over-confident" in said.out
+    assert "log.csv: y by p: 400 predictions" in said.out
+    for number in range(1, 7):
+        assert re.search(rf"^{number}\. .*\?$", said.out, re.MULTILINE), number
+    assert run("audit", "log.csv", *USUAL).out == said.out  # the same seed, the same words
+
+
+def test_a_file_with_semicolons_and_decimal_commas(run: Run) -> None:
+    text = Path(log(0.4)).read_text(encoding="utf-8")
+    Path("other.csv").write_text(text.replace(",", ";").replace(".", ","), encoding="utf-8")
+    dialect = ("--delimiter", ";", "--decimal", ",")
+    first = run("audit", "log.csv", *USUAL, "--title", "log")
+    again = run("audit", "other.csv", *dialect, *USUAL, "--title", "log")
+    assert findings(again) == findings(first)
+    wrong = run("audit", "other.csv", *USUAL)
+    assert wrong.code == 2 and "--delimiter ';'" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("command", "prob", "condition", "code"),
+    [
+        ("audit", "bold", "miscalibrated", 1),
+        ("audit", "bold", "no evidence, costly, over-confident", 1),
+        ("audit", "bold", "under-confident", 0),
+        ("audit", "fair", "miscalibrated", 0),
+        ("audit", "fair", "no evidence", 1),
+        ("compare", "bold,fair", "worse log loss", 0),
+        ("compare", "bold,fair", "worse cost, better log loss", 1),
+        ("compare", "fair,bold", "worse log loss", 1),
+        ("compare", "fair,bold", "not separated", 0),
+    ],
+)
+def test_conditions_for_a_pipeline(
+    run: Run, command: str, prob: str, condition: str, code: int
+) -> None:
+    chosen = ("--label", "y", "--prob", prob, "--fail-if", condition, "--quiet")
+    said = run(command, two_models(), *chosen)
+    assert (said.code, said.out) == (code, "")
+    assert ("condition met" in said.err) == bool(code)
+
+
+def test_impossible_statements_are_a_condition(run: Run) -> None:
+    lines = Path(log()).read_text(encoding="utf-8").splitlines()
+    row = next(row for row, line in enumerate(lines) if line.startswith("1,"))
+    condition = ("--fail-if", "impossible statements")
+    assert run("audit", "log.csv", *USUAL, *condition).code == 0
+    Path("log.csv").write_text("\n".join([*lines[:row], "1,0", *lines[row + 1 :], ""]), "utf-8")
+    said = run("audit", "log.csv", *USUAL, *condition)
+    assert said.code == 1
+    assert f"1 row says 0 and the event happened (row {row - 1}," in " ".join(said.out.split())
+    assert run("audit", "log.csv", *USUAL, "--fail-if", "miscalibrated").code == 0
+
+
+@pytest.mark.slow
+def test_pages_are_written(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    pages = ("--html", "r.html", "--markdown", "r.md", "--json", "r.json", "--quiet")
+    assert run("audit", log(0.4), *USUAL, *pages) == (0, "", "")
+    assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html")
+    assert Path("r.md").read_text(encoding="utf-8").startswith("# ")
+    assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json", "r.md"]
+    stored, printed = read("r.json"), json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out)
+    digest = hashlib.sha256(Path("log.csv").read_bytes()).hexdigest()
+    for found in (stored, printed):
+        source = found.pop("source")
+        assert source["file"] == f"log.csv, SHA-256 {digest}"
+        assert (source["label"], source["predictions"]) == ("y", "p")
+        assert source["command"].startswith("calibkit audit log.csv --label y")
+        assert source["command"].endswith("--seed 0")
+    assert printed == stored
+    for page in ("r.html", "r.md"):
+        text = Path(page).read_text(encoding="utf-8").replace("\\", "")
+        assert all(word in text for word in (digest, "calibkit audit log.csv", "200 events"))
+
+
+def test_words_costs_groups_and_a_title(run: Run) -> None:
+    data = LogitDistortion(slope=0.5).sample(400, rng=1)
+    words = np.array(["no", "yes"])[data.y_true.astype(int)]
+    csv("log.csv", "y,p,site", words, data.y_prob, ["a", "b"] * 200)
+    more = ("--positive", "yes", "--costs", "1:20", "--group", "site", "--title", "Ward 7")
+    said = run("audit", "log.csv", *USUAL, *more)
+    assert said.code == 0
+    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["top-label", "class-wise", "1"])
+def test_one_column_per_class(run: Run, view: str) -> None:
+    label, prob = class_data(600)
+    csv("log.csv", "what,p_cat,p_dog,p_owl", ANIMALS[label], *prob.T)
+    listed = [word for name in ANIMALS for word in ("--prob", f"p_{name}")]
+    named = ("--label", "what", *listed, "--classes", "cat, dog,owl")
+    listed_by_name = run("audit", "log.csv", *named, "--view", view, "--title", "x")
+    by_pattern = run(
+        "audit", "log.csv", "--label", "what", "--prob", "p_*", "--view", view, "--title", "x"
+    )
+    assert findings(listed_by_name) == findings(by_pattern)
+
+
+def test_logits(run: Run) -> None:
+    rng = np.random.default_rng(0)
+    logits = rng.normal(0, 2, 500)
+    np.savez("log.npz", y=(rng.random(500) < expit(0.4 * logits)).astype(int), z=logits)
+    said = run("audit", "log.npz", "--label", "y", "--logits", "z")
+    assert said.code == 0 and "over-confident" in said.out
+
+
+def test_several_files_are_one_log(run: Run) -> None:
+    whole = Path(log(0.4)).read_text(encoding="utf-8").splitlines()
+    Path("a.csv").write_text("\n".join(whole[:150]), encoding="utf-8")
+    Path("b.csv").write_text("\n".join([whole[0], *whole[150:]]), encoding="utf-8")
+    one = run("audit", "log.csv", *USUAL, "--title", "x")
+    several = run("audit", "a.csv", "b.csv", *USUAL, "--title", "x")
+    assert findings(several) == findings(one)
+    assert all(f"\nfile {k}: {n}.csv, SHA-256" in several.out for k, n in ((1, "a"), (2, "b")))
+
+
+@pytest.mark.long
+def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    prob = rng.random(130_000)
+    np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
+    shared, quick = cli._shared, AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    monkeypatch.setattr(cli, "_shared", lambda options: shared(options) | {"settings": quick})
+    said = run("audit", "log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast")
+    assert said.code == 1
+    assert "counting them in a stream" in said.err
+    assert "130,000 predictions" in said.out
+    assert "Random sample of 100,000 rows" in said.out
+    whole = findings(run("audit", "log.npz", *USUAL, "--large"))
+    assert whole == said.out.partition("\ndate: ")[0]
+
+
+def test_a_predicted_class_with_its_confidence(run: Run) -> None:
+    label, prob = class_data(300)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    np.savez("log.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top)
+    chosen = ("--label", "true", "--prob", "sure", "--predicted", "said")
+    found = json.loads(run("audit", "log.npz", *chosen, "--json", "-").out)
+    direct = audit(ANIMALS[label], top, predicted=ANIMALS[guess]).to_dict()
+    for name in ("headline", "answers", "n_classes", "class_names", "view"):
+        assert found[name] == direct[name], name
+    np.savez("two.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top, other=top**2)
+    both = ("--label", "true", "--prob", "sure,other", "--predicted", "said")
+    for more in ((), ("--large",)):
+        found = json.loads(run("compare", "two.npz", *both, *more, "--json", "-").out)
+        assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
+    several = run("audit", "two.npz", *both)
+    assert several.code == 2 and "several audits" in several.err
+    refused = run("audit", "log.npz", *chosen, "--positive", "cat")
+    assert refused.code == 2 and "no positive label" in refused.err
+
+
+# --- compare -------------------------------------------------------------------------------------
+
+
+def test_a_comparison_is_printed(run: Run) -> None:
+    more = ("--costs", "1:9", "--group", "site")
+    said = run("compare", two_models(), *PAIR, *more)
+    assert said.code == 0 and said.err == ""
+    for text in (
+        "log.csv: y by bold,fair: 1,500 predictions",
+        "fair is better than bold: by",
+        "in cost per prediction",
+        "2 groups",
+    ):
+        assert text in said.out
+    twice = ("--label", "y", "--prob", "bold", "--prob", "fair")
+    titled = (*more, "--title", "x")
+    again = findings(run("compare", "log.csv", *twice, *titled))
+    assert again == findings(run("compare", "log.csv", *PAIR, *titled))
+
+
+def test_a_stream_says_the_same_scores(run: Run, subtests: pytest.Subtests) -> None:
+    two_models()
+
+    def scores(*more: str) -> dict[str, float]:
+        said = run("compare", "log.csv", *PAIR, *more, "--json", "r.json", "--quiet")
+        assert (said.code, said.out) == (0, "")
+        assert ("counting them in a stream" in said.err) == ("--memory-limit" in more)
+        return {row["measure"]: row["value"] for row in read("r.json")["differences"]}
+
+    whole = scores()
+    for more in (("--large",), ("--memory-limit", "0")):
+        with subtests.test(" ".join(more)):
+            assert scores(*more) == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize("more", [(), ("--large",)])
+def test_classes_in_another_order_are_matched_by_name(run: Run, more: tuple[str, ...]) -> None:
+    label, prob = class_data(400)
+    order = [2, 0, 1]
+    head = ["what", *(f"a_{n}" for n in ANIMALS), *(f"b_{n}" for n in ANIMALS[order])]
+    csv("animals.csv", ",".join(head), ANIMALS[label], *prob.T, *prob.T[order])
+    said = run("compare", "animals.csv", "--label", "what", "--prob", "a_*,b_*", *more)
+    assert said.code == 0 and said.out.count("equal") >= 3
+    assert "a and b" in said.out or "b and a" in said.out
+    assert "better" not in said.out and "worse" not in said.out
+
+
+# --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------
+
+
+FOLDER = "names no file in a folder"
+REFUSED: dict[str, tuple[str, str]] = {
+    "no label": ("audit log.csv --prob p", "--label is missing. The columns .* 'y', 'p'"),
+    "no prob": ("audit log.csv --label y", "--prob is missing"),
+    "unknown column": ("audit log.csv --label z --prob p", "column 'z' is not there"),
+    "no file": ("audit none.csv USUAL", "there is no such file"),
+    "no kind": ("audit log.txt USUAL", "the name must end in"),
+    "both": ("audit log.csv USUAL --logits p", "not both"),
+    "unknown code": ("audit log.csv USUAL --fail-if bad", "'bad' is no code; codes: aligned"),
+    "empty code": ("audit log.csv USUAL --fail-if ,", "names no code"),
+    "costs": ("audit log.csv USUAL --costs 1-20", "not of the form FP:FN"),
+    "negative costs": ("audit log.csv USUAL --costs 1:-2", "costs"),
+    "view": ("audit log.csv USUAL --view sideways", "does not exist"),
+    "bins": ("audit log.csv USUAL --bins 0", "bins"),
+    "html in no folder": ("audit log.csv USUAL --html no/r.html", FOLDER),
+    "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
+    "html nowhere": ("audit log.csv USUAL --html=", FOLDER),
+    "markdown on -": ("audit log.csv USUAL --markdown=-", FOLDER),
+    "a device": (f"audit log.csv USUAL --markdown {os.devnull}", FOLDER),
+    "one file for two": ("audit log.csv USUAL --markdown r --json ./r", "named for two reports"),
+    "the same twice": ("audit log.csv ./log.csv USUAL", "its rows would count twice"),
+    "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
+    "too many bins": ("audit log.csv USUAL --bins 1000000", "bins must be at most 1,000"),
+    "bins off the grid": ("audit log.csv USUAL --bins 11 --large", "must divide 25,200"),
+    "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
+    "classes of one": ("audit log.csv USUAL --classes a,b", "one different name per column"),
+    "positive never": ("audit log.csv USUAL --positive yes", "'yes' never occurs"),
+    "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
+    "groups are scores": ("audit log.csv USUAL --group p", "'p' is the labels'"),
+    "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
+    "missing values": ("audit gaps.csv USUAL", "no value in column 'p', rows 2, 5"),
+    "not a number": ("audit log.csv USUAL --bins many", "invalid int value"),
+    "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
+    "no file at all": ("audit", "required"),
+    "no command": ("", "required"),
+    "one model": ("compare log.csv USUAL", "two or more different models"),
+    "one model twice": ("compare log.csv --label y --prob p,p", "two or more different models"),
+    "no models": ("compare log.csv --label y", "--prob is missing"),
+    "code of an audit": ("compare zero.csv PAIR --fail-if miscalibrated", "is no code"),
+    "no event for models": ("compare zero.csv PAIR", "y = 1 never occurs"),
+}
+
+
+@each_case("what", REFUSED)
+def test_wrong_use_is_refused_in_a_sentence(run: Run, what: str) -> None:
+    command, words = REFUSED[what]
+    log()
+    for name, text in {
+        "log.txt": "y,p\n",
+        "zero.csv": "y,p,bold,fair\n0,.1,.1,.2\n0,.3,.3,.2\n",
+        "gaps.csv": "y,p\n1,.5\n0,\n1,.4\n,.3\n0,\n",
+    }.items():
+        Path(name).write_text(text, encoding="utf-8")
+    before = {path: Path(path).read_bytes() for path in os.listdir()}
+    usual = command.replace("USUAL", " ".join(USUAL)).replace("PAIR", " ".join(PAIR))
+    said = run(*usual.split())
+    assert (said.code, said.out) == (2, "")
+    assert re.search(words, said.err), said.err
+    assert "Traceback" not in said.err
+    assert {path: Path(path).read_bytes() for path in os.listdir()} == before
+
+
+@pytest.mark.slow
+def test_names_from_outside_stay_text(run: Run) -> None:
+    evil = "<script>alert(1)</script>\x1b[2J"
+    label, prob = class_data(300, n_classes=2)
+    csv("log.csv", f"y,p_{evil},p_b", np.array([evil, "b"])[label], *prob.T)
+    more = ("--markdown", "r.md", "--title", evil, "--view", "0")
+    said = run("audit", "log.csv", "--label", "y", "--prob", "p_*", *more)
+    assert said.code == 0, said.err
+    assert "\x1b" not in said.out + said.err
+    assert "<script>" not in Path("r.md").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log()
+    Path("r.json").write_text("old", encoding="utf-8")
+
+    def fail(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(Path, "replace", fail)
+    said = run("audit", "log.csv", *USUAL, "--json", "r.json")
+    assert said.code == 2 and "no space left" in said.err
+    assert Path("r.json").read_text(encoding="utf-8") == "old"
+    assert sorted(os.listdir()) == ["log.csv", "r.json"]
+
+
+INTERRUPTED = """
+import sys
+
+class AsNumpyLoads:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, AsNumpyLoads())
+from calibkit_audit.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_an_interruption_of_the_first_second_is_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "calibkit: interrupted\n")
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (MemoryError, 2)])
+def test_interruption_and_lack_of_memory(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], code: int
+) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "audit", fail)
+    said = run("audit", log(), *USUAL)
+    assert said.code == code and "calibkit: " in said.err
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.npz"])
+def test_a_flipped_bit_is_bad_input_and_no_verdict(run: Run, name: str) -> None:
+    """Wherever the bit is: the file is read to the end, or one sentence names it."""
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 2, 500), rng.random(500).round(6)
+    if name.endswith(".npz"):
+        np.savez_compressed(name, y=y, p=p)
+    else:
+        text = Path(csv("log.csv", "y,p", y, p)).read_bytes()
+        Path(name).write_bytes(gzip.compress(text, mtime=0))
+    whole = Path(name).read_bytes()
+    for place in rng.integers(0, len(whole), 40):
+        broken = bytearray(whole)
+        broken[place] ^= 1 << int(rng.integers(8))
+        Path(name).write_bytes(broken)
+        code, _, err = run("audit", name, *USUAL, "--quiet")
+        assert code in (0, 2), place
+        assert (len(err.splitlines()) == 1 and name in err) == (code == 2), (place, err)
+
+
+# --- a monitor ------------------------------------------------------------------------------------
+
+
+def day(name: str, shift: float, seed: int, rows: int = 800) -> str:
+    """Write predictions of one day; their logits are said `shift` too low."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows)
+    words = np.where(rng.random(rows) < truth, "yes", "no")
+    return csv(name, "y,p", words, expit(logit(truth) - shift))
+
+
+WATCH = (*USUAL, "--positive", "yes", "--state", "s.json", "--model", "may")
+
+
+def test_a_monitor_looks_at_each_day_once_and_remembers(run: Run, subtests) -> None:
+    day("monday.csv", 0, 0), day("tuesday.csv", 0.8, 1), day("wednesday.csv", 0, 2)
+    first = run("monitor", "monday.csv", *WATCH)
+    assert (first.code, first.err) == (0, "") and first.out.startswith("No alarm (may, 800 ")
+    kept = Path("s.json").read_bytes()
+    for options, words in (
+        (("monday.csv",), "its rows have counted already, as 'monday.csv'"),
+        (("tuesday.csv", "--model", "june"), "model='may', not 'june'"),
+        (("tuesday.csv", "--alpha", "0.01"), "alpha=0.05, not 0.01"),
+        (("none.csv",), "no such file"),
+        (("tuesday.csv", "--json", "s.json"), "named for two"),
+    ):
+        with subtests.test(words):
+            said = run("monitor", options[0], *WATCH, *options[1:])
+            assert (said.code, said.out) == (2, "") and words in said.err
+            assert Path("s.json").read_bytes() == kept
+    Path("none.csv").write_text("y,p\nno,.1\nno,.2\n")  # no event today; none is misspelt
+    assert run("monitor", "none.csv", *WATCH, "--quiet") == (0, "", "")
+    found = json.loads(run("monitor", "tuesday.csv", *WATCH, "--json", "-").out)
+    assert 802 < found["alarm"] < 1602 and found["n"] == 1602
+    later = run("monitor", "wednesday.csv", *WATCH)
+    assert later.code == 1 and f"Alarm at row {found['alarm']:,}" in later.out
+
+
+def test_a_monitor_reads_blocks_logits_and_classes(run: Run, monkeypatch) -> None:
+    day("d.csv", 0.3, 0, rows=3000)
+    table = np.genfromtxt("d.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    csv("z.csv", "y,p", table["y"], logit(table["p"]))
+    csv("k.csv", "y,p_no,p_yes", table["y"], 1 - table["p"], table["p"])
+    kinds = ("d.csv", *WATCH[:4]), ("z.csv", "--label", "y", "--logits", "p"), ("k.csv",)
+    more = ("--positive", "yes"), ("--positive", "yes"), ("--label", "y", "--prob", "p_*")
+    found = []
+    for (path, *columns), options in zip(kinds, more, strict=True):
+        state = ("--state", f"{path}.json", "--json", "-", "--model", "m")
+        view = ("--view", "1") if path == "k.csv" else ()
+        monkeypatch.setattr(csv_files, "_VALUES", 1000)
+        found.append(json.loads(run("monitor", path, *columns, *options, *state, *view).out))
+    for other in found[1:]:
+        assert other == pytest.approx(found[0])
+
+
+# --- help, doctor, the program itself -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [("audit", [code for codes in CODES.values() for code in codes]),
+     ("compare", COMPARISON_CODES),
+     ("monitor", ["no alarm", "an alarm, now or before"])],
+)  # fmt: skip
+def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[str]) -> None:
+    text = " ".join(run(command, "--help").out.split()).replace("- ", "-")
+    assert "exit codes: 0 " in text
+    assert [code for code in codes if code not in text] == []
+
+
+def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = run("doctor")
+    assert said.code == 0
+    assert "All is well." in said.out and "0.252525, as it must be" in said.out
+    monkeypatch.setattr(doctor, "installed_version", lambda name: "" if name == "scipy" else "9")
+    monkeypatch.setattr(doctor, "CHECKS", {})
+    said = run("doctor")
+    assert said.code == 2
+    assert "✗ scipy missing; run: pip install scipy" in " ".join(said.out.split())
+
+
+def program(command: list[Any], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    return subprocess.run(
+        command, capture_output=True, check=False, env=environment, timeout=1200, **options
+    )
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell's pipe")
+@pytest.mark.parametrize(("option", "code"), [("", 0), ("--fail-if miscalibrated", 1)])
+def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
+    tmp_path: Path, option: str, code: int
+) -> None:
+    path = log(0.4, str(tmp_path / "log.csv"))
+    command = f"{sys.executable} -m calibkit audit {path} --label y --prob p {option} | true"
+    done = program(["bash", "-o", "pipefail", "-c", command], cwd=tmp_path)
+    assert (b"condition met" in done.stderr) == bool(code)
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name == "nt", reason="needs a locale and names of bytes")
+def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
+    """A name that is not UTF-8 is read, and a sign that cannot be shown is not the unknown one."""
+    name = b"log\xff.csv"
+    log(0.4, os.fsdecode(tmp_path) + "/" + os.fsdecode(name))
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    command = [os.fsencode(sys.executable), b"-m", b"calibkit", b"audit", name]
+    words = (b"--label", b"y", b"--prob", b"p", b"--json", b"r.json")
+    done = program([*command, *words], cwd=tmp_path, env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    assert b"x Miscalibrated beyond chance" in done.stdout
+    assert b"? costs unknown" in done.stdout
+    assert read(str(tmp_path / "r.json"))["title"] == "log\ufffd.csv: y by p"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name == "nt", reason="needs a limit of memory and sparse files")
+def test_a_hole_of_ten_gigabytes_fits_into_little_memory(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "hole.csv"
+    path.write_text("y,p\n1,.5\n0,.25\n", encoding="utf-8")
+    with path.open("r+b") as file:
+        file.truncate(10 * 2**30)
+    limit = 4 * 2**30
+    done = program(
+        [sys.executable, "-m", "calibkit_audit", "audit", str(path), *USUAL],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 2
+    assert b"hole.csv" in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -1,0 +1,64 @@
+"""Mean and weak calibration and net benefit, as an audit and a comparison say them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from calibkit.decisions import decision_curve, net_benefit
+from calibkit.significance import calibration_slope, observed_expected_ratio
+from calibkit_audit import audit, compare
+from tests.helpers import binary_data, class_data
+
+Y, P = binary_data(400)
+
+
+@pytest.mark.long
+def test_an_audit_says_them(subtests) -> None:
+    cluster = np.arange(400) // 4
+    report = audit(Y, P, costs=(1, 4), cluster=cluster, n_draws=99)
+    how = {"level": 0.9, "cluster": cluster}
+    slope = calibration_slope(Y, P, **how)
+    last = [float(report.weak.columns[name][-1]) for name in ("value", "low", "high")]
+    assert last == [slope.value, slope.low, slope.high]
+    benefit = net_benefit(Y, P, threshold=0.2, **how)
+    assert report["costs"].numbers["net_benefit"] == benefit.value
+    said = f"{benefit.value:.4f} (90 % interval {benefit.low:.4f} to {benefit.high:.4f})"
+    text = " ".join(report.text().split())
+    for words in (f"slope {slope.value:.3f}", "Net benefit: right treatments", said):
+        for page in (text, report.to_html().replace("&nbsp;", " ")):
+            with subtests.test(words):
+                assert words in page
+    found = json.loads(report.to_json())
+    assert found["weak calibration"][0]["quantity"] == "O/E"
+    assert found["net benefit"][0]["net benefit"] == benefit.value
+    drawn = {line.get_label(): line for line in report.figures()["benefit"].axes[0].get_lines()}
+    assert np.allclose(drawn["as it is"].get_ydata(), decision_curve(Y, P).net_benefit, atol=1e-12)
+
+
+def test_a_comparison_says_them() -> None:
+    found = compare(Y, {"old": P, "new": P**1.3}, costs=(1, 4))
+    new = list(found.weak.columns["model"]).index("new")
+    assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
+    assert found.benefit is not None
+    apart = found.benefit.columns["above old"]
+    assert apart[0] == 0 and apart[1] == pytest.approx(
+        net_benefit(Y, P**1.3, threshold=0.2) - net_benefit(Y, P, threshold=0.2), abs=1e-12
+    )
+    assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
+
+
+def test_where_there_is_none_the_reason_is_said() -> None:
+    labels, prob = class_data(200)
+    report = audit(labels, prob, n_draws=99)
+    assert report.benefit is None and "Net benefit" not in report.tables
+    assert report.weak.columns["model"][0] == "top-label"
+    for free in ((0, 1), (1, 0)):  # the threshold is 0, or 1, which has no odds
+        assert audit(Y, P, costs=free, n_draws=99).benefit is None
+        assert compare(Y, {"a": P, "b": P**2}, costs=free).benefit is None
+    sure = audit([0, 1] * 30, [0.0, 0.9] * 30, n_draws=99)
+    assert np.isnan(sure.weak.columns["value"]).all()
+    assert "nor slope, for the event always happened" in " ".join(sure.text().split())
+    nobody = " ".join(audit(Y, P, costs=(999, 1), n_draws=99).text().split())
+    assert "too few rows decide for an interval" in nobody
+    assert "nan" not in nobody

@@ -1,0 +1,405 @@
+"""Models compared on the same rows: numbers by hand, coverage, words, pages, hostile input."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+
+import calibkit as ck
+from calibkit.corp import corp_decomposition
+from calibkit.decisions import policy_cost
+from calibkit_audit.auditing import COMPARISON_CODES, Comparison, audit, compare
+from calibkit_audit.auditing.differences import Sums, change
+from calibkit_audit.auditing.large import compare_stream
+from calibkit_audit.auditing.predictions import Predictions
+from tests.audit_cases import in_blocks, predictions
+from tests.helpers import binary_data, class_data, each_case
+
+
+def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
+    rng = np.random.default_rng(5)
+    true = rng.beta(0.8, 1.2, n)
+    y = (rng.random(n) < true).astype(np.int64)
+    return y, {"bold": expit(slope * logit(true)), "fair": true}
+
+
+def blocks(y: Any, models: dict[str, Any]) -> list[Predictions]:
+    return in_blocks(predictions(y, np.column_stack(list(models.values()))), 700)
+
+
+def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, Any]:
+    model = model or found.models[1]
+    (place,) = np.flatnonzero((found.measure == measure) & (found.model == model))
+    return {name: column[place] for name, column in found._columns().items()}
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def test_values_are_those_of_the_single_measures() -> None:
+    y, models = two()
+    found = compare(y, models, costs=(1, 9))
+    for key, prob in zip(("first", "value"), models.values(), strict=True):
+        parts = corp_decomposition(y, prob)
+        wanted = {
+            "cost": policy_cost(y, prob, costs=(1, 9)).value,
+            "log loss": float(ck.log_loss(y, prob)),
+            "Brier score": float(ck.brier_score(y, prob)),
+            "miscalibration": parts.miscalibration,
+            "discrimination": parts.discrimination,
+            "calibration error": float(ck.expected_calibration_error(y, prob)),
+        }
+        for measure, value in wanted.items():
+            assert row(found, measure)[key] == pytest.approx(value, abs=1e-12), measure
+    assert np.allclose(found.difference, found.value - found.first, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("view", [None, "class-wise", "top-label", 1])
+def test_many_classes(view: Any) -> None:
+    y, prob = class_data(500)
+    other = prob**2 / (prob**2).sum(axis=1, keepdims=True)
+    found = compare(y, {"a": prob, "b": other}, view=view)
+    assert row(found, "Brier score")["value"] == pytest.approx(float(ck.brier_score(y, other)))
+    error = ck.expected_calibration_error(y, other, view=view or "class-wise")
+    assert row(found, "calibration error")["value"] == pytest.approx(float(error), abs=1e-12)
+    if view in (None, "class-wise"):  # the parts of all classes make up the score
+        sums = row(found, "miscalibration")["value"] - row(found, "discrimination")["value"]
+        share = np.bincount(y) / len(y)
+        assert sums + (share * (1 - share)).sum() == pytest.approx(float(ck.brier_score(y, other)))
+
+
+def test_a_model_against_itself_is_equal_in_everything() -> None:
+    y, prob = binary_data(300)
+    found = compare(y, {"a": prob, "again": prob.copy()}, costs=(1, 5))
+    assert set(found.verdict.tolist()) == {"equal"}
+    assert found.codes == {"not separated"}
+    assert "equal" in found.headline
+
+
+def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
+    y, models = two()
+    found = compare(y, models)
+    assert row(found, "discrimination")["verdict"] == "equal"
+    assert row(found, "miscalibration")["verdict"] == "better"
+    assert found.headline.startswith("fair is better than bold: by ")
+    assert "fair is better calibrated." in found.headline
+    assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
+
+
+@each_case(
+    ("measure", "low", "high", "verdict"),
+    [
+        ("log loss", -0.2, -0.1, "better"),
+        ("log loss", 0.1, 0.2, "worse"),
+        ("log loss", -0.1, 0.2, "not separated"),
+        ("log loss", -0.2, 0.0, "not separated"),
+        ("log loss", 0.0, 0.2, "not separated"),
+        ("log loss", np.nan, np.nan, "not separated"),
+        ("discrimination", 0.1, 0.2, "better"),
+        ("discrimination", -0.2, -0.1, "worse"),
+        ("discrimination", -0.2, 0.1, "not separated"),
+    ],
+)
+def test_an_interval_that_holds_zero_separates_nothing(
+    measure: str, low: float, high: float, verdict: str
+) -> None:
+    assert change(measure, 0.5, 0.6, (low, high)).verdict == verdict
+
+
+def test_intervals_in_groups_pay_for_all_groups() -> None:
+    y, models = two(1500)
+    groups = np.arange(1500) % 3
+    found = compare(y, models, groups=groups)
+    assert found.groups is not None
+    table = found.groups.columns
+    inside = groups == 0
+    apart = losses(y, models["fair"])[inside] - losses(y, models["bold"])[inside]
+    half = stats.t.ppf(1 - 0.05 / 3 / 2, 499) * apart.std(ddof=1) / np.sqrt(500)
+    (place,) = np.flatnonzero((table["group"] == "0") & (table["measure"] == "log loss"))
+    assert table["high"][place] - table["low"][place] == pytest.approx(2 * half)
+
+
+def losses(y: Any, p: Any) -> Any:
+    return -np.log(np.where(y == 1, p, 1 - p))
+
+
+def test_where_there_is_no_interval_none_is_printed() -> None:
+    y, models = two(300)
+    sure = np.where(np.arange(300) == np.flatnonzero(y)[0], 0.0, models["fair"])
+    said = compare(y, models | {"sure": sure}).text()
+    assert "no interval" in said and "nan to nan" not in said
+
+
+def test_models_that_are_equally_good_are_not_separated() -> None:
+    y, models = two(1500)
+    shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)
+    near = {side: expit(logit(models["fair"]) + way * shift) for side, way in (("a", 1), ("b", -1))}
+    found = compare(y, near)
+    assert "cannot separate b from a" in found.headline
+    for measure in ("log loss", "Brier score"):
+        one = row(found, measure)
+        assert one["verdict"] == "not separated" and one["low"] < 0 < one["high"]
+        assert one["low"] < one["difference"] < one["high"]
+
+
+@pytest.mark.long
+def test_codes_pay_for_all_measures_and_models() -> None:
+    """Of equal models some measure is separated more often than the level says; a code is not."""
+    alone = together = 0
+    for seed in range(60):
+        rng = np.random.default_rng([5, seed])
+        true, noise = rng.normal(size=400), rng.normal(0, 0.5, (3, 400))
+        y = (rng.random(400) < expit(true)).astype(np.int64)
+        models = dict(zip("abc", expit(true + noise), strict=True))
+        found = compare(y, models, costs=(1, 4), level=0.9, rng=seed)
+        said = np.isin(found.verdict, ["better", "worse"])
+        alone, together = alone + said.any(), together + (said & found.joint).any()
+        assert (found.codes == {"not separated"}) == (not (said & found.joint).any())
+        assert found.text().count("(taken alone)") == (said & ~found.joint).sum()
+    assert alone > 9 > together
+
+
+def test_all_together_is_the_law_of_the_largest_t() -> None:
+    """Of one difference the level; of three independent ones Sidak's; copies cost nothing."""
+    values = np.linalg.qr(np.random.default_rng(0).normal(size=(5000, 4)))[0][:, 1:].T
+    for apart, content in ((values[:1], 0.9), (values, 0.9 ** (1 / 3)), (values[[0, 0, 0]], 0.9)):
+        sums = Sums()
+        sums.add(np.array([2500, 2500]), [{"a": np.zeros(5000)}, *({"a": one} for one in apart)])
+        assert sums.together(0.9, np.random.default_rng(1)) == pytest.approx(content, abs=0.006)
+
+
+def test_rows_that_agree_are_told_beside_the_differences() -> None:
+    y, models = two(300)
+    often = {name: np.repeat(p, 5) for name, p in models.items()}
+    assert "Name the column" in compare(np.repeat(y, 5), often).text()
+    cluster = np.repeat(np.arange(300), 5)
+    told = [compare(y, models), compare(np.repeat(y, 5), often, cluster=cluster)]
+    assert [one.advice for one in told] == ["", ""]
+    for option, words in (("seed", "here it is rng=0"), ("n_bins", "bins=15")):
+        with pytest.raises(TypeError, match=words):
+            compare(y, models, **{option: 1})
+
+
+def test_neither_the_order_of_rows_nor_other_models_matter() -> None:
+    y, models = two(400)
+    order = np.random.default_rng(0).permutation(400)
+    one = compare(y, models)
+    turned = compare(y[order], {n: p[order] for n, p in models.items()})
+    more = compare(y, models | {"third": np.full(400, 0.4)})
+    assert np.array_equal(one.low, turned.low)
+    assert more.low[: len(one.low)] == pytest.approx(one.low, abs=1e-12)
+
+
+@pytest.mark.long
+def test_intervals_cover_known_differences() -> None:
+    """120 data sets of 1,000 rows: 95 % intervals of log loss, Brier score and cost."""
+    rng = np.random.default_rng(11)
+    grid = rng.beta(0.8, 1.2, 400_000)
+    said = expit(1.5 * logit(grid) + 0.2)
+
+    def expected(p: Any) -> Any:
+        act = p > 0.1
+        return np.array(
+            [
+                np.mean(act * (1 - grid) + 9 * ~act * grid),
+                -np.mean(grid * np.log(p) + (1 - grid) * np.log1p(-p)),
+                np.mean(grid * (1 - p) ** 2 + (1 - grid) * p**2),
+            ]
+        )
+
+    truth, hits, sets = expected(grid) - expected(said), np.zeros(3), 120
+    for one in range(sets):
+        true = rng.beta(0.8, 1.2, 1000)
+        y = (rng.random(1000) < true).astype(np.int64)
+        models = {"a": expit(1.5 * logit(true) + 0.2), "b": true}
+        found = compare(y, models, costs=(1, 9), rng=one, bins=5)
+        hits += (found.low[:3] <= truth) & (truth <= found.high[:3])
+    # 95 % of 120 are 114; fewer than 104 have a chance of about one in 5,000.
+    assert hits.min() >= 104, hits
+
+
+# --- impossible events, groups, costs -------------------------------------------------------
+
+
+def test_infinite_log_loss_is_said_and_decides() -> None:
+    y, models = two(400)
+    y[0], zero = 1, models["fair"] ** 1.1
+    zero[0] = 0.0
+    found = compare(y, {"fair": models["fair"], "zero": zero})
+    loss = row(found, "log loss")
+    assert np.isinf(loss["value"]) and np.isinf(loss["difference"]) and np.isnan(loss["low"])
+    assert loss["verdict"] == "worse"
+    assert "zero called impossible what happened: infinite log loss" in found.headline
+    assert np.isfinite(row(found, "Brier score")["low"])
+    both = compare(y, {"zero": zero, "too": zero**1.01})
+    assert row(both, "log loss")["verdict"] == "not separated"
+    assert "zero and too called impossible" in both.headline
+    other = models["fair"].copy()
+    other[np.flatnonzero(y == 1)[-1]] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apart = compare(y, {"zero": zero, "other": other})
+        pair = {"zero": zero, "other": other}
+        many = compare_stream(blocks(y, pair), list(pair), sample=200)
+    for one in (apart, many):
+        assert row(one, "log loss")["verdict"] == "not separated"
+    assert found.to_dict()["differences"][0]["value"] is None
+
+
+def test_groups_are_compared_each_or_refused() -> None:
+    y, models = two(1500)
+    groups = np.where(np.arange(1500) < 12, "few", np.where(np.arange(1500) % 2, "odd", "even"))
+    found = compare(y, models, groups=groups)
+    assert found.groups is not None
+    columns = found.groups._columns()
+    said = {
+        (g, m): v for g, m, v in zip(columns["group"], columns["measure"], columns["verdict"],
+                                     strict=True)
+    }  # fmt: skip
+    assert said["few", "log loss"] == "too few rows"
+    assert said["odd", "log loss"] == said["even", "log loss"] == "better"
+    assert "too few rows to tell: few" in found.groups.describe()
+    inside = groups == "odd"
+    alone = compare(y[inside], {n: p[inside] for n, p in models.items()})
+    place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
+    assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
+    # Student's interval, whose level pays for three groups.
+    apart = np.log(np.where(y == 1, models["bold"], 1 - models["bold"])[inside])
+    apart -= np.log(np.where(y == 1, models["fair"], 1 - models["fair"])[inside])
+    ends = stats.ttest_1samp(apart, 0).confidence_interval(1 - 0.05 / 3)
+    assert (columns["low"][place], columns["high"][place]) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize("events", [0, 9, 400])
+def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
+    y = (np.arange(400) < events).astype(np.int64)
+    rng = np.random.default_rng(1)
+    models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
+    found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2)
+    assert set(found.verdict.tolist()) <= {"not separated", "equal"}
+    assert "too few to compare b with a" in found.headline
+    if events:
+        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200)
+        assert set(many.verdict.tolist()) <= {"not separated", "equal"}
+
+
+def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
+    y, models = two(400)
+    near = models["fair"].copy()
+    near[y == 0] = np.where(np.arange((y == 0).sum()) < 9, 0.9, near[y == 0])
+    found = compare(y, {"a": models["fair"], "near": near}, costs=(1, 1))
+    assert row(found, "cost")["difference"] > 0
+    assert row(found, "cost")["verdict"] == row(found, "Brier score")["verdict"] == "not separated"
+
+
+def test_a_cost_needs_rows_decided_better_and_worse() -> None:
+    """Thirty false alarms less are no proof where a miss costs thirty."""
+    y = (np.arange(400) < 100).astype(np.int64)
+    first, other = np.where(y, 0.9, 0.02), np.where(y, 0.9, 0.02)
+    first[-30:] = 0.2
+    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400)
+    assert row(found, "cost")["difference"] == -30 / 400
+    assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
+    assert found.groups is not None and found.groups._columns()["verdict"][0] == "not separated"
+    cheap = compare(y, {"a": first, "b": other}, costs=(1, 5))
+    assert row(cheap, "cost")["verdict"] == "better"
+
+
+BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "one model": ({"a": [0.2, 0.3]}, {}, "two or more models"),
+    "no names": ([[0.2, 0.3], [0.4, 0.5]], {}, "must be a mapping"),
+    "one name": ({1: [0.2, 0.3], "1": [0.2, 0.3]}, {}, "the same name"),
+    "lengths": ({"a": [0.2, 0.3], "b": [0.2]}, {}, "model 'b': "),
+    "no probability": ({"a": [0.2, 0.3], "b": [0.2, 1.3]}, {}, "model 'b': y_prob"),
+    "shapes": ({"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}, {}, "model 'b' has shape"),
+    "level": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"level": 95}, "level"),
+    "costs": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"costs": (0, 0)}, "both costs are 0"),
+    "groups": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"groups": ["x"]}, "groups"),
+}
+
+
+@each_case("what", BAD)
+def test_bad_input_is_refused(what: str) -> None:
+    models, options, words = BAD[what]
+    with pytest.raises(ValueError, match=words):
+        compare([0, 1], models, **options)
+
+
+# --- pages ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_save_by_suffix(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    y, models = two(400)
+    evil = "<script>alert(1)</script>"
+    found = compare(y, models | {evil: models["bold"]}, costs=(1, 9), title=evil)
+    report = audit(y, models["bold"], settings=ck.auditing.AuditSettings(
+        n_draws=99, n_resamples=50, repairs=()))  # fmt: skip
+    for result in (found, report):
+        page = result.save(tmp_path / "x.HTML").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>") and "<script" not in page
+        assert page.count("<img") == len(result.figures())
+        assert json.loads(result.save(tmp_path / "x.json").read_text()) == result.to_dict()
+        assert "<script>" not in result.save(str(tmp_path / "x.md")).read_text(encoding="utf-8")
+        for name in ("x.pdf", "x", "x.html.gz"):
+            with pytest.raises(ValueError, match=r"must end in \.html, \.md or \.json"):
+                result.save(tmp_path / name)
+        with pytest.raises(ValueError, match="does not exist"):
+            result.save(tmp_path / "no" / "x.md")
+
+
+def test_a_private_report_stays_private(tmp_path: Path) -> None:
+    y, models = two(100)
+    path = tmp_path / "x.json"
+    path.write_text("old")
+    path.chmod(0o600)
+    compare(y, models).save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_text() != "old"
+
+
+def test_the_figures_show_all_models() -> None:
+    plot = pytest.importorskip("calibkit.plot")
+    y, models = two(400)
+    figures = compare(y, models, costs=(1, 9)).figures()
+    assert set(figures) == {"models", "costs"}
+    for name, gid in (("models", "model"), ("costs", "curve")):
+        (ax,) = figures[name].axes
+        drawn = [line.get_label() for line in ax.lines if line.get_gid() == gid]
+        assert drawn == ["bold", "fair"]
+        assert "bold" in plot.alt_text(figures[name])
+    table = ck.reliability_table(y, models["bold"])
+    assert len(plot.overlay(dict.fromkeys("abcde", table)).lines) >= 5
+    for n in (0, 6):
+        with pytest.raises(ValueError, match=f"{n} models; draw 1 to 5"):
+            plot.overlay(dict.fromkeys("abcdef"[:n], table))
+
+
+# --- in a stream ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
+    y, models = two(3000)
+    if n_classes == 3:
+        y, prob = class_data(3000)
+        models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
+    costs = 1 - np.eye(n_classes)
+    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000)
+    whole = compare(y, models, costs=costs)
+    assert found.n == 3000
+    for measure in ("cost", "log loss", "Brier score"):
+        one, other = row(found, measure), row(whole, measure)
+        assert one["joint"] == other["joint"]
+        for name in ("first", "value", "difference"):
+            assert one[name] == pytest.approx(other[name], abs=1e-12)
+        width = other["high"] - other["low"]
+        assert one["low"] == pytest.approx(other["low"], abs=0.15 * width + 1e-12)
+        assert one["high"] == pytest.approx(other["high"], abs=0.15 * width + 1e-12)
+    assert "random sample of 1,000 rows" in found.notes[0]

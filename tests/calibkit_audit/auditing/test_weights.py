@@ -1,0 +1,172 @@
+"""Weights in audit and compare: what a row stands for; and several targets in one run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import calibkit as ck
+from book.experiments import clustered_rows
+from calibkit.inputs import kish
+from calibkit_audit.auditing import audit, compare
+from calibkit_audit.auditing.redraws import joint_test
+from calibkit_audit.cli import main
+from tests.helpers import class_data
+
+QUICK: dict[str, Any] = {"n_draws": 199, "n_resamples": 50, "rng": 0}
+
+
+def drawn(n: int, seed: int = 0, shift: float = 0.0) -> tuple[Any, Any, Any, Any]:
+    """Return labels, predictions, weights that say nothing, and groups."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0, 1.5, n)
+    return (rng.random(n) < expit(z + shift)) * 1, expit(z), rng.lognormal(0, 1, n), z > 0
+
+
+def report(kind: str, i: Any, weight: Any) -> Any:
+    """Return a report of some rows with some weights."""
+    y, p, _, group = (one[i] for one in drawn(300, shift=0.5))
+    k, table = (one[i] for one in class_data(300, 4))
+    if kind == "models":
+        return compare(y, {"a": p, "b": expit(p)}, groups=group, sample_weight=weight)
+    o: dict[str, Any] = QUICK | {"sample_weight": weight}
+    if kind == "two":
+        return audit(y, p, groups=group, costs=(1, 4), **o)
+    if kind == "clusters":
+        return audit(y, p, cluster=(np.arange(300) // 4)[i], **o)
+    if kind == "classes":
+        return audit(k, table, **o)
+    return audit(k, table.max(axis=1), predicted=table.argmax(axis=1), **o)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["two", "clusters", "classes", "answers", "models"])
+def test_only_ratios_of_weights_count(kind: str) -> None:
+    """Equal weights are none, to the digit; rows of weight 0 are not there."""
+    rng, every = np.random.default_rng(1), np.arange(300)
+    weight, some = rng.lognormal(0, 1, 300), every % 4 < 3
+    plain, by_weight = report(kind, every, None).to_json(), report(kind, every, weight)
+    assert report(kind, every, np.full(300, 0.3)).to_json() == plain != by_weight.to_json()
+    assert report(kind, every, 1e7 * weight).text() == by_weight.text()
+    left = report(kind, some, weight[some])
+    assert report(kind, every, np.where(some, weight, 0)).text() == left.text()
+    worth = f"worth {kish(weight).sum():,.0f} "
+    assert worth in str(by_weight.notes) and (kind == "models" or worth in by_weight.text())
+
+
+def test_every_number_is_the_weighted_one() -> None:
+    y, p, w, group = drawn(600, 3, shift=0.7)
+    o: dict[str, Any] = QUICK | {"costs": (1, 4)}
+    found, inside = audit(y, p, groups=group, sample_weight=w, **o), group == 1
+    times = np.random.default_rng(0).integers(1, 4, 600)
+    one, other = audit(y, p, sample_weight=times, **o), audit(y.repeat(times), p.repeat(times), **o)
+    for name in ("cost", "promised", "ignoring"):
+        assert one["costs"].numbers[name] == pytest.approx(other["costs"].numbers[name]), name
+    assert one.weak.columns["value"] == pytest.approx(other.weak.columns["value"])
+    assert one.consequences.curve.area == pytest.approx(other.consequences.curve.area)
+    view, error = found.evidence.test.views[0], ck.expected_calibration_error(y, p, sample_weight=w)
+    assert view.mean_prob == pytest.approx(np.average(p, weights=w)) and view.events == y.sum()
+    assert view.frequency == pytest.approx(np.average(y, weights=w))
+    assert found["data"].numbers["effective_n"] == pytest.approx(w.sum() ** 2 / (w @ w))
+    assert found.evidence.error.value == pytest.approx(float(error))
+    assert found.repairs.before == pytest.approx(float(ck.log_loss(y, p, sample_weight=w)))
+    assert found.groups is not None
+    assert found.groups.gap[1] == pytest.approx(np.average((p - y)[inside], weights=w[inside]))
+    models = {"p": p, "q": np.clip(p + 0.1, 0, 1)}
+    apart = compare(y, models, sample_weight=w)
+    for name, measure in (("Brier score", ck.brier_score), ("log loss", ck.log_loss)):
+        wanted = [float(measure(y, each, sample_weight=w)) for each in models.values()]
+        place = apart.measure.tolist().index(name)
+        assert [apart.first[place], apart.value[place]] == pytest.approx(wanted), name
+
+
+@pytest.mark.slow
+def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
+    """All events and a tenth of the rest, or the reverse: weights answer for the population."""
+    accused = []
+    for seed in range(20):
+        y, p, _, _ = drawn(3000, seed)
+        for rare in (0, 1):
+            chosen = np.where(y == rare, 0.1, 1.0)
+            kept = np.random.default_rng(seed).random(3000) < chosen
+            for weight in (None, kish(1 / chosen[kept])):
+                table, rng = np.column_stack([1 - p, p])[kept], np.random.default_rng(seed)
+                test = joint_test(table, y[kept], (1,), n_draws=199, rng=rng, weight=weight)
+                accused.append(test.p_value <= 0.01)
+    error, left = [], 0
+    for seed in range(12):  # weights that stay with their rows: 1.8 times the error, and 10 bands
+        draw = clustered_rows.WEIGHTS["a twentieth of the others, rare events"]
+        made, rng = draw(np.random.default_rng([7, seed])), np.random.default_rng(seed)
+        o: dict[str, Any] = {"sample_weight": made.weight, "n_draws": 99, "rng": rng}
+        null = ck.null_level(ck.expected_calibration_error, made.y_true, made.y_prob, **o)
+        band = ck.consistency_band(made.y_true, made.y_prob, simultaneous=True, **o)
+        error.append((null.value, null.mean))
+        left += band.outside.any()
+    value, chance = np.mean(error, axis=0)
+    assert chance == pytest.approx(value, rel=0.25) and left <= 5
+    group, weight = np.arange(3000) % 2, np.where(y == 1, 1.0, 10.0)  # 1 * 10 with either label
+    found = audit(y, p, groups=group, sample_weight=weight, **QUICK).groups
+    expected = [np.sqrt(10 * (p * (1 - p))[group == g].sum()) for g in (0, 1)]
+    assert found.error == pytest.approx(expected / np.bincount(group, weight))
+    plain, by_weight = np.reshape(accused, (-1, 2)).sum(axis=0)
+    assert plain == 40 and by_weight <= 2
+    y, p = y[y == 1 - rare], p[y == 1 - rare]  # one label alone says nothing of a choice
+    assert audit(y, p, sample_weight=1 + p, **QUICK)["alignment"].verdict == "alignment unclear"
+
+
+def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
+    y, p, w, _ = drawn(50)
+    for weight, words in (
+        (np.where(w == w[3], -1, w), r"sample_weight\[3\] = -1.0 is no weight"),
+        (np.where(w == w[3], np.nan, w), r"sample_weight\[3\] = nan is no weight"),
+        (0 * w, "zero in every row"),
+        (w[1:], "50 rows need shape"),
+        (np.full(50, 1e307), "too near to what a float can hold.*pass sample_weight / sample_w"),
+    ):
+        for judge, models in ((audit, p), (compare, {"a": p, "b": p})):
+            with subtests.test(words), pytest.raises(ValueError, match=words):
+                judge(y, models, sample_weight=weight)
+    with pytest.raises(ValueError, match="test of time= has no weights"):
+        audit(y, p, time=np.arange(50), sample_weight=w)
+
+
+@pytest.mark.long
+def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    y, p, w, _ = drawn(300, 1, shift=1.5)
+    frame = pd.DataFrame({"y1": y, "p1": p, "y/2": p > 0.5, "p2": p, "w": w})
+    names: dict[str, Any] = {"label": ["y1", "y/2"], "prob": ["p1", "p2"]}
+    found: Any = audit(frame, **names, sample_weight="w", **QUICK)
+    alone = audit(frame, label="y/2", prob="p2", sample_weight="w", **QUICK)
+    assert found["y/2"].answers[2].sentence == alone.answers[2].sentence
+    assert [one.title for one in found.values()] == [f"Audit of predictions: {y}" for y in found]
+    for wrong in ({"prob": ["p1"]}, {"prob": "p1"}, {"label": ["y1", "y1"]}):
+        with pytest.raises(ValueError, match="several labels need as many predictions"):
+            audit(frame, **names | wrong)
+    log, page = tmp_path / "log.csv", tmp_path / "page.json"
+    frame.astype(float).to_csv(log, index=False)
+    words = ["audit", str(log), "--label", "y1,y/2", "--weight", "w", "--prob"]
+    assert main([*words, "p1,p2", "--json", str(page), "--fail-if", "miscalibrated"]) == 1
+    files = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json")}
+    assert sorted(files) == ["page-y%2F2.json", "page-y1.json"]
+    assert "worth" in capsys.readouterr().out and str(tmp_path) not in str(files)
+    assert main([*words, "p1,p2", "--json", "-"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [one["title"].partition(": ")[2] for one in both] == ["y1 by p1", "y/2 by p2"]
+    for more, said in (("p1", "several labels need"), ("p1,p2 --large", "a stream has no weights")):
+        assert main([*words, *more.split()]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_logits_and_other_names_for_predictions_are_answered(subtests: pytest.Subtests) -> None:
+    y, p, _, _ = drawn(20)
+    for measure in (ck.expected_calibration_error, ck.log_loss, ck.consistency_band, ck.cox_test):
+        for option in ("logits", "scores", "y_score", "probas", "y_pred"):
+            ours = "expit" if option == "logits" else "y_prob=p, after the labels"
+            with subtests.test(option=option), pytest.raises(TypeError, match=ours):
+                measure(y, **{option: p})  # type: ignore[operator]
+        with pytest.raises(ValueError, match="y_prob"):
+            measure(y)  # type: ignore[operator]

@@ -1,0 +1,172 @@
+"""The monitor: exact on small streams, the same for all batches, and its state survives."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from book.experiments import peeking
+from calibkit_audit import Monitor
+from tests.helpers import binary_data
+
+PROB = np.array([0.3, 0.9, 0.05, 0.5, 0.02, 0.7, 0.98, 0.4])
+TRUTH = np.array([0.5, 0.7, 0.3, 0.5, 0.1, 0.9, 0.6, 0.4])  # the gaps drift
+
+
+def wealth_by_the_rule(y: np.ndarray, p: np.ndarray) -> float:
+    """Follow the Notes row by row and bet by bet, in plain numbers."""
+    shifts, slopes = (0, 0.1, -0.1, 0.2, -0.2, 0.4, -0.4, 0.8, -0.8), (1, 0.5, 0.75, 4 / 3, 2)
+    bets = {(a, b): 0.0 for a, b in product(shifts, slopes) if (a, b) != (0, 1)}
+    stake = {(a, b): 1 / 128 if a and b != 1 else 1 / 16 for a, b in bets}
+    pocket = 1.0
+    for t, (label, prob) in enumerate(zip(y, p, strict=True), start=1):
+        said, middle = logit(prob), logit(p[:t]).mean()
+        left = 1 / (1 + np.log(1 + t))
+        for a, b in bets:
+            q = expit(said + a + (b - 1) * (said - middle))
+            paid = 1 + (q - prob) / (prob * (1 - prob)) * (label - prob)
+            bets[a, b] = (bets[a, b] + pocket - left) * paid
+        pocket = left
+    return float(pocket + sum(stake[bet] * wealth for bet, wealth in bets.items()))
+
+
+def chance(y: tuple[int, ...], truth: np.ndarray) -> float:
+    return float(np.where(y, truth, 1 - truth).prod())
+
+
+def every_stream(alpha: float) -> Iterator[tuple[tuple[int, ...], list[Any]]]:
+    """Yield each stream of labels with the evidence after each row."""
+    seen: dict[tuple[int, ...], tuple[Monitor, list[Any]]] = {(): (Monitor(alpha=alpha), [])}
+    for t, prob in enumerate(PROB):
+        for y, label in product(product((0, 1), repeat=t), (0, 1)):
+            monitor, past = deepcopy(seen[y][0]), seen[y][1]
+            seen[*y, label] = monitor, [*past, monitor.update([label], [prob])]
+    yield from ((y, past) for y, (_, past) in seen.items() if len(y) == len(PROB))
+
+
+@pytest.mark.long
+def test_the_wealth_is_that_of_the_rule_for_any_batches() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    y, off = rng.random(6000) < p, expit(logit(p) + 0.1)
+    for size in (1, 7, 300):
+        monitor = Monitor()
+        for start in range(0, 300, size):
+            part = slice(start, min(start + size, 300))
+            found = monitor.update(y[part], off[part])
+        assert found.e_value == pytest.approx(wealth_by_the_rule(y[:300], off[:300]), rel=1e-11)
+    alarm = Monitor().update(y, off).alarm  # later than the rows that are worked on at a time
+    assert alarm and alarm > 4096
+    before, at = (wealth_by_the_rule(y[:n], off[:n]) for n in (alarm - 1, alarm))
+    assert before < 20 <= at
+    seen, once = Monitor().update(y, p), 2 * 1.96 * np.sqrt(((y - p) ** 2).sum()) / len(p)
+    assert seen.low < 0 < seen.high and 1.5 * once < seen.high - seen.low < 2.2 * once
+
+
+def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None:
+    """The wealth has mean 1; alarms, and gaps outside, stay below alpha."""
+    alpha, mean, alarms, missed = 0.9, 0.0, 0.0, 0.0
+    so_far = np.cumsum(TRUTH - PROB) / np.arange(1, len(PROB) + 1)
+    for y, seen in every_stream(alpha):
+        mean += chance(y, PROB) * seen[-1].e_value
+        alarms += chance(y, PROB) * (seen[-1].alarm is not None)
+        out = [not one.low <= d <= one.high for one, d in zip(seen, so_far, strict=True)]
+        missed += chance(y, TRUTH) * any(out)
+        assert (seen[-1].alarm is not None) == (seen[-1].p_value <= alpha)
+    assert mean == pytest.approx(1, abs=1e-12)
+    assert 0.02 < alarms <= alpha
+    assert missed <= alpha
+
+
+@pytest.mark.long
+def test_the_test_cries_wolf_and_the_monitor_finds_what_is_wrong() -> None:
+    calm, wrong = (peeking.alarms(40, 5, shift=shift) for shift in (0, 0.4))
+    share = {test: np.isfinite(rows).mean() for test, rows in calm.items()}
+    assert share["monitor"] <= 0.05 < 0.25 < share["test, every day"] <= share["test, every row"]
+    assert np.isfinite(wrong["monitor"]).all() and np.median(wrong["monitor"]) < 600
+
+
+def test_a_contradicted_certainty_is_an_alarm_and_a_kept_one_no_bet() -> None:
+    y, p = binary_data(50)
+    plain, sure = Monitor(), Monitor()
+    wanted = plain.update(y, p).e_value
+    sure.update([1, 0, 1], [1.0, 0.0, 1.0])
+    assert sure.evidence.e_value == pytest.approx(1)  # nothing was won or lost
+    assert sure.update(y, p).e_value != wanted  # the stake was placed three rows earlier
+    found = sure.update([0, 0], [0.2, 1.0])
+    assert (found.alarm, found.impossible, found.p_value) == (55, 1, 0)
+    assert found.e_value == np.inf and "called impossible" in found.describe()
+    assert found.to_dict()["e_value"] is None
+    assert "no" in Monitor().evidence.describe().lower()
+
+
+def test_bad_rows_count_nothing_and_one_class_is_a_stream() -> None:
+    monitor = Monitor(view=1)
+    monitor.update([1, 0], [[0.2, 0.5, 0.3]] * 2)
+    before = monitor.evidence.to_dict()
+    for bad, words in (
+        ([[0.2, 0.5, 0.4]], "sums to 1.1"),
+        ([[np.nan, 0.5, 0.5]], "is not a probability"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            monitor.update([1], bad)
+    with pytest.raises(ValueError, match="sample_weight"):
+        monitor.update([1], [[0.2, 0.5, 0.3]], sample_weight=[2])
+    assert monitor.evidence.to_dict() == before
+    assert Monitor().update([0, 0, 0], [0.1, 0.2, 0.1]).events == 0
+    for alpha in (0, 1, np.nan):
+        with pytest.raises(ValueError, match="alpha"):
+            Monitor(alpha=alpha)
+
+
+def test_the_state_survives_to_the_last_bit(tmp_path: Path) -> None:
+    y, p = binary_data(500)
+    whole, first = Monitor(model="m", alpha=0.01), Monitor(model="m", alpha=0.01)
+    first.notes.append("monday")
+    first.update(y[:200], p[:200])
+    whole.update(y[:200], p[:200])
+    again = Monitor.load(first.save(tmp_path / "s.json"), model="m", alpha=0.01, view=None)
+    assert again.notes == ["monday"]
+    more = again.update(y[200:], p[200:]).to_dict()
+    assert more == whole.update(y[200:], p[200:]).to_dict()
+    fresh = Monitor.load(Monitor().save(tmp_path / "new.json"))
+    assert fresh.update(y, p).to_dict() == Monitor().update(y, p).to_dict()
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "cut": (lambda text: text[:-9], "no state of a monitor, or damaged"),
+    "of something else": (lambda text: "[]", "no state of a monitor"),
+    "not a number": (lambda text: text.replace('"n": 2', '"n": NaN'), "or damaged"),
+    "a word": (lambda text: text.replace('"n": 2', '"n": "2"'), "or damaged"),
+    "another version": (lambda text: text.replace('"version": 1', '"version": 9'), "version 9"),
+    "another alpha": (lambda text: text.replace("0.05", "0.01"), "alpha=0.01, not 0.05"),
+    "another model": (lambda text: text.replace('"a"', '"b"'), "begun with model='b', not 'a'"),
+    "another view": (lambda text: text.replace("null,\n", '"top-label",\n', 1), "view='top-label'"),
+    "fewer bets": (lambda text: json.dumps(shorter(json.loads(text))), "or damaged"),
+}
+
+
+def shorter(state: dict[str, Any]) -> dict[str, Any]:
+    state["sums"]["wealth"].pop()
+    return state
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_other_states_are_refused_and_left_alone(what: str, tmp_path: Path) -> None:
+    change, words = BROKEN[what]
+    path = tmp_path / "s.json"
+    monitor = Monitor(model="a")
+    monitor.update([1, 0], [0.5, 0.4])
+    monitor.save(path)
+    text = change(path.read_text("utf-8"))
+    path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=words) as refused:
+        Monitor.load(path, model="a", view=None, alpha=0.05)
+    assert "name another file to begin anew" in str(refused.value)
+    assert path.read_text("utf-8") == text
