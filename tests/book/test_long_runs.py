@@ -41,7 +41,7 @@ def test_lots_show_what_rows_show(monkeypatch, subtests) -> None:
 def test_lots_add_up_to_the_table() -> None:
     labels, prob = sample(5000)
     table = ck.reliability_table(labels, prob, bins=7)
-    problem = ck.views.binary_problem(labels, prob)
+    problem = ck.binary_problem(labels, prob)
     count, bounds, columns = _binned._lots(problem, table, by_label=True)
     sums = np.add.reduceat(count[:, np.newaxis] * columns, bounds[:-1])
     assert sums[:, 0].tolist() == table.count.tolist()

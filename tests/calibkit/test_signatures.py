@@ -16,7 +16,7 @@ from calibkit.results import Result
 from tests.helpers import each_case
 
 ROOMS = (
-    "views",
+    "inputs",
     "bins",
     "reliability",
     "scores",

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calibkit_course.doctor import ILL, WELL, doctor
-from tests.calibkit.test_doctor import states, with_versions
+from tests.calibkit_audit.test_doctor import states, with_versions
 
 
 def test_this_machine_is_well() -> None:
