@@ -530,7 +530,7 @@ def test_a_closed_pipe_is_no_error_and_hides_no_verdict(
     tmp_path: Path, option: str, code: int
 ) -> None:
     path = log(0.4, str(tmp_path / "log.csv"))
-    command = f"{sys.executable} -m calibkit audit {path} --label y --prob p {option} | true"
+    command = f"{sys.executable} -m calibkit_audit audit {path} --label y --prob p {option} | true"
     done = program(["bash", "-o", "pipefail", "-c", command], cwd=tmp_path)
     assert (b"condition met" in done.stderr) == bool(code)
     assert b"Traceback" not in done.stderr
@@ -544,7 +544,7 @@ def test_signs_and_names_without_unicode(tmp_path: Path) -> None:
     name = b"log\xff.csv"
     log(0.4, os.fsdecode(tmp_path) + "/" + os.fsdecode(name))
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    command = [os.fsencode(sys.executable), b"-m", b"calibkit", b"audit", name]
+    command = [os.fsencode(sys.executable), b"-m", b"calibkit_audit", b"audit", name]
     words = (b"--label", b"y", b"--prob", b"p", b"--json", b"r.json")
     done = program([*command, *words], cwd=tmp_path, env=ascii_only)
     assert done.returncode == 0, done.stderr
