@@ -14,7 +14,7 @@ rows share what is unknown, and ten of them say less than ten independent rows.
 - `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
   clusters, so that any interval for a mean serves; `mean_interval` is the usual one.
 
-Measured rates stand in the Notes of `calibkit_audit.audit`. Taught in lesson 14.
+Taught in lesson 14.
 """
 
 from dataclasses import dataclass
