@@ -13,7 +13,7 @@ from calibkit.fakes._beta import ScaledBeta
 from calibkit.fakes._sample import FakeSample, FakeTruth
 from calibkit.fakes.mixtures import DirichletMixture, as_alpha, expected_maximum
 from calibkit.fakes.simplex import Distortion, Identity, Power, Temperature
-from calibkit.inputs import FloatVector, Rng, as_choice, as_count, as_generator
+from calibkit.inputs import FloatVector, Rng, as_choice, as_count, data_generator
 
 ONE_TO_ONE = (Power, Temperature)
 READINGS = ("truth-is-base", "confidence-is-base")
@@ -97,7 +97,7 @@ class DirichletFake:
         FakeSample
             With ``y_true``, ``y_prob`` and ``true_prob``.
         """
-        generator = as_generator(rng)
+        generator = data_generator(rng)
         true, said = self._pair(self.base.draw(as_count(n, "n"), generator))
         running = np.cumsum(true, axis=1)
         level = (1 - generator.random(n)) * running[:, -1]  # in (0, sum]

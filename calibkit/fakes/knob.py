@@ -20,9 +20,9 @@ from calibkit.inputs import (
     Rng,
     as_choice,
     as_count,
-    as_generator,
     as_number,
     as_positive,
+    data_generator,
 )
 
 DIRECTIONS = ("over", "under", "pivot")
@@ -240,7 +240,7 @@ def draw_rows(knobs: Sequence[KnobClassifier], n: int, rng: Rng) -> FakeSample:
     Every number has a fixed order of draws: predicted classes, true confidences, right or wrong,
     which wrong class. Neither the error budget nor the direction consumes randomness.
     """
-    n, generator, k = as_count(n, "n"), as_generator(rng), knobs[0].n_classes
+    n, generator, k = as_count(n, "n"), data_generator(rng), knobs[0].n_classes
     predicted = generator.integers(0, k, n)
 
     def own(values: list[float]) -> Any:

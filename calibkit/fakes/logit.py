@@ -12,10 +12,10 @@ from calibkit.inputs import (
     Rng,
     as_count,
     as_finite,
-    as_generator,
     as_norm,
     as_pair,
     as_probabilities,
+    data_generator,
 )
 
 
@@ -80,7 +80,7 @@ class LogitDistortion:
         >>> LogitDistortion(slope=0.5).sample(1000, rng=0).y_prob.shape
         (1000,)
         """
-        generator = as_generator(rng)
+        generator = data_generator(rng)
         y_prob = generator.beta(*self.scores, size=as_count(n, "n"))
         return self._labelled(y_prob, generator)
 
@@ -89,7 +89,7 @@ class LogitDistortion:
         y_prob = as_probabilities(y_prob).astype(np.float64)
         if y_prob.ndim != 1:
             raise ValueError(f"y_prob must be one-dimensional, P(y = 1), got {y_prob.shape}.")
-        return self._labelled(y_prob, as_generator(rng))
+        return self._labelled(y_prob, data_generator(rng))
 
     def _labelled(self, y_prob: FloatVector, generator: np.random.Generator) -> FakeSample:
         true_prob = self.true_map(y_prob)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.fakes.simplex import as_table
-from calibkit.inputs import FloatVector, Rng, as_count, as_generator, as_positive, as_weights
+from calibkit.inputs import FloatVector, Rng, as_count, as_positive, as_weights, data_generator
 from calibkit.results import spell
 
 # The integral over log x is cut where its integrand has lost all digits, then divided into
@@ -84,7 +84,7 @@ class DirichletMixture:
 
     def draw(self, n: int, rng: Rng = None) -> FloatVector:
         """Draw `n` probability vectors, shape (n, K)."""
-        n, generator = as_count(n, "n"), as_generator(rng)
+        n, generator = as_count(n, "n"), data_generator(rng)
         if len(self.alphas) == 1:
             return generator.dirichlet(self.alphas[0], n)
         component = generator.choice(len(self.alphas), n, p=self.weights)

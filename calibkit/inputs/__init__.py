@@ -19,6 +19,7 @@ from calibkit.inputs.checks import (
     as_probabilities as as_probabilities,
     as_probability_array as as_probability_array,
     as_weights as as_weights,
+    data_generator as data_generator,
     kish as kish,
     legacy_generator as legacy_generator,
     row_sum_tolerance as row_sum_tolerance,

@@ -32,6 +32,8 @@ TIE = 1e-12
 BLOCK_ROWS = 8_192
 # Squares and products of weights must neither overflow nor vanish.
 _LEAST_WEIGHT = 1e-100
+# Marks the stream of redraws that belongs to a seed.
+CHILD = 38
 LARGEST_LEGACY_SEED = 2**32 - 1
 _NOT_THE_USER = ("calibkit", "sklearn.", "joblib.")  # the houses above, too
 
@@ -52,12 +54,25 @@ def warn(*messages: str) -> None:
         warnings.warn(message, CalibrationWarning, stacklevel=level)
 
 
+def data_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the generator that makes data: an ``int`` is its seed, ``None`` asks for entropy."""
+    return np.random.default_rng(_checked_seed(rng))
+
+
 def as_generator(rng: int | np.random.Generator | None) -> np.random.Generator:
-    """Return a NumPy generator; an ``int`` is a seed, ``None`` asks for fresh entropy."""
+    """Return the generator of redraws, folds and permutations: an ``int`` seeds a child stream.
+
+    Data that the caller drew by ``default_rng(0)`` are independent of what ``rng=0`` draws here.
+    """
+    seed = _checked_seed(rng)
+    return np.random.default_rng([seed, CHILD] if isinstance(seed, int) else seed)
+
+
+def _checked_seed(rng: Any) -> int | np.random.Generator | None:
     if rng is None or isinstance(rng, np.random.Generator):
-        return np.random.default_rng(rng)
+        return rng
     if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return np.random.default_rng(int(rng))
+        return int(rng)
     raise ValueError(
         f"rng must be a non-negative int, a numpy.random.Generator or None, got {rng!r}."
     )

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector, Rng, as_generator, as_predictions
+from calibkit.inputs import FloatVector, Rng, as_predictions, data_generator
 from calibkit.results import Frozen
 
 
@@ -55,7 +55,7 @@ class Population(Frozen):
 
     def labels(self, rng: Rng = None) -> NDArray[np.int64]:
         """Draw one label per row; the labels of a file come back as they are."""
-        uniform = as_generator(rng).random((self.n, 1))
+        uniform = data_generator(rng).random((self.n, 1))
         return np.asarray((uniform >= self.true_prob[:, :-1].cumsum(axis=1)).sum(axis=1))
 
     def select(self, rows: NDArray[np.intp]) -> Self:

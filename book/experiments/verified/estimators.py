@@ -11,7 +11,7 @@ from book.experiments.verified.events import check_size, check_view, events
 from book.experiments.verified.maps import finite_errors, happened_of
 from calibkit.bins import assign
 from calibkit.calibrators import PlattCalibrator, ScalingBinning
-from calibkit.inputs import FloatVector, as_count, as_generator
+from calibkit.inputs import FloatVector, as_count, data_generator
 from calibkit.results import Result, spell
 from calibkit_course.lesson11.population import Population
 
@@ -103,7 +103,7 @@ def compare_estimators(
     replacement, and the error is estimated from each.
     """
     check_view(view)
-    n_bins, generator = as_count(n_bins, "n_bins"), as_generator(rng)
+    n_bins, generator = as_count(n_bins, "n_bins"), data_generator(rng)
     n_calibration = as_count(n_calibration, "n_calibration")
     check_size(population, n_calibration, "n_calibration")
     label, order = population.labels(generator), generator.permutation(population.n)

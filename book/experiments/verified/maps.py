@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from book.experiments.verified.events import check_size, check_view, events
 from calibkit.bins import EqualMass, assign
 from calibkit.calibrators import PlattCalibrator
-from calibkit.inputs import FloatVector, as_count, as_generator
+from calibkit.inputs import FloatVector, as_count, data_generator
 from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, spell
@@ -107,7 +107,7 @@ def compare_calibrators(
             known = ", ".join(["histogram", *SCALERS])
             raise ValueError(f"methods must be out of {known}, got {method!r}.")
     numbers = [as_count(number, "n_bins") for number in n_bins]
-    size, generator = as_count(n_calibration, "n_calibration"), as_generator(rng)
+    size, generator = as_count(n_calibration, "n_calibration"), data_generator(rng)
     check_size(population, size, "n_calibration")
     trials = np.array(
         [

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
+from calibkit.inputs import as_generator
 from calibkit.significance import _binned
 from tests.helpers import binary_data, class_data, coarse_binary, numbers
 
@@ -439,7 +440,7 @@ RUNS = {
 def test_random_numbers_follow_the_seed(subtests: pytest.Subtests) -> None:
     for name, run in RUNS.items():
         with subtests.test(name):
-            generator = np.random.default_rng(5)
+            generator = as_generator(5)
             seeded, same, later, other = (numbers(run(rng)) for rng in (5, generator, generator, 6))
             assert np.array_equal(seeded, same, equal_nan=True)
             for another in (later, other, numbers(run(None))):

@@ -9,6 +9,7 @@ from scipy import stats
 
 import calibkit as ck
 from calibkit import bins, significance
+from calibkit.inputs import as_generator
 from calibkit.significance import binomial_p_values
 from calibkit.significance._binomial import BinomialTest
 from tests.helpers import class_data
@@ -199,7 +200,7 @@ def test_class_wise_nulls_redraw_one_class_per_row() -> None:
 def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
     _, prob = binary(300, 10)
     error = tce(prob > 0.5, prob, bins=binning, null_draws=7, rng=3)
-    generator, order = np.random.default_rng(3), np.sort(prob)
+    generator, order = as_generator(3), np.sort(prob)
     uniform = generator.random((7, 300))
     want = [float(tce((u < order).astype(int), order, bins=binning, null_draws=0)) for u in uniform]
     assert error.null_values.tolist() == want
