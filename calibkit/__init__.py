@@ -9,7 +9,7 @@ plain-words ``describe()``. The names to begin with:
 - `null_level`, `bootstrap_interval`: what chance adds to a number, and how sure it is;
 - `brier_score`, `log_loss`, `brier_decomposition`: proper scores, and their parts.
 
-Maps that repair stand in `calibkit.calibrators` and `calibkit.multiclass`. Figures and lessons
+Maps that repair stand in `calibkit.calibrators`. Figures and lessons
 are imported on purpose: ``from calibkit import plot``, ``from calibkit_course import lesson04``.
 """
 

@@ -55,8 +55,8 @@ net benefit, decision curve (DCA) | `decisions.net_benefit`, `decisions.decision
   logits | logits= from_logits=
 `y_pred=p`, `probs=p` | `y_prob=p`, after the labels | y_pred= y_score= y_scores= scores= y_proba=
   probs= proba= probas= probabilities= preds= y_hat= predictions=
-histogram binning, isotonic, Platt, temperature | {py:mod}`calibkit.calibrators`,
-  {py:mod}`calibkit.multiclass` | histogram_binning isotonic_regression isotonic platt
+histogram binning, isotonic, Platt, temperature | {py:mod}`calibkit.calibrators`
+  | histogram_binning isotonic_regression isotonic platt
   platt_scaling temperature_scaling isotonic_calibrator platt_calibrator dirichlet_calibrator
   calibrated_classifier_cv
 """

@@ -21,10 +21,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from book.experiments.pages import filled, markdown
-from calibkit.calibrators import IsotonicCalibrator
+from calibkit.calibrators import (
+    DirichletCalibrator,
+    IsotonicCalibrator,
+    OneVsRest,
+    TemperatureScaling,
+    VectorScaling,
+)
 from calibkit.fakes import DirichletFake, Distortion, Identity, LogLinear, Power
 from calibkit.inputs import FloatMatrix, FloatVector
-from calibkit.multiclass import DirichletCalibrator, OneVsRest, TemperatureScaling, VectorScaling
 from tools.virtual_environment import ROOT
 
 PAGE, DATA = ROOT / "book" / "repairs.md", ROOT / "book" / "_data" / "repairs.json"

@@ -95,10 +95,8 @@ class SlopeOneBinning(BinnedCalibrator):
         return np.asarray(prob + self.shift_[index])
 
 
-class FlatBinning(BinnedCalibrator):
+class HistogramBinning(BinnedCalibrator):
     """Histogram binning, bins with flat tops: each prediction becomes the frequency of its bin.
-
-    ``HistogramBinning`` is another name of this class.
 
     Parameters
     ----------
@@ -117,14 +115,14 @@ class FlatBinning(BinnedCalibrator):
     happened says exactly 1 or 0. As an evaluator it reports at least the
     expected calibration error of the same bins,
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
-    predictions of a bin are apart. ``FlatBinning(Pava())`` is isotonic regression without the
+    predictions of a bin are apart. ``HistogramBinning(Pava())`` is isotonic regression without the
     slopes between blocks. Zadrozny and Elkan (2001); Kängsepp, Valk and Kull (2022), section 4.3.
     Taught in lesson 05.
 
     Examples
     --------
     >>> p, y = [.1, .3, .4, .6, .7, .9], [0, 1, 0, 1, 1, 1]
-    >>> FlatBinning(2).fit(p, y).calibrate([.2, .8]).round(4).tolist()
+    >>> HistogramBinning(2).fit(p, y).calibrate([.2, .8]).round(4).tolist()
     [0.3333, 1.0]
     """
 
@@ -137,9 +135,6 @@ class FlatBinning(BinnedCalibrator):
     def _values(self, prob: FloatVector, index: IntVector) -> FloatVector:
         height = self.height_[index]
         return np.asarray(np.where(np.isnan(height), prob, height))
-
-
-HistogramBinning = FlatBinning
 
 
 class ChosenBinning(SlopeOneBinning):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm as normal
 from sklearn.base import clone
 
-from calibkit.calibrators import BetaCalibrator
+from calibkit.calibrators import BetaCalibrator, VectorScaling
 from calibkit.calibrators.base import AnyCalibrator
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fit_on_test.estimator import as_calibrator
@@ -24,7 +24,6 @@ from calibkit.inputs import (
     as_predictions,
     binary_problem,
 )
-from calibkit.multiclass import VectorScaling
 from calibkit.results import Number, listed, spell
 
 Gains = Callable[[FloatMatrix, FloatMatrix, FloatMatrix], FloatVector]
@@ -171,7 +170,7 @@ def _family(evaluator: Any, prob: FloatMatrix) -> AnyCalibrator:
     model: AnyCalibrator = VectorScaling("probabilities") if evaluator is None else evaluator
     if getattr(model, "input", None) != "probabilities":
         raise ValueError(
-            "for whole rows the evaluator is one of calibkit.multiclass with "
+            "for whole rows the evaluator is one of calibkit.calibrators with "
             f'input="probabilities", got {evaluator!r}; or name a view.'
         )
     return model

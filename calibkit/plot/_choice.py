@@ -14,8 +14,7 @@ from calibkit.plot import look
 from calibkit.results import spell
 
 if TYPE_CHECKING:
-    from calibkit.calibrators import CrossValidatedBinning
-    from calibkit.piecewise import PiecewiseLinear
+    from calibkit.calibrators import CrossValidatedBinning, PiecewiseLinear
 
 _NO_SCORES = (
     "the model holds no scores, because n_pieces was given (or only one number was tried). "
@@ -64,7 +63,7 @@ def choice(
     --------
     >>> from calibkit import plot
     >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit.piecewise import PiecewiseLinear
+    >>> from calibkit.calibrators import PiecewiseLinear
     >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
     >>> ax = plot.choice(PiecewiseLinear(max_pieces=3).fit(sample.y_prob, sample.y_true))
     >>> ax.get_xlabel()

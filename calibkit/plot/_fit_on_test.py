@@ -137,7 +137,7 @@ def _chosen(show: Iterable[str] | None, result: "FitOnTest", has_truth: bool) ->
         if not hasattr(result.evaluator, "table_"):
             raise ValueError(
                 f'show asks for "{name}", but the family "{result.family}" has no bins; '
-                "leave it out, or fit SlopeOneBinning or FlatBinning."
+                "leave it out, or fit SlopeOneBinning or HistogramBinning."
             )
     return names
 

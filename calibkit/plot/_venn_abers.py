@@ -25,7 +25,7 @@ def venn_abers(
     prob : array-like of shape (n,)
         Predictions, rising.
     interval : pair of array-like of shape (n,)
-        Lower and upper ends, from `calibkit.multiclass.VennAbers`.
+        Lower and upper ends, from `calibkit.calibrators.VennAbers`.
     truth : array-like of shape (n,), optional
         True probabilities.
     ax : matplotlib Axes, optional

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.calibrators import PiecewiseLinear
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, View, kish, one_problem
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit.significance import (

@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
-from calibkit.calibrators.folds import assign_folds
-from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
-from calibkit.multiclass import (
+from calibkit.calibrators import (
+    BetaCalibrator,
+    Calibrator,
     DirichletCalibrator,
+    IsotonicCalibrator,
     MulticlassCalibrator,
+    PlattCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.multiclass.inputs import as_scores
+from calibkit.calibrators.class_scores import as_scores
+from calibkit.calibrators.folds import assign_folds
+from calibkit.errors import expected_calibration_error as _error
+from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
 from calibkit.results import Result, spell
 from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
 from calibkit_audit.auditing.rows import Rows, given_to, losses
@@ -240,7 +243,7 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
                 raise ValueError(
                     f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
                     f"{rows.prob.shape}: pass one of calibkit."
-                    f"{'calibrators' if rows.binary else 'multiclass'}."
+                    f"calibrators."
                 )
         return {str(name): model for name, model in wanted.items()}
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.calibrators.class_scores import as_scores
 from calibkit.inputs import (
     Answers,
     FloatVector,
@@ -26,7 +27,6 @@ from calibkit.inputs import (
     unwrapped,
     warn,
 )
-from calibkit.multiclass.inputs import as_scores
 from calibkit.results import printable, spell
 from calibkit.significance.clusters import Clusters, clusters_of
 

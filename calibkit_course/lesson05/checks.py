@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector
@@ -186,7 +186,7 @@ def _map_problem(
         return None
     known = {
         "distance": wanted - prob,
-        "flat": FlatBinning(n_bins).fit(prob, label).curve(prob),
+        "flat": HistogramBinning(n_bins).fit(prob, label).curve(prob),
         "cut": model.calibrate(prob),
         "sorted": wanted[np.argsort(prob, kind="stable")],
     }

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
-from calibkit.inputs import FloatMatrix
-from calibkit.multiclass import (
+from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     MulticlassCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
+from calibkit.inputs import FloatMatrix
 from calibkit_course import finite
 
 CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")

@@ -10,11 +10,16 @@ from scipy import stats
 
 from book.experiments import synthetic as study
 from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, gallery, page
-from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PiecewiseLinear,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators, fit_on_test
-from calibkit.piecewise import PiecewiseLinear
 from tests.helpers import each_case
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
@@ -42,7 +47,7 @@ class Mean(Calibrator):
 def flattened(fitted: Any, prob: Any, label: Any) -> Calibrator:
     """Return a calibrator derived from a fitted one."""
     assert fitted.converged_
-    return FlatBinning(4).fit(prob, label)
+    return HistogramBinning(4).fit(prob, label)
 
 
 FLAT = study.Derived("bins", flattened)

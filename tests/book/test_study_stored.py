@@ -13,7 +13,7 @@ from book.experiments.compared import versus
 from book.experiments.synthetic import Cell, DataSet, StudyResult, StudyTable, page
 from book.experiments.synthetic.claims import CLAIMS, COMPETITORS, Tables
 from book.experiments.synthetic.published import PRINTED_SHAPES, PUBLISHED
-from calibkit.piecewise import PiecewiseLinear
+from calibkit.calibrators import PiecewiseLinear
 from tests.helpers import some
 
 STORED = tool.stored()

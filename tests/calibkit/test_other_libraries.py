@@ -116,7 +116,7 @@ def test_wrong_names_and_options_are_answered(subtests: pytest.Subtests) -> None
         "calibration_curve": "plot.reliability",
         "brier_score_loss": "brier_score",
         "ReliabilityDiagram": "reliability_table",
-        "TemperatureScaling": "calibkit.multiclass",
+        "TemperatureScaling": "calibkit.calibrators",
     }.items():
         for module in (ck, pytest.importorskip("calibkit.plot")):
             with subtests.test(name=name), pytest.raises(AttributeError, match=ours):

@@ -10,8 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import calibkit
-from calibkit.calibrators import Calibrator
-from calibkit.multiclass import MulticlassCalibrator
+from calibkit.calibrators import Calibrator, MulticlassCalibrator
 from calibkit.results import Result
 from tests.helpers import each_case
 
@@ -24,8 +23,6 @@ ROOMS = (
     "errors",
     "significance",
     "calibrators",
-    "piecewise",
-    "multiclass",
     "decisions",
     "fit_on_test",
     "audit.counts",

@@ -12,7 +12,13 @@ from scipy.special import softmax
 from sklearn.pipeline import make_pipeline
 
 import calibkit as ck
-from calibkit.calibrators import BetaCalibrator, PlattCalibrator
+from calibkit.calibrators import (
+    BetaCalibrator,
+    MatrixScaling,
+    OneVsRest,
+    PlattCalibrator,
+    TemperatureScaling,
+)
 from calibkit.inputs import (
     as_array,
     as_count,
@@ -24,7 +30,6 @@ from calibkit.inputs import (
     data_generator,
     row_sum_tolerance,
 )
-from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
 from tests.helpers import class_data, each_case
 
 

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import calibkit as ck
 from calibkit import calibrators as cal
 from calibkit.bins import Pava
+from calibkit.calibrators import PiecewiseLinear, TemperatureScaling
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from calibkit.fakes import (
@@ -28,8 +29,6 @@ from calibkit.fakes import (
     SyntheticShape,
 )
 from calibkit.fit_on_test import fit_on_test
-from calibkit.multiclass import TemperatureScaling
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.significance import test_based_calibration_error as tce
 from calibkit_audit import audit
 from calibkit_course import lesson06, lesson07
@@ -112,7 +111,7 @@ def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
 
 def flat_tops_report_more(seed: int) -> bool:
     sample = LogitDistortion(slope=0.5).sample(500, seed)
-    families = cal.SlopeOneBinning(10), cal.FlatBinning(10)
+    families = cal.SlopeOneBinning(10), cal.HistogramBinning(10)
     slanted, flat = (fit_on_test(sample.y_true, sample.y_prob, evaluator=e).value for e in families)
     return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted + 1e-9
 

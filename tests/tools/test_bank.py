@@ -19,7 +19,7 @@ from calibkit import (
     log_loss,
     reliability_table,
 )
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.decisions import decision_threshold, policy_cost
 from calibkit.fit_on_test import fit_on_test
 from calibkit.significance import binomial_p_values
@@ -79,7 +79,7 @@ def two_fits() -> list[str]:
     ece = expected_calibration_error(*rows, bins=1).value
     slope, flat = (
         fit_on_test(*rows, evaluator=family(bins=1)).value
-        for family in (SlopeOneBinning, FlatBinning)
+        for family in (SlopeOneBinning, HistogramBinning)
     )
     assert ece == pytest.approx(slope, abs=1e-12)
     return [f"{flat:.1f}", f"{ece:.1f}"]

@@ -10,10 +10,9 @@ from scipy.special import expit, logit
 
 from book.experiments.pseudo_real.clones import Scores, TemperatureMap
 from calibkit import EqualMass, plot, reliability_table
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PiecewiseLinear
 from calibkit.calibrators.base import Calibrator
 from calibkit.inputs import FloatVector
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
 from calibkit_course import data
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from book.experiments.verified.events import check_size, check_view, events
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators import PlattCalibrator
+from calibkit.calibrators import DirichletCalibrator, PlattCalibrator, TemperatureScaling
 from calibkit.inputs import FloatVector, as_count, data_generator
-from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, spell
 from calibkit_course.lesson11.population import Population

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import minimize
 
+from calibkit.calibrators import MulticlassCalibrator, TemperatureScaling
 from calibkit.inputs import FloatArray, FloatMatrix, as_count, as_positive, data_generator, warn
-from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 
 _MOST_STEPS = 1000

@@ -8,7 +8,12 @@ from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, Stratif
 
 import calibkit as ck
 from calibkit.bins import Pava
-from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
+from calibkit.calibrators import (
+    CrossValidatedBinning,
+    HistogramBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
 from calibkit.calibrators.folds import assign_folds
 from tests.helpers import each_case
 
@@ -87,7 +92,7 @@ class TestFlat:
     @given(anything, binnings)
     def test_it_is_the_least_squares_fit(self, data, bins):
         y, p = data
-        model = FlatBinning(bins).fit(p, y)
+        model = HistogramBinning(bins).fit(p, y)
         index = by_bin(model, p)
         wanted = [y[index == b].mean() for b in index]
         np.testing.assert_allclose(model.curve(p), wanted, rtol=0, atol=1e-12)
@@ -96,13 +101,15 @@ class TestFlat:
     @given(anything, binnings, st.sampled_from([1, 1.5, 2]))
     def test_its_distance_is_never_below_the_binned_error(self, data, bins, alpha):
         y, p = data
-        flat, slanted = (kind(bins).fit(p, y).curve(p) for kind in (FlatBinning, SlopeOneBinning))
+        flat, slanted = (
+            kind(bins).fit(p, y).curve(p) for kind in (HistogramBinning, SlopeOneBinning)
+        )
         distances = [np.mean(np.abs(curve - p) ** alpha) for curve in (flat, slanted)]
         assert distances[0] >= distances[1] - 1e-12
 
     def test_the_worked_example(self):
         p, y = np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9]), [0, 1, 0, 1, 1, 1]
-        flat, slanted = (kind(2).fit(p, y).curve(p) for kind in (FlatBinning, SlopeOneBinning))
+        flat, slanted = (kind(2).fit(p, y).curve(p) for kind in (HistogramBinning, SlopeOneBinning))
         assert np.mean(np.abs(slanted - p)) == pytest.approx(1 / 6, abs=1e-15)
         assert np.mean(np.abs(flat - p)) == pytest.approx(1.7 / 9, abs=1e-15)
 
@@ -110,10 +117,10 @@ class TestFlat:
     def test_with_pava_bins_it_is_isotonic_regression(self, grid):
         y, p = drawn(400, grid=grid)
         wanted = IsotonicRegression().fit(p, y).predict(p)
-        np.testing.assert_allclose(FlatBinning(Pava()).fit(p, y).curve(p), wanted, atol=1e-12)
+        np.testing.assert_allclose(HistogramBinning(Pava()).fit(p, y).curve(p), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [SlopeOneBinning, FlatBinning])
+@pytest.mark.parametrize("kind", [SlopeOneBinning, HistogramBinning])
 class TestBothMaps:
     def test_an_empty_bin_leaves_predictions_alone(self, kind):
         model = kind(4).fit([0.1, 0.8], [1, 0])
@@ -127,7 +134,7 @@ class TestBothMaps:
         assert x[~np.isnan(x)].tolist() == [0, 0.25, 0.25, 0.5, 0.5, 1]
         assert np.flatnonzero(np.isnan(x)).tolist() == [2, 5]
         assert np.flatnonzero(np.isnan(height)).tolist() == [2, 5]
-        tops = {SlopeOneBinning: [0.35, 0.6, 0.25, 0.5, 0.8, 1.3], FlatBinning: None}[kind]
+        tops = {SlopeOneBinning: [0.35, 0.6, 0.25, 0.5, 0.8, 1.3], HistogramBinning: None}[kind]
         tops = tops or [0.5, 0.5, 0.25, 0.5, 1, 1]
         assert height[~np.isnan(height)] == pytest.approx(tops, abs=1e-15)
 

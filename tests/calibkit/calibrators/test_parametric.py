@@ -11,10 +11,14 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators import (
+    BetaCalibrator,
+    IsotonicCalibrator,
+    PiecewiseLinear,
+    PlattCalibrator,
+)
 from calibkit.calibrators.logistic import fit_logistic
 from calibkit.corp import corp_decomposition
-from calibkit.piecewise import PiecewiseLinear
 from tests.helpers import binary_data, golden_data
 
 LABELS, PROB = golden_data("binary")

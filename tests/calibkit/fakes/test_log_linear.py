@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from calibkit.calibrators import DirichletCalibrator
 from calibkit.fakes import DirichletFake, LogLinear, Power
-from calibkit.multiclass import DirichletCalibrator
 
 CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
 

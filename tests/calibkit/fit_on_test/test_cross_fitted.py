@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from calibkit import null_level
-from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
+from calibkit.calibrators import (
+    BetaCalibrator,
+    Calibrator,
+    DirichletCalibrator,
+    IsotonicCalibrator,
+    MulticlassCalibrator,
+    PlattCalibrator,
+    TemperatureScaling,
+)
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import cross_fitted_error, fit_on_test
-from calibkit.multiclass import DirichletCalibrator, MulticlassCalibrator, TemperatureScaling
 from tests.helpers import binary_data, class_data
 
 
@@ -120,7 +127,7 @@ def test_what_does_not_suit_is_refused(subtests) -> None:
     with pytest.raises(ValueError, match="needs one event; name a view"):
         cross_fitted_error(label, prob, side="over")
     for evaluator in (BetaCalibrator(), TemperatureScaling("logits")):
-        with pytest.raises(ValueError, match="one of calibkit.multiclass with"):
+        with pytest.raises(ValueError, match="one of calibkit.calibrators with"):
             cross_fitted_error(label, prob, evaluator=evaluator)
 
 

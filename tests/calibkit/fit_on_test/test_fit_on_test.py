@@ -20,19 +20,19 @@ from calibkit import calibrators
 from calibkit.calibrators import (
     BetaCalibrator,
     CrossValidatedBinning,
-    FlatBinning,
+    HistogramBinning,
     IsotonicCalibrator,
+    PiecewiseLinear,
     PlattCalibrator,
     SlopeOneBinning,
     SweepBinning,
 )
 from calibkit.fit_on_test import EstimatorCalibrator, compare_evaluators, fit_on_test
-from calibkit.piecewise import PiecewiseLinear
 from tests.helpers import class_data
 
 EVALUATORS = {
     "slope-1": SlopeOneBinning(7),
-    "flat": FlatBinning(ck.EqualMass(7)),
+    "flat": HistogramBinning(ck.EqualMass(7)),
     "chosen": CrossValidatedBinning(max_bins=8),
     "sweep": SweepBinning(),
     "Platt": PlattCalibrator(),
@@ -181,7 +181,7 @@ class TestSlopeOne:
         rng = np.random.default_rng(0)
         p = rng.random(200)
         y = rng.random(200) < p
-        result = fit_on_test(y, p, evaluator=FlatBinning(5), null_draws=50, rng=0)
+        result = fit_on_test(y, p, evaluator=HistogramBinning(5), null_draws=50, rng=0)
         # Unsorted, the first redraw would compare p with itself: no event at all, .5 away.
         assert result.null_sd < 0.02
 

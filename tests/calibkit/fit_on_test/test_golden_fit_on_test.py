@@ -15,7 +15,12 @@ import pytest
 from sklearn.model_selection import KFold
 
 import calibkit as ck
-from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
+from calibkit.calibrators import (
+    CrossValidatedBinning,
+    HistogramBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
 from calibkit.fit_on_test import fit_on_test
 from tests.helpers import GOLDEN, each_case, golden
 
@@ -139,7 +144,7 @@ def ours(name: str, key: str) -> dict[str, float]:
     """Return calibkit's numbers."""
     prob, label, truth = data(name)
     found = fit_on_test(label, prob, evaluator=SlopeOneBinning(binning(key)))
-    flat = fit_on_test(label, prob, evaluator=FlatBinning(binning(key)))
+    flat = fit_on_test(label, prob, evaluator=HistogramBinning(binning(key)))
     return {
         "error": ck.expected_calibration_error(label, prob, bins=binning(key)).value,
         "square": ck.calibration_error(label, prob, bins=binning(key), norm=2).value ** 2,

@@ -8,7 +8,7 @@ import calibkit as ck
 from calibkit import plot
 from calibkit.calibrators import (
     BetaCalibrator,
-    FlatBinning,
+    HistogramBinning,
     IsotonicCalibrator,
     PlattCalibrator,
     SlopeOneBinning,
@@ -22,7 +22,7 @@ from tests.drawn import area, drawn, find
 SHAPE = SyntheticShape("beta2")
 EVALUATORS = {
     "slope-1": SlopeOneBinning(10),
-    "flat": FlatBinning(10),
+    "flat": HistogramBinning(10),
     "isotonic": IsotonicCalibrator(),
     "Platt": PlattCalibrator(),
     "beta": BetaCalibrator(),
@@ -43,7 +43,7 @@ def six():
     p, y = [0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 1, 0, 1, 1, 1]
     return {
         name: fit_on_test(y, p, evaluator=family(2))
-        for name, family in (("flat", FlatBinning), ("slope-1", SlopeOneBinning))
+        for name, family in (("flat", HistogramBinning), ("slope-1", SlopeOneBinning))
     }
 
 
@@ -92,7 +92,7 @@ class TestGeometry:
         # Dense predictions: the mean over them is the area, up to their spacing.
         y_prob = (np.arange(20_000) + 0.5) / 20_000
         y_true = np.random.default_rng(0).random(20_000) < y_prob
-        result = fit_on_test(y_true, y_prob, evaluator=FlatBinning(4))
+        result = fit_on_test(y_true, y_prob, evaluator=HistogramBinning(4))
         ax = plot.fit_on_test(result)
         found = area(ax, "filling-over") + area(ax, "filling-under")
         assert found == pytest.approx(result.value, abs=1e-4)

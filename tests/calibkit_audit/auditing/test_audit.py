@@ -19,11 +19,10 @@ from scipy.stats import chi2, ncx2, norm
 import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit import CalibrationWarning
-from calibkit.calibrators import PlattCalibrator
+from calibkit.calibrators import PlattCalibrator, TemperatureScaling
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
-from calibkit.multiclass import TemperatureScaling
 from calibkit_audit.auditing import (
     AuditReport,
     AuditSettings,

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit import fakes
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course import data, finite
 
 # --- 3.1 ---------------------------------------------------------------------------------------

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators
 from calibkit_course.lesson05 import compare_maps
@@ -13,7 +18,7 @@ from tests.drawn import one
 SHAPE = SyntheticShape("beta2")
 FAMILIES = {
     "slope-1": SlopeOneBinning(10),
-    "flat": FlatBinning(10),
+    "flat": HistogramBinning(10),
     "isotonic": IsotonicCalibrator(),
     "Platt": PlattCalibrator(),
 }

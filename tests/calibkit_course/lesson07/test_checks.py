@@ -10,8 +10,7 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit import fakes
-from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
-from calibkit.piecewise import PiecewiseLinear
+from calibkit.calibrators import CrossValidatedBinning, PiecewiseLinear, SlopeOneBinning
 from calibkit_course.lesson07 import (
     checks as lesson07,
     map_error,

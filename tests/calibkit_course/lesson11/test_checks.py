@@ -10,9 +10,8 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning
+from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning, VennAbers
 from calibkit.fakes import LogitDistortion
-from calibkit.multiclass import VennAbers
 from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
 from calibkit_course.lesson11.race import runs_of

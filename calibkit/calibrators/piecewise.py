@@ -5,6 +5,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibkit.calibrators._piecewise_formulas import LOSSES
+from calibkit.calibrators._piecewise_optimise import Family
+from calibkit.calibrators._piecewise_search import (
+    Problem,
+    evaluate,
+    fit_all,
+    fit_folds,
+    scores_by_pieces,
+)
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import assign_folds, check_folds, check_tolerance, parsimonious
 from calibkit.inputs import (
@@ -18,9 +27,6 @@ from calibkit.inputs import (
     expit,
     logit,
 )
-from calibkit.piecewise._formulas import LOSSES
-from calibkit.piecewise._optimise import Family
-from calibkit.piecewise._search import Problem, evaluate, fit_all, fit_folds, scores_by_pieces
 
 # The source tries one more piece per 200 predictions, and 16 at most.
 _ROWS_PER_PIECE, _MOST_PIECES = 200, 16

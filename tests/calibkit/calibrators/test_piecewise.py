@@ -10,10 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
-from calibkit.calibrators.folds import parsimonious
-from calibkit.fakes import SyntheticShape
-from calibkit.piecewise import PiecewiseLinear, _optimise as optimise
-from calibkit.piecewise._formulas import (
+from calibkit.calibrators import PiecewiseLinear, _piecewise_optimise as optimise
+from calibkit.calibrators._piecewise_formulas import (
     LOSSES,
     Maps,
     gradient_and_curvature,
@@ -21,7 +19,9 @@ from calibkit.piecewise._formulas import (
     moments,
     training_grids,
 )
-from calibkit.piecewise._starts import choose_hinges
+from calibkit.calibrators._piecewise_starts import choose_hinges
+from calibkit.calibrators.folds import parsimonious
+from calibkit.fakes import SyntheticShape
 
 SPACES = ("probability", "logit")
 FORMS = tuple(product(SPACES, ("log-loss", "brier")))

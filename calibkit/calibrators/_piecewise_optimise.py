@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatMatrix, FloatVector, IntVector, expit
-from calibkit.piecewise._formulas import (
+from calibkit.calibrators._piecewise_formulas import (
     MARGIN,
     Grid,
     Loss,
@@ -21,6 +20,7 @@ from calibkit.piecewise._formulas import (
     gradient_and_curvature,
     moments,
 )
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector, expit
 
 # A piece holds at least this share of the predictions. Without a limit, pieces shrink onto single
 # predictions, and the maps of neighbouring folds no longer agree.

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.calibrators.base import Weights
+from calibkit.calibrators.wrappers import Wrapper, normalised
 from calibkit.inputs import FloatArray, FloatMatrix, IntVector
-from calibkit.multiclass.wrappers import Wrapper, normalised
 
 Scores = NDArray[np.floating]
 
@@ -40,7 +40,7 @@ class VennAbers(Wrapper):
     has such a guarantee. Of many classes each has it on its own, before rows are divided by their
     sum. The width shows how little data there are near a score. The fits are steps, in exact
     arithmetic; scores that differ by rounding are one score. Weights are counts.
-    ``Calibrated(model, VennAbers("probabilities"), cv="prefit")`` is the inductive form; the
+    Fitted to held-out rows it is the inductive form; the
     package venn-abers has the cross form. Vovk, Petej and Fedorova (2015) sections 2 to 4. Taught
     in lesson 11.
 

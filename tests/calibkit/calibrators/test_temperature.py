@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 from scipy import special
 
 from calibkit import CalibrationWarning
-from calibkit.multiclass import TemperatureScaling
-from tests.calibkit.multiclass.test_optimality import slope_of_loss
+from calibkit.calibrators import TemperatureScaling
+from tests.calibkit.calibrators.test_optimality import slope_of_loss
 from tests.helpers import each_case, golden_data
 
 LABELS, PROB = golden_data("three_classes")

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.calibrators._piecewise_formulas import Grid, Maps, grid_of, training_grids
+from calibkit.calibrators._piecewise_optimise import Family, Fits, fit_maps
+from calibkit.calibrators._piecewise_starts import Starts
 from calibkit.inputs import FloatVector, IntVector, expit
-from calibkit.piecewise._formulas import Grid, Maps, grid_of, training_grids
-from calibkit.piecewise._optimise import Family, Fits, fit_maps
-from calibkit.piecewise._starts import Starts
 
 # Fits start on this many runs of predictions and finish on all of them.
 _PLACES = 400

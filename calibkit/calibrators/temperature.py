@@ -7,8 +7,8 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
+from calibkit.calibrators.multiclass import MulticlassCalibrator
 from calibkit.inputs import FloatArray, FloatMatrix, IntVector, expit, warn
-from calibkit.multiclass.base import MulticlassCalibrator
 
 _MOST_SWEEPS = 200
 _SMALL_STEP = 1e-7  # in ln T: Newton's step leaves about its square

@@ -8,14 +8,14 @@ from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from calibkit import CalibrationWarning
-from calibkit.multiclass import (
+from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
     _softmax_fit,
 )
-from calibkit.multiclass._softmax_fit import Features, Problem
+from calibkit.calibrators._softmax_fit import Features, Problem
 from calibkit_course import data
 from tests.helpers import class_data, golden_data
 

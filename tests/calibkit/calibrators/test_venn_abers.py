@@ -6,13 +6,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.datasets import make_classification
 from sklearn.isotonic import IsotonicRegression
-from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
-from sklearn.naive_bayes import GaussianNB
 
-from calibkit.multiclass import Calibrated, VennAbers
+from calibkit.calibrators import VennAbers
 from tests.helpers import binary_data, class_data, some
 
 Y, P = class_data(400, 3)
@@ -195,18 +191,3 @@ class TestManyClasses:
                 pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"),
             ):
                 call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))
-
-
-X, LABELS = make_classification(
-    700, n_features=8, n_informative=5, n_classes=3, n_clusters_per_class=1, random_state=0
-)
-
-
-def test_the_inductive_form_helps() -> None:
-    x, new, y, truth = train_test_split(X, LABELS, test_size=300, random_state=0)
-    plain = GaussianNB().fit(x, y)
-    prefit = Calibrated(GaussianNB().fit(x[:200], y[:200]), VennAbers("probabilities"), "prefit")
-    losses = [
-        log_loss(truth, model.predict_proba(new)) for model in (plain, prefit.fit(x[200:], y[200:]))
-    ]
-    assert losses[1] < losses[0]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from calibkit.calibrators.base import AnyCalibrator
+from calibkit.calibrators.class_scores import KINDS, as_logits, as_scores
 from calibkit.inputs import (
     FloatArray,
     FloatMatrix,
@@ -16,7 +17,6 @@ from calibkit.inputs import (
     as_predictions,
     refuse_other_order,
 )
-from calibkit.multiclass.inputs import KINDS, as_logits, as_scores
 
 
 class MulticlassCalibrator(AnyCalibrator):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibkit import CalibrationWarning, multiclass
-from calibkit.calibrators import FlatBinning, IsotonicCalibrator
-from calibkit.multiclass import (
+from calibkit import CalibrationWarning, calibrators
+from calibkit.calibrators import (
     ClassWise,
     DirichletCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
     MatrixScaling,
     MulticlassCalibrator,
     OneVsRest,
@@ -33,7 +34,7 @@ FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "Dirichlet": (DirichletCalibrator, {}),
     "one-vs-rest": (OneVsRest, {}),
     "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
-    "one-vs-rest, bins": (OneVsRest, {"calibrator": FlatBinning(5)}),
+    "one-vs-rest, bins": (OneVsRest, {"calibrator": HistogramBinning(5)}),
     "reduced": (Reduced, {}),
     "class-wise": (ClassWise, {}),
     "Venn-Abers": (VennAbers, {}),
@@ -63,7 +64,7 @@ def fitted(model, scores, y):
 def test_every_family_is_tested():
     public = {
         item
-        for item in map(vars(multiclass).get, multiclass.__all__)
+        for item in map(vars(calibrators).get, calibrators.__all__)
         if inspect.isclass(item) and issubclass(item, MulticlassCalibrator)
     }
     assert public - {MulticlassCalibrator} == {family for family, _ in FAMILIES.values()}

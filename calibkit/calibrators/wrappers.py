@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import clone
 
-from calibkit.calibrators import Calibrator, PlattCalibrator
-from calibkit.calibrators.base import Weights
+from calibkit.calibrators.base import Calibrator, Weights
+from calibkit.calibrators.multiclass import MulticlassCalibrator
+from calibkit.calibrators.parametric import PlattCalibrator
 from calibkit.inputs import FloatArray, FloatMatrix, IntVector, as_count
-from calibkit.multiclass.base import MulticlassCalibrator
 
 Part = tuple[FloatMatrix, NDArray[np.bool_], Weights]
 

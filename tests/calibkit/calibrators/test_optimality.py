@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from calibkit import CalibrationWarning
-from calibkit.multiclass import (
+from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,

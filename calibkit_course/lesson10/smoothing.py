@@ -1,4 +1,4 @@
-"""Undo what a training loss did to the probabilities: nothing is fitted."""
+"""Undo what label smoothing did to the probabilities: nothing is fitted."""
 
 from typing import Any
 

@@ -9,9 +9,9 @@ once how much each would gain. Knots are added one at a time; after each, every 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.calibrators._piecewise_formulas import Grid, Maps
+from calibkit.calibrators._piecewise_optimise import Family, fit_maps
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit.piecewise._formulas import Grid, Maps
-from calibkit.piecewise._optimise import Family, fit_maps
 
 _BY_RANK, _BY_WIDTH = 36, 16  # candidates for knots
 _NEARBY = np.array([-24, -12, -6, -3, -1, 0, 1, 3, 6, 12, 24])

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
+from calibkit.calibrators._softmax_fit import Features, Problem, SoftmaxFit, minimise
 from calibkit.calibrators.base import Weights
+from calibkit.calibrators.multiclass import MulticlassCalibrator
+from calibkit.calibrators.temperature import fit_slope
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntVector, as_number, warn
-from calibkit.multiclass._softmax_fit import Features, Problem, SoftmaxFit, minimise
-from calibkit.multiclass.base import MulticlassCalibrator
-from calibkit.multiclass.temperature import fit_slope
 
 _COOLEST, _WARMEST = 1e-6, 1e6  # temperatures between which the centre is looked for
 _STEEPEST = 100.0  # slope of the centre, in logits of size 1

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from calibkit import CalibrationWarning
-from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling, VennAbers
+from calibkit.calibrators import MulticlassCalibrator, TemperatureScaling, VennAbers
 from tests.calibkit.calibrators import test_calibrators as calibrators
-from tests.calibkit.multiclass.test_multiclass import FAMILIES
+from tests.calibkit.calibrators.test_multiclass import FAMILIES
 from tests.calibkit.test_bad_input import (
     BINARY,
     CLASSES,
