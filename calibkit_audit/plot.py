@@ -72,7 +72,7 @@ def audit_gaps(
 
 def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        code = look.dot(marker, 6, 1.0, color=colour, label=label, gid=label)
+        code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
         ax.plot(*points, linestyle="", **code)
 
 
@@ -164,7 +164,7 @@ def audit_groups(
     words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
     with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        code = look.fill("#D9DEE3", label=_CHANCE, gid="chance")
+        code = look.area("#D9DEE3", label=_CHANCE, gid="chance")
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
         for chosen, colour, marker, label in (
             (~found, look.INK, "o", "no evidence"),

@@ -61,15 +61,15 @@ def decision_curve(
     with over_thresholds(ax, words, (), title, legend) as ax:
         look.label(ax, "threshold t from which on to treat", "")
         first = next(iter(named.values()))
-        dots = look.pen(look.GREY, 1.6, (0, (1, 2)))
+        dots = look.stroke(look.GREY, 1.6, (0, (1, 2)))
         ax.plot(first.threshold, first.treat_all, label="treat all", gid="all", **dots)
-        ax.axhline(0, label="treat none", gid="none", **look.pen(look.GREY, 1.2))
+        ax.axhline(0, label="treat none", gid="none", **look.stroke(look.GREY, 1.2))
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
-            code = look.pen(color, 2.0, dashes)
+            code = look.stroke(color, 2.0, dashes)
             ax.plot(curve.threshold, curve.net_benefit, label=name, gid="curve", zorder=3, **code)
             if band:
                 ends = (curve.low, curve.high)
-                ax.fill_between(curve.threshold, *ends, gid="band", **look.fill(color), alpha=0.2)
+                ax.fill_between(curve.threshold, *ends, gid="band", **look.area(color), alpha=0.2)
         top = max(float(np.max(curve.net_benefit)) for curve in named.values())
         ax.set_ylim(-first.prevalence / 4, 1.08 * max(top, first.prevalence))
     said = [f"{name}: {curve.describe()}" for name, curve in named.items()]

@@ -21,8 +21,8 @@ _NO_SCORES = (
     "Fit it with n_pieces=None."
 )
 _CODES = {
-    "lowest": look.dot("o", 11, 1.6, face="none", edge=look.UNDER),
-    "chosen": look.dot("D", 6, 1.6, face=look.OVER, edge=look.OVER),
+    "lowest": look.marker("o", 11, 1.6, face="none", edge=look.UNDER),
+    "chosen": look.marker("D", 6, 1.6, face=look.OVER, edge=look.OVER),
 }
 
 
@@ -81,7 +81,7 @@ def choice(
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         label = f"within {100 * model.tolerance:g} % of the lowest"
         look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
-        code = look.pen(look.GREY, 1.2)
+        code = look.stroke(look.GREY, 1.2)
         ax.plot(candidates, scores, marker=".", label="held-out score", gid="scores", **code)
         for name, number in (("lowest", best), ("chosen", chosen)):
             code = _CODES[name]

@@ -71,7 +71,7 @@ def corp(
     >>> ax.get_ylabel()
     'observed frequency'
     """
-    names = look.chosen(show, _WORDS, _WORDS, {"truth": truth is not None})
+    names = look.select(show, _WORDS, _WORDS, {"truth": truth is not None})
     with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
         frames.frame(ax, frames.axis_words(parts.view), "linear")
         if "counts" in names:
@@ -97,7 +97,7 @@ def _draw_counts(ax: Axes, parts: CorpDecomposition) -> None:
         height = np.histogram(value, edges, weights=count)[0]
     low, high = frames.strip_below(ax)
     up = np.full(len(left), low), low + (high - low) * height / height.max()
-    code = look.fill("#9A9A9A", "white", 0.4)
+    code = look.area("#9A9A9A", "white", 0.4)
     label = "distribution of\nthe predictions"
     look.boxes(ax, (left, right), up, zorder=1.2, label=label, gid="counts", **code)
 
@@ -105,11 +105,11 @@ def _draw_counts(ax: Axes, parts: CorpDecomposition) -> None:
 def _draw_curve(ax: Axes, parts: CorpDecomposition) -> None:
     across, up = np.column_stack([parts.low, parts.high]).ravel(), parts.recalibrated
     ax.plot(across, up.repeat(2), color=look.UNDER, linewidth=1.0, zorder=3, gid="curve")
-    code = look.pen(look.UNDER, 3.2, capstyle="round", label="isotonic curve", gid="blocks")
+    code = look.stroke(look.UNDER, 3.2, capstyle="round", label="isotonic curve", gid="blocks")
     look.lines(ax, (parts.low, up), (parts.high, up), zorder=3.2, **code)
     if len(parts.prediction) <= _FEW:
         at = parts.prediction, parts.recalibrate(parts.prediction)
-        code = look.dot("o", 5.5, label="distinct prediction", gid="predictions")
+        code = look.marker("o", 5.5, label="distinct prediction", gid="predictions")
         look.points(ax, *at, look.UNDER, zorder=3.3, **code)
 
 

@@ -56,7 +56,7 @@ def cumulative_differences(
     strip = _CRITICAL * curve.scale
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         look.strip(ax, -strip, strip, label="strip for 95 % of\ncalibrated models")
-        ax.axhline(0, zorder=1.5, **look.pen(look.GREY, 1.0, (0, (5, 3))))
+        ax.axhline(0, zorder=1.5, **look.stroke(look.GREY, 1.0, (0, (5, 3))))
         _draw_line(ax, curve)
         _draw_ticks(ax, curve)
         reach = 1.15 * max(strip, float(np.abs(curve.difference).max()))
@@ -66,11 +66,14 @@ def cumulative_differences(
 
 
 def _draw_line(ax: Axes, curve: CumulativeDifferences) -> None:
-    code, label = look.pen(look.UNDER, 1.5), "events minus predictions,\nsummed from the lowest"
+    code, label = (
+        look.stroke(look.UNDER, 1.5),
+        "events minus predictions,\nsummed from the lowest",
+    )
     ax.plot(curve.share, curve.difference, zorder=3, label=label, gid="differences", **code)
     ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
     at = curve.share[ends], curve.difference[ends]
-    code = look.dot("o", 6, 1.8, label="lowest and highest point", gid="extremes")
+    code = look.marker("o", 6, 1.8, label="lowest and highest point", gid="extremes")
     look.points(ax, *at, "white", look.OVER, **code)
 
 

@@ -84,10 +84,10 @@ def murphy(
         total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
     label = f"mean cost (prices sum to {total:g})"
     with over_thresholds(ax, label, marks, title, legend) as ax:
-        tent, dots = total * first.ignoring(_GRID), look.pen(look.GREY, 1.6, (0, (1, 2)))
+        tent, dots = total * first.ignoring(_GRID), look.stroke(look.GREY, 1.6, (0, (1, 2)))
         ax.plot(_GRID, tent, zorder=2.2, label="ignoring the model", gid="ignoring", **dots)
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
-            (x, y), code = curve.line(), look.pen(color, 2.0, dashes)
+            (x, y), code = curve.line(), look.stroke(color, 2.0, dashes)
             ax.plot(x, total * y, label=name, gid="curve", zorder=3, **code)
         ax.set_ylim(bottom=0)
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
@@ -144,7 +144,7 @@ def regret(
     named = named_curves(curves, "trusting")
     with over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
         for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
-            code = look.pen(color, 2.0, dashes)
+            code = look.stroke(color, 2.0, dashes)
             ax.plot(curve.threshold, curve.regret, label=name, gid="curve", zorder=3, **code)
         ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
     words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
@@ -183,4 +183,4 @@ def over_thresholds(
         ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
         yield ax
         for mark in marks:
-            ax.axvline(mark, gid="mark", **look.pen(look.INK, 1.0, (0, (4, 3))))
+            ax.axvline(mark, gid="mark", **look.stroke(look.INK, 1.0, (0, (4, 3))))

@@ -20,7 +20,7 @@ def fill_bins(ax: Axes, table: BinTable) -> None:
     bin's gap: the area between the two is what the expected calibration error adds up.
     """
     left, right, gap = table.edges[:-1], table.edges[1:], table.gap
-    code = look.fill(look.FILLED, "#A8935A")
+    code = look.area(look.FILLED, "#A8935A")
     seen = table.occupied
     a, b, lift = left[seen], right[seen], gap[seen]
     corners = (a, np.zeros_like(a)), (a, a - lift), (b, b - lift), (b, np.zeros_like(b))
@@ -33,7 +33,7 @@ def fill_bins(ax: Axes, table: BinTable) -> None:
 
 def fill_map(ax: Axes, x: FloatVector, y: FloatVector) -> None:
     """Fill below any map, hatched towards the diagonal."""
-    code = look.fill(look.FILLED, width=0)
+    code = look.area(look.FILLED, width=0)
     ax.fill_between(x, 0, y, zorder=1.1, label="below the map", gid="filling", **code)
     for sign, rows in look.signs(y - x):
         where = rows.tolist()

@@ -130,7 +130,7 @@ def fit_on_test(
 
 
 def _chosen(show: Iterable[str] | None, result: "FitOnTest", has_truth: bool) -> frozenset[str]:
-    names = look.chosen(show, _WORDS, ("filling", "map", "counts"), {"truth": has_truth})
+    names = look.select(show, _WORDS, ("filling", "map", "counts"), {"truth": has_truth})
     if "violations" in names and not has_truth:
         raise ValueError('show asks for "violations", but truth= was not given; pass truth=….')
     for name in sorted(names & {"bars", "means"}):
@@ -169,6 +169,6 @@ def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, words: tuple[st
 
 def _draw_labels(ax: Axes, result: "FitOnTest") -> None:
     rows = _picked(result.n)
-    code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
+    code = look.marker("D", 6.5, 1.3) if len(rows) <= _FEW else look.marker("|", 7)
     code |= {"zorder": 3.8, "label": "label", "gid": "labels"}
     look.points(ax, result.prob[rows], result.label[rows], "white", look.INK, **code)

@@ -67,7 +67,7 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
     edges = null.value + width * np.arange(first, last + 1)
     height, _ = np.histogram(draws, edges)
     beyond = np.arange(first, last) >= 0
-    grey = look.fill("#C9CED3", look.GREY)
+    grey = look.area("#C9CED3", look.GREY)
     for rows, label, gid, code in (
         (~beyond, "below the observed value", "null", grey),
         (beyond, "at least the observed value", "null-beyond", look.AREAS["over"]),
@@ -78,6 +78,6 @@ def _draw_columns(ax: Axes, null: NullLevel) -> None:
 
 
 def _draw_lines(ax: Axes, null: NullLevel) -> None:
-    level, value = look.pen(look.UNDER, 1.8, (0, (4, 2))), look.pen(look.INK, 2.2)
+    level, value = look.stroke(look.UNDER, 1.8, (0, (4, 2))), look.stroke(look.INK, 2.2)
     ax.axvline(null.mean, label=f"null level {null.mean:.3f}", gid="null-mean", **level)
     ax.axvline(null.value, label=f"observed {null.value:.3f}", gid="value", **value)

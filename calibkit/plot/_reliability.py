@@ -122,7 +122,7 @@ def reliability(
     if null is not None and title is None:
         title = f"ECE {null.value:.4f}; by chance {null.mean:.4f} (95 % below {null.high:.4f})"
     given = {"band": band is not None, "truth": truth is not None}
-    names = look.chosen(show, _WORDS, DEFAULT, given)
+    names = look.select(show, _WORDS, DEFAULT, given)
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
         frames.frame(ax, frames.axis_words(table.view), "linear")
@@ -189,7 +189,7 @@ def overlay(
         for (name, table), (color, dashes), marker in codes:
             # NaN breaks the line at an empty bin.
             up = np.where(table.occupied, table.frequency, np.nan)
-            code = look.pen(color, 1.6, dashes, marker=marker, markersize=4.5)
+            code = look.stroke(color, 1.6, dashes, marker=marker, markersize=4.5)
             ax.plot(table.mean_prob, up, label=name, gid="model", **code)
     words = [f"{name}: {table.describe()}" for name, table in tables.items()]
     look.remember(ax, ["Reliability diagrams of several models.", *words])
@@ -279,7 +279,7 @@ def draw_bars(ax: Axes, table: BinTable, face: str = "none", zorder: float = 1.5
     seen = table.occupied
     top = table.frequency[seen]
     across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (np.zeros_like(top), top)
-    code = look.fill(face, "#5B7083", 0.9)
+    code = look.area(face, "#5B7083", 0.9)
     look.boxes(ax, across, up, zorder=zorder, label="observed frequency", gid="bars", **code)
 
 
@@ -306,8 +306,8 @@ def _draw_band(ax: Axes, band: ConsistencyBand) -> None:
     label = f"{100 * band.level:g} % consistency band\n({kind})"
     width = float(np.clip(0.42 * look.width_in_points(ax) / table.n_bins, 2.0, 9.0))
     ends = (across, band.lower[seen]), (across, band.upper[seen])
-    look.lines(ax, *ends, zorder=2.0, label=label, gid="band", **look.pen(look.BAND, width))
+    look.lines(ax, *ends, zorder=2.0, label=label, gid="band", **look.stroke(look.BAND, width))
     if outside.any():
         at = table.mean_prob[outside], table.frequency[outside]
-        code = look.dot("s", 11, 1.4, label="outside the band", gid="outside", zorder=4.2)
+        code = look.marker("s", 11, 1.4, label="outside the band", gid="outside", zorder=4.2)
         look.points(ax, *at, "none", look.INK, **code)

@@ -59,10 +59,10 @@ def smooth(
         frames.frame(ax, frames.axis_words(error.view), "linear")
         low, high = frames.strip_below(ax)
         top, words = low + (high - low) * density, "density of\nthe predictions"
-        code = look.fill("#9A9A9A", "#9A9A9A", 0)
+        code = look.area("#9A9A9A", "#9A9A9A", 0)
         ax.fill_between(error.prob, low, top, zorder=1.2, label=words, gid="density", **code)
         across, up = error.mean_prob[0], error.frequency[0]
-        code = look.pen(look.UNDER, 1.0)
+        code = look.stroke(look.UNDER, 1.0)
         ax.plot(across, up, zorder=3, label="smoothed frequency", gid="curve", **code)
         ends = (across[:-1], up[:-1]), (across[1:], up[1:])
         shown = ~np.isnan(ends).any(axis=(0, 1))

@@ -71,7 +71,7 @@ def smooth_curve(
         for label, (low, high, alpha) in bands.items():
             ends = frames.inside(low, scale), frames.inside(high, scale)
             ax.fill_between(at, *ends, color=look.UNDER, alpha=alpha, lw=0, label=label, gid="band")
-        ax.plot(at, up, zorder=3, label="smooth curve", gid="curve", **look.pen(look.UNDER, 1.8))
+        ax.plot(at, up, zorder=3, label="smooth curve", gid="curve", **look.stroke(look.UNDER, 1.8))
         if scale == "linear":  # a loess may leave [0, 1]
             frames.make_room(ax, up)
         _outcomes(ax, curve, scale)
@@ -89,9 +89,9 @@ def _outcomes(ax: Axes, curve: SmoothCurve, scale: str) -> None:
     )
     none = np.zeros(_BARS)
     for low, high, color in ((none, up, "#8C8C8C"), (-down, none, "#D0D0D0")):
-        code = look.fill(color, "white", 0.3)
+        code = look.area(color, "white", 0.3)
         look.boxes(strip, (edges[:-1], edges[1:]), (low, high), gid="outcomes", **code)
     top = max(up.max(), down.max())
     strip.set(ylim=(-1.08 * top, 1.08 * top), yticks=[])
-    strip.axhline(0, **look.pen(look.GREY, 0.8))
+    strip.axhline(0, **look.stroke(look.GREY, 0.8))
     strip.set_ylabel("no | yes" * look.is_first_column(ax), fontsize=look.FONT_SIZE)

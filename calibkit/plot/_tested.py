@@ -16,7 +16,7 @@ _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram
 _COLUMNS = 30  # of the histogram of all predictions
 _ROOM = 0.03
 _MOST_SHARES = 16  # of more bins the words do not list them
-_GREY_BARS = look.fill("#B8B8B8", "white")
+_GREY_BARS = look.area("#B8B8B8", "white")
 _DIGIT = 5.9  # width of a digit in points, for printed shares
 _MOST_CELLS = 20  # a violin is a smoothed histogram of at most so many cells
 _SMOOTH = (0.06, 0.12, 0.2, 0.24, 0.2, 0.12, 0.06)
@@ -108,13 +108,13 @@ def _frame(ax: Axes, verdict: ViewVerdict) -> None:
     top = 1.0 if highest > 0.7 else 1.25 * max(highest, 1e-6)
     ax.set_ylim(-_ROOM * top, (1 + _ROOM) * top)
     ax.tick_params(labelbottom=False)
-    frames.diagonal(ax, (0, 1), look.pen(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
+    frames.diagonal(ax, (0, 1), look.stroke(look.GREY, 0.9, (0, (5, 3))), zorder=1.1)
 
 
 def _draw_acceptance(ax: Axes, verdict: ViewVerdict, ends: look.Points) -> None:
     table, seen = verdict.table, verdict.table.occupied
     across, up = (table.edges[:-1][seen], table.edges[1:][seen]), (ends[0][seen], ends[1][seen])
-    code = look.fill(look.PALE, "#8FA9BF")
+    code = look.area(look.PALE, "#8FA9BF")
     label = "accepted by the test"
     look.boxes(ax, across, up, zorder=1.3, label=label, gid="acceptance", **code)
 
@@ -158,7 +158,7 @@ def _draw_violins(ax: Axes, verdict: ViewVerdict, ends: look.Points) -> None:
         ("accepted", look.SKY, look.UNDER, None),
         ("rejected", "#F6D3BD", look.OVER, "/////"),
     ):
-        parts = PolyCollection(shapes[said], hatch=hatch, zorder=2.2, **look.fill(face, edge))
+        parts = PolyCollection(shapes[said], hatch=hatch, zorder=2.2, **look.area(face, edge))
         parts.set(label=f"predictions, {said}", gid=said)
         ax.add_collection(parts, autolim=False)
 
@@ -168,7 +168,7 @@ def _draw_frequencies(ax: Axes, verdict: ViewVerdict) -> None:
     height = table.frequency[seen]
     ends = (table.edges[:-1][seen], height), (table.edges[1:][seen], height)
     label = "frequency of the events"
-    look.lines(ax, *ends, zorder=3, label=label, gid="frequency", **look.pen(look.INK, 2.0))
+    look.lines(ax, *ends, zorder=3, label=label, gid="frequency", **look.stroke(look.INK, 2.0))
 
 
 def _add_counts(ax: Axes, verdict: ViewVerdict) -> None:
@@ -178,7 +178,7 @@ def _add_counts(ax: Axes, verdict: ViewVerdict) -> None:
     table = verdict.table
     across, floor = (table.edges[:-1], table.edges[1:]), np.zeros(table.n_bins)
     look.boxes(strip, across, (floor, table.count), zorder=2, gid="count", **_GREY_BARS)
-    code = look.fill("#F6D3BD", look.OVER)
+    code = look.area("#F6D3BD", look.OVER)
     up = (floor, verdict.rejected_count)
     look.boxes(strip, across, up, zorder=2, hatch="/////", gid="rejected-count", **code)
     top = float(table.count.max())
@@ -208,7 +208,7 @@ def _print_shares(ax: Axes, strip: Axes, verdict: ViewVerdict) -> bool:
 def _add_histogram(ax: Axes, verdict: ViewVerdict) -> None:
     inner = 1 - _SIDE - _GAP
     side = ax.inset_axes((1 + _GAP / inner, 0, _SIDE / inner, 1), sharey=ax)
-    look.dress(side, grid=None)
+    look.set_frame(side, grid=None)
     side.set_label("predictions")
     top = ax.get_ylim()[1]
     count, edges = np.histogram(verdict.prob, bins=_COLUMNS, range=(0, top))

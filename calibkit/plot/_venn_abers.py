@@ -69,9 +69,9 @@ def venn_abers(
 
 
 def _draw_band(ax: Axes, across: FloatVector, lower: FloatVector, upper: FloatVector) -> None:
-    ax.fill_between(across, lower, upper, label="between", gid="between", **look.fill(look.PALE))
+    ax.fill_between(across, lower, upper, label="between", gid="between", **look.area(look.PALE))
     for end, label, color, dashes in (
         (upper, "if its label were 1", look.OVER, "solid"),
         (lower, "if its label were 0", look.UNDER, "dashed"),
     ):
-        ax.plot(across, end, label=label, gid=label[-1], **look.pen(color, 1.4, dashes))
+        ax.plot(across, end, label=label, gid=label[-1], **look.stroke(color, 1.4, dashes))

@@ -16,7 +16,7 @@ SCALES = ("linear", "logit")
 MARGIN = 0.025
 LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
 LOGIT_END = 7.2  # logit of .99925, just beyond the outer ticks
-_DIAGONAL = look.pen(look.INK, 1.0, (0, (5, 3)))
+_DIAGONAL = look.stroke(look.INK, 1.0, (0, (5, 3)))
 _STEPS = 24  # points per straight piece, which is bent on stretched axes
 
 
@@ -59,13 +59,13 @@ def draw_truth(ax: Axes, truth: Any, scale: str) -> None:
 def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.Line:
     """Return a fitted map as points to draw: its polyline, on stretched axes its curve."""
     if scale == "linear" or np.isnan(y).any():
-        return bent(x, y, scale)
+        return polyline(x, y, scale)
     low, high = ends(scale)
     x = np.union1d(grid(scale), x[(x > low) & (x < high)])
     return x, inside(curve(x), scale)
 
 
-def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
+def polyline(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
     """Return a line of straight pieces with the points that stretched axes need to bend it.
 
     Pieces with an end at NaN stay gaps.

@@ -96,7 +96,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]
     return fresh, True
 
 
-def dress(ax: Axes, *, grid: str | None = "both") -> None:
+def set_frame(ax: Axes, *, grid: str | None = "both") -> None:
     """Give an Axes the light frame and grid of all figures."""
     ax.tick_params(length=3, width=0.8, labelsize=FONT_SIZE, color=GREY, labelcolor=INK)
     ax.tick_params(which="minor", length=0)
@@ -135,7 +135,7 @@ def drawing(
     width = size[0] + (0 if legend is False else room)
     with style():
         ax, fresh = axes_or_new(ax, (width, size[1]))
-        dress(ax, grid=grid)
+        set_frame(ax, grid=grid)
         label(ax, *words)
         yield ax
         if title is not None:
@@ -145,7 +145,7 @@ def drawing(
             outside_legend(ax)
 
 
-def chosen(
+def select(
     show: Iterable[str] | None,
     elements: Iterable[str],
     default: Iterable[str],
@@ -175,19 +175,19 @@ def heading(kind: str, elements: Mapping[str, str], names: Collection[str]) -> s
     return f"{kind}{' with ' if drawn else ''}{drawn}."
 
 
-def pen(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
+def stroke(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
     """Return the code of a line, as `plot`, `axvline` and their kind take it."""
     return {"color": color, "linewidth": width, "linestyle": dashes, **more}
 
 
-def fill(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
+def area(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
     """Return the code of an area, as `boxes`, `polygons` and `axhspan` take it."""
     return {"facecolor": face, "edgecolor": edge, "linewidth": width, **more}
 
 
-def dot(marker: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
+def marker(shape: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
     """Return the code of a marker, as `points` takes it."""
-    return {"marker": marker, "markersize": size, "markeredgewidth": rim, **more}
+    return {"marker": shape, "markersize": size, "markeredgewidth": rim, **more}
 
 
 def points(
@@ -201,13 +201,13 @@ def points(
 
 def strip(ax: Axes, low: float, high: float, label: str) -> None:
     """Shade what counts as good."""
-    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **fill(PALE, "#8FA9BF"))
+    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **area(PALE, "#8FA9BF"))
 
 
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
     """Draw what is true (values, or a map of `across`) in the one code that all figures give it."""
     true = np.asarray(up(across) if callable(up) else up, dtype=np.float64)
-    code = pen(TRUTH, 2.0, (0, (6, 1.5, 1.2, 1.5)))
+    code = stroke(TRUTH, 2.0, (0, (6, 1.5, 1.2, 1.5)))
     ax.plot(across, true, zorder=3.4, label=label, gid="truth", **code)
 
 
@@ -328,7 +328,7 @@ def _as_patch(handle: Any) -> Patch:
     face = next(iter(handle.get_facecolor()), "none")
     edge = next(iter(handle.get_edgecolor()), "none")
     width = float(handle.get_linewidth()[0])
-    return Patch(hatch=handle.get_hatch(), **fill(face, edge, width))
+    return Patch(hatch=handle.get_hatch(), **area(face, edge, width))
 
 
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:

@@ -63,7 +63,7 @@ def add_counts(ax: Axes, edges: FloatVector, count: IntVector) -> Axes:
         (np.full(seen.sum(), base), count[seen]),
         zorder=2,
         gid="counts",
-        **look.fill("#8C8C8C", "white", 0.8 if len(count) <= look.MANY_BINS else 0.0),
+        **look.area("#8C8C8C", "white", 0.8 if len(count) <= look.MANY_BINS else 0.0),
     )
     move_label(ax, strip)
     strip.set_yscale("log" if log else "linear")
@@ -108,7 +108,7 @@ def move_label(ax: Axes, strip: Axes) -> None:
 def counts_strip(ax: Axes, height: float, gap: float) -> Axes:
     """Return an empty strip for counts; height and gap are shares of the diagram's height."""
     strip = ax.inset_axes((0, -height - gap, 1, height), sharex=ax)
-    look.dress(strip, grid=None)
+    look.set_frame(strip, grid=None)
     strip.set_label("counts")
     return strip
 

@@ -194,7 +194,7 @@ def draw_audit(
         ax = figures["benefit"].subplots()
         plot.decision_curve({name: _benefit(curve) for name, curve in curves.items()}, ax)
         given = decision_threshold(costs.prices)
-        ax.axvline(given, gid="mark", **plot.look.pen(plot.look.INK, 1.0, (0, (4, 3))))
+        ax.axvline(given, gid="mark", **plot.look.stroke(plot.look.INK, 1.0, (0, (4, 3))))
     if len(repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(repairs.name))
         audit_plot.audit_repairs(repairs, figures["repairs"].subplots())

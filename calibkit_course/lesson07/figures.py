@@ -31,7 +31,7 @@ def draw_map(
     area below the line, ``"members"`` are the maps of the folds. On axes of scale ``"logit"`` the
     pieces of PL3 are straight. Other calibrators are drawn too, without knots.
     """
-    names = look.chosen(show, ELEMENTS, (), {})
+    names = look.select(show, ELEMENTS, (), {})
     frames.check_scale(scale)
     x, y = frames.fitted_line(*model.polyline(), model.curve, scale)
     knots = getattr(model, "knots_", None)
@@ -39,7 +39,7 @@ def draw_map(
         frames.frame(ax, ("predicted probability", "observed frequency"), scale)
         if "filling" in names:
             floor = frames.ends(scale)[0]
-            code = look.fill(look.FILLED, width=0)
+            code = look.area(look.FILLED, width=0)
             ax.fill_between(x, floor, y, zorder=1, gid="filling", **code)
         if "members" in names:
             _draw_members(ax, model, scale)
@@ -59,7 +59,7 @@ def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) 
     inner = seen.copy()
     inner[[0, -1]] = False
     if inner.any():
-        code = look.pen(look.GREY, 1.2, ":", zorder=2, gid="verticals")
+        code = look.stroke(look.GREY, 1.2, ":", zorder=2, gid="verticals")
         ax.vlines(knots[inner], low, heights[inner], **code)
     if not seen.any():  # a line without points would spoil the layout
         return
@@ -76,8 +76,8 @@ def _draw_members(ax: Axes, model: Calibrator, scale: str) -> None:
             z = np.union1d(z, logit(knots))
             x, y = expit(z), expit(np.interp(z, logit(knots), logit(heights)))
         label = None if number else "maps of the folds"
-        code = look.pen(look.SKY, 0.9, zorder=3, gid="members")
-        ax.plot(*frames.bent(x, y, scale), label=label, **code)
+        code = look.stroke(look.SKY, 0.9, zorder=3, gid="members")
+        ax.plot(*frames.polyline(x, y, scale), label=label, **code)
 
 
 def _words(knots: FloatVector | None, scale: str) -> str:

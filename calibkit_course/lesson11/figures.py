@@ -9,9 +9,9 @@ from calibkit_course.lesson11.binned import BinnedErrors
 
 # Plain, debiased and true errors look alike here and on the page of the rerun.
 ESTIMATE_CODES = {
-    "plain": look.pen(look.OVER, 1.8, marker="o", markersize=4),
-    "debiased": look.pen(look.UNDER, 1.8, (0, (5, 2)), marker="s", markersize=4),
-    "truth": look.pen(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5))),
+    "plain": look.stroke(look.OVER, 1.8, marker="o", markersize=4),
+    "debiased": look.stroke(look.UNDER, 1.8, (0, (5, 2)), marker="s", markersize=4),
+    "truth": look.stroke(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5))),
 }
 
 

@@ -80,7 +80,7 @@ def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> No
     honest = replace(curve, net_benefit=curve.net_benefit - curve.difference)
     ax = plot.decision_curve({"the truth": honest, "the model": curve}, figure.subplots())
     idle = np.maximum(curve.treat_all, 0)
-    code = look.fill("none", look.OVER, hatch="////", label="worth less than no model")
+    code = look.area("none", look.OVER, hatch="////", label="worth less than no model")
     places = curve.threshold, idle, curve.net_benefit
     ax.fill_between(*places, where=curve.net_benefit < idle, gid="loss", **code)
     ax.set(ylim=(-0.1, 0.32), ylabel="net benefit")

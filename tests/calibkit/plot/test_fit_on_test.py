@@ -131,18 +131,18 @@ class TestLogitAxes:
         assert logit(y) == pytest.approx(model.slope_ * logit(x) + model.intercept_, abs=1e-9)
 
     def test_slanted_tops_are_bent(self):
-        x, y = frames.bent(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
+        x, y = frames.polyline(np.array([0.0, 0.5]), np.array([0.1, 0.6]), "logit")
         assert len(x) > 10
         assert y == pytest.approx(x + 0.1)
         assert x[0] == pytest.approx(expit(-frames.LOGIT_END))
 
     def test_pieces_stay_apart(self):
         x = np.array([0.0, 0.4, np.nan, 0.4, 1.0])
-        across, up = frames.bent(x, x, "logit")
+        across, up = frames.polyline(x, x, "logit")
         assert np.isnan(across).sum() == np.isnan(up).sum() > 0
-        assert frames.bent(x, x, "linear")[0] is x
+        assert frames.polyline(x, x, "linear")[0] is x
 
     def test_a_jump_is_drawn_upright(self):
-        x, y = frames.bent(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
+        x, y = frames.polyline(np.array([0.3, 0.3]), np.array([0.2, 0.6]), "logit")
         assert (x == pytest.approx(0.3)) and y[0] == pytest.approx(0.2)
         assert y[-1] == pytest.approx(0.6)
