@@ -20,11 +20,12 @@ from calibkit._version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors, which see what the rooms offer
     from calibkit.bins import *  # noqa: F403
+    from calibkit.chance import *  # noqa: F403
     from calibkit.errors import *  # noqa: F403
+    from calibkit.hypothesis_tests import *  # noqa: F403
     from calibkit.inputs import CalibrationWarning as CalibrationWarning
     from calibkit.reliability import *  # noqa: F403
     from calibkit.scores import *  # noqa: F403
-    from calibkit.significance import *  # noqa: F403
 
 # What the front page takes from each room.
 _OFFERS = {
@@ -38,9 +39,10 @@ _OFFERS = {
     ),
     "reliability": "BinTable reliability_table reliability_tables",
     "scores": "brier_decomposition brier_score log_loss",
-    "significance": (
-        "adaptive_test bootstrap_interval consistency_band cox_test cumulative_differences "
-        "hosmer_lemeshow null_level spiegelhalter test_based_calibration_error"
+    "chance": "bootstrap_interval consistency_band null_level",
+    "hypothesis_tests": (
+        "adaptive_test cox_test cumulative_differences hosmer_lemeshow spiegelhalter "
+        "test_based_calibration_error"
     ),
     "inputs": "CalibrationWarning binary_problem binary_problems",
 }

@@ -38,10 +38,10 @@ confidence, accuracy | the probability and the event of `view="top-label"`
 Brier score, `brier_score_loss` | `brier_score`; of one column it counts the event alone | brier
   brier_score_loss brier_loss
 NLL, cross-entropy | `log_loss`, in nats | nll cross_entropy logloss negative_log_loss
-ICI, E50, E90, E_max, ECI | `significance.smooth_curve`, which has all five | ici eavg e50 e90
+ICI, E50, E90, E_max, ECI | `clinic.smooth_curve`, which has all five | ici eavg e50 e90
   emax eci integrated_calibration_index estimated_calibration_index
-CITL, calibration slope, O/E | `significance.calibration_in_the_large`,
-  `significance.calibration_slope`, `significance.observed_expected_ratio` | citl
+CITL, calibration slope, O/E | `clinic.calibration_in_the_large`,
+  `clinic.calibration_slope`, `clinic.observed_expected_ratio` | citl
   calibration_intercept calibration_slope calibration_in_the_large oe_ratio
 net benefit, decision curve (DCA) | `decisions.net_benefit`, `decisions.decision_curve` |
   net_benefit dca decision_curve decision_curve_analysis

@@ -16,6 +16,7 @@ import pytest
 
 import calibkit as ck
 from calibkit import corp
+from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -140,9 +141,7 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "corp": lambda y, p: corp.corp_decomposition(y, p, view=view),
         "corp_part": lambda y, p: corp.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
-        "smooth_curve": lambda y, p: ck.significance.smooth_curve(
-            y, p, view=view, null_draws=3, rng=0
-        ),
+        "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, null_draws=3, rng=0),
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import calibkit as ck
-from calibkit import bins, calibrators, significance
+from calibkit import bins, calibrators, hypothesis_tests
 from calibkit.fakes import KnobClassifier, SyntheticShape
 from calibkit_audit import counts
 from calibkit_course import explore, lessons
@@ -102,7 +102,7 @@ def test_based_errors(rng: np.random.Generator) -> Iterator[Case]:
     prob = rng.random(50_000)
     label = (rng.random(50_000) < prob).astype(np.int64)
     sort = yardstick("np.sort of p", lambda: np.sort(prob))
-    error = partial(significance.test_based_calibration_error, label, prob, rng=0)
+    error = partial(hypothesis_tests.test_based_calibration_error, label, prob, rng=0)
     alone = timed("test-based error, n = 50000", partial(error, null_draws=0), sort, 20)
     redraw = (best_ms(partial(error, null_draws=50), 0.1) - alone.ms) / 50
     yield from (alone, Case("test-based error, one redraw", redraw, sort, 8))

@@ -1,6 +1,6 @@
 """The kernel calibration error and its test, in time proportional to the number of rows.
 
-How often the limit law rejects a calibrated model at the 5 % level, as in `calibkit.significance`:
+How often the limit law rejects a calibrated model at the 5 % level:
 
 ============================  =====  =====  =====  =====  =====  =====
 scores                        uniform       sharp         rare
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.hypothesis_tests.results import Rule, sample_of
 from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
-from calibkit.significance.results import Rule, sample_of
 
 ComplexMatrix = NDArray[np.complex128]
 

@@ -4,7 +4,7 @@
 with ``--redraws`` the same for p-values by redraws (half a minute each); with ``--power`` the
 power against five distortions (a minute).
 
-The tables in the docstrings of `calibkit.significance` were made by this file, with its seeds.
+The tables in the docstrings of `calibkit.hypothesis_tests` were made by this file, with its seeds.
 """
 
 import argparse
@@ -14,12 +14,12 @@ import numpy as np
 from scipy import special
 
 from book.experiments.kernel import KernelRule
+from calibkit.hypothesis_tests import results
+from calibkit.hypothesis_tests.adaptive import AdaptiveRule
+from calibkit.hypothesis_tests.classical import BinnedRule, BrierRule
+from calibkit.hypothesis_tests.cox import CoxRule, InterceptRule, SlopeRule
+from calibkit.hypothesis_tests.cumulative import RangeRule, SupremumRule
 from calibkit.inputs import FloatVector
-from calibkit.significance import results
-from calibkit.significance.adaptive import AdaptiveRule
-from calibkit.significance.classical import BinnedRule, BrierRule
-from calibkit.significance.cox import CoxRule, InterceptRule, SlopeRule
-from calibkit.significance.cumulative import RangeRule, SupremumRule
 
 Build = Callable[[FloatVector], results.Rule]
 Rates = dict[str, dict[str, float]]

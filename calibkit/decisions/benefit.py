@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.chance.clusters import Clusters, clusters_of
 from calibkit.decisions.regret import as_levels
 from calibkit.inputs import (
     BinaryProblem,
@@ -20,7 +21,6 @@ from calibkit.inputs import (
     shows_rows,
 )
 from calibkit.results import Number, Result, listed, spell
-from calibkit.significance.clusters import Clusters, clusters_of
 
 # Rows (or clusters) that decide a mean, and each way a difference; of fewer there is no interval.
 _FEWEST, _EACH_WAY = 10, 5

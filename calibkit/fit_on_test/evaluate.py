@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.calibrators import Calibrator, SlopeOneBinning
+from calibkit.chance import null_level
 from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test.estimator import as_calibrator
 from calibkit.inputs import FloatVector, Rng, View, as_count, as_number, binary_problem
 from calibkit.results import Number, listed, spell
-from calibkit.significance import null_level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -18,7 +18,6 @@ from calibkit.plot._fit_on_test import fit_on_test
 from calibkit.plot._null import null_level
 from calibkit.plot._reliability import overlay, reliability
 from calibkit.plot._smooth import smooth
-from calibkit.plot._smooth_curve import smooth_curve
 from calibkit.plot._tested import test_based
 from calibkit.plot._venn_abers import venn_abers
 from calibkit.plot._words import alt_text
@@ -39,7 +38,6 @@ __all__ = [
     "regret",
     "reliability",
     "smooth",
-    "smooth_curve",
     "style",
     "test_based",
     "venn_abers",

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.hypothesis_tests import CumulativeDifferences
 from calibkit.plot import look
-from calibkit.significance import CumulativeDifferences
 
 # 5 % of Brownian motions on [0, 1] leave this strip; tests/calibkit/plot/test_tested.py checks it.
 _CRITICAL = 2.2414
@@ -23,7 +23,7 @@ def cumulative_differences(
     Parameters
     ----------
     curve : CumulativeDifferences
-        From `calibkit.significance.cumulative_differences`.
+        From `calibkit.hypothesis_tests.cumulative_differences`.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -45,10 +45,10 @@ def cumulative_differences(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibkit import plot, significance
+    >>> from calibkit import hypothesis_tests, plot
     >>> p = np.linspace(0.01, 0.99, 200)
     >>> y = np.random.default_rng(0).random(200) < p
-    >>> ax = plot.cumulative_differences(significance.cumulative_differences(y, p))
+    >>> ax = plot.cumulative_differences(hypothesis_tests.cumulative_differences(y, p))
     >>> ax.get_ylabel()
     'cumulative difference'
     """

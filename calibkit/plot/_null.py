@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.chance import NullLevel
 from calibkit.plot import look
-from calibkit.significance import NullLevel
 
 _N_COLUMNS = 30
 

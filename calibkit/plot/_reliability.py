@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.bins import Bins
+from calibkit.chance import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import Rows, View, refuse_other_order, shows_rows
 from calibkit.plot import frames, look
@@ -18,7 +19,6 @@ from calibkit.plot._decisions import CODES
 from calibkit.plot._filling import fill_bins
 from calibkit.plot.strips import add_counts
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.significance import ConsistencyBand, NullLevel, consistency_band, null_level
 
 _MARKERS = ("o", "s", "^", "D", "v")  # of several models
 DEFAULT = ("bars", "means", "gaps", "counts")

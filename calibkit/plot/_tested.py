@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
+from calibkit.hypothesis_tests import TestBasedError, ViewVerdict
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot.strips import LeaveRoom, counts_strip, print_above
-from calibkit.significance import TestBasedError, ViewVerdict
 
 _STRIP, _SIDE, _GAP = 0.24, 0.16, 0.035  # shares of the cell: counts, histogram, space between
 _COLUMNS = 30  # of the histogram of all predictions
@@ -35,7 +35,7 @@ def test_based(
     Parameters
     ----------
     error : TestBasedError
-        Of a single view, from `calibkit.significance.test_based_calibration_error`.
+        Of a single view, from `calibkit.hypothesis_tests.test_based_calibration_error`.
     legend : bool, optional
         Whether with a legend below; left out, on a fresh figure only.
     ax : matplotlib Axes, optional
@@ -66,10 +66,10 @@ def test_based(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibkit import plot, significance
+    >>> from calibkit import hypothesis_tests, plot
     >>> p = np.linspace(0.01, 0.99, 200)
     >>> y = np.random.default_rng(0).random(200) < p**2
-    >>> ax = plot.test_based(significance.test_based_calibration_error(y, p, rng=0))
+    >>> ax = plot.test_based(hypothesis_tests.test_based_calibration_error(y, p, rng=0))
     >>> ax.get_ylabel()
     'probability'
     """

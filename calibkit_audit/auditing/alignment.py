@@ -26,8 +26,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
+from calibkit.chance.clusters import Clusters, Dependence, pseudo_values
 from calibkit.inputs import FloatVector, IntVector
-from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
 from calibkit_audit.auditing.drawer import Drawer
 from calibkit_audit.auditing.rows import Rows, spread_out
 

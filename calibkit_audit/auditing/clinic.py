@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from calibkit.chance.clusters import Clusters
 from calibkit.decisions import decision_curve, decision_threshold
 from calibkit.inputs import BinaryProblem, FloatVector
-from calibkit.significance import weak
-from calibkit.significance.clusters import Clusters
 from calibkit_audit.auditing.comparison import Listing
 from calibkit_audit.auditing.consequences import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import Evidence, Seen
 from calibkit_audit.auditing.remedy import interval_in_words
 from calibkit_audit.auditing.repairs import Repairs
 from calibkit_audit.auditing.rows import Rows, given_to
+from calibkit_audit.clinic import weak
 
 _QUANTITIES = {
     "O/E": weak.observed_expected_ratio,

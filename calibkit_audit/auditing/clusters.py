@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibkit.chance.clusters import FEW, robust_sd, score_test
+from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule
 from calibkit.inputs import BinaryProblem, FloatMatrix, FloatVector, IntVector, logit
-from calibkit.significance.clusters import FEW, robust_sd, score_test
-from calibkit.significance.cox import InterceptRule, SlopeRule
 from calibkit_audit.auditing.redraws import ViewTest
 from calibkit_audit.auditing.rows import Rows
 from calibkit_audit.auditing.settings import AuditSettings

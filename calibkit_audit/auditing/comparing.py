@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibkit.bins import Binning, as_bins
+from calibkit.chance import NullLevel, null_level
 from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import FloatVector, View, as_generator, as_level, one_problem
 from calibkit.reliability import reliability_table
 from calibkit.results import spell
-from calibkit.significance import NullLevel, null_level
 from calibkit.wrong_names import unknown_option
 from calibkit_audit.auditing import differences
 from calibkit_audit.auditing.clinic import net_benefits, weak_calibration

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from calibkit.chance.clusters import mean_interval
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
@@ -14,7 +15,6 @@ from calibkit.decisions import (
     policy_cost,
 )
 from calibkit.inputs import FloatVector, IntVector
-from calibkit.significance.clusters import mean_interval
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import Rows, given_to
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
+from calibkit.chance.clusters import ClusterSums, means_of_sums, student
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
@@ -19,7 +20,6 @@ from calibkit.inputs import (
     weighted_problems,
 )
 from calibkit.reliability import edges_of
-from calibkit.significance.clusters import ClusterSums, means_of_sums, student
 from calibkit_audit.auditing.rows import Rows, given_to, losses
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PiecewiseLinear
-from calibkit.errors import expected_calibration_error
-from calibkit.inputs import BinaryProblem, View, kish, one_problem
-from calibkit.reliability import BinTable
-from calibkit.results import spell
-from calibkit.significance import (
+from calibkit.chance import (
     BootstrapInterval,
     ConsistencyBand,
     NullLevel,
@@ -21,6 +17,11 @@ from calibkit.significance import (
     consistency_band,
     null_level,
 )
+from calibkit.errors import expected_calibration_error
+from calibkit.inputs import BinaryProblem, View, kish, one_problem
+from calibkit.piecewise import PiecewiseLinear
+from calibkit.reliability import BinTable
+from calibkit.results import spell
 from calibkit_audit.auditing.impossible import Impossible, count_impossible
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import Rows

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.chance.clusters import Clusters, score_test, weights_of_labels
+from calibkit.hypothesis_tests.cox import CoxRule, cox_scores
 from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
 from calibkit.results import Result, spell
-from calibkit.significance.clusters import Clusters, score_test, weights_of_labels
-from calibkit.significance.cox import CoxRule, cox_scores
 from calibkit_audit.auditing.evidence import given_view, reach
 from calibkit_audit.auditing.rows import Rows, losses
 from calibkit_audit.auditing.settings import AuditSettings

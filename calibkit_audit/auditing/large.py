@@ -9,7 +9,9 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
+from calibkit.chance.clusters import ClusterSums
 from calibkit.decisions.costs import as_costs
+from calibkit.hypothesis_tests.cox import cox_z
 from calibkit.inputs import (
     BinaryProblem,
     FloatMatrix,
@@ -18,8 +20,6 @@ from calibkit.inputs import (
     View,
     binary_problems,
 )
-from calibkit.significance.clusters import ClusterSums
-from calibkit.significance.cox import cox_z
 from calibkit_audit.auditing import words
 from calibkit_audit.auditing.clusters import by_sums, scores_of
 from calibkit_audit.auditing.comparing import compare

@@ -161,7 +161,7 @@ def audit(
     Brier scores in 87 to 92, and a repair's gain in 87 to 92: what the repair, fitted to all rows,
     gains on new clusters. The interval is Student's around the held-out gain, its upper end moved
     up by half of what fits are flattered by on their own rows (Efron, 2004: optimism); without
-    that 73 to 89 were held. Sources: `calibkit.significance.clusters`.
+    that 73 to 89 were held. Sources: `calibkit.chance.clusters`.
 
     Of 300 sets of 100 to 4,000 independent rows (``dev.py clusters --alone``) none was called
     dependent; of 1,000 of each size the error was said to change over time in 0.5 to 1 %. A drift

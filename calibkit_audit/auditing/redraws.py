@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
+from calibkit.chance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
+from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule
+from calibkit.hypothesis_tests.results import ratio, undecided
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
-from calibkit.significance.cox import InterceptRule, SlopeRule
-from calibkit.significance.results import ratio, undecided
 from calibkit_audit.auditing.drawer import Drawer
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes

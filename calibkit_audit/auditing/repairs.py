@@ -26,7 +26,6 @@ from calibkit.calibrators.folds import assign_folds
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
 from calibkit.results import Result, spell
-from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
 from calibkit_audit.auditing.rows import Rows, given_to, losses
 from calibkit_audit.auditing.settings import AuditSettings
 

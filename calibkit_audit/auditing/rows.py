@@ -28,7 +28,6 @@ from calibkit.inputs import (
     warn,
 )
 from calibkit.results import printable, spell
-from calibkit.significance.clusters import Clusters, clusters_of
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
+from calibkit.chance.clusters import Dependence
+from calibkit.chance.null import p_value_of
 from calibkit.inputs import (
     FloatVector,
     IntVector,
@@ -25,8 +27,6 @@ from calibkit.inputs import (
     one_per_row,
     refuse_other_order,
 )
-from calibkit.significance.clusters import Dependence
-from calibkit.significance.results import p_value_of
 from calibkit_audit.auditing.comparison import Listing
 from calibkit_audit.auditing.evidence import POWER, given_view
 from calibkit_audit.auditing.pages import Answer

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
+from calibkit.hypothesis_tests import cumulative
+from calibkit.hypothesis_tests.results import TestResult, ratio, result_of
 from calibkit.inputs import FloatArray, FloatVector, IntArray
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.results import spell
-from calibkit.significance import cumulative
-from calibkit.significance.results import TestResult, ratio, result_of
 
 Counts = NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""Show files of any size to a `calibkit.significance.Monitor`, each of them once."""
+"""Show files of any size to a `calibkit_audit.Monitor`, each of them once."""
 
 import hashlib
 from collections import Counter

@@ -11,11 +11,11 @@ from calibkit.bins import Bins, EqualMass, as_bins
 from calibkit.corp import CorpDecomposition
 from calibkit.corp.decomposition import decompose_counts
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
+from calibkit.hypothesis_tests import CumulativeDifferences
 from calibkit.inputs import BinaryProblem, View, as_count, binary_problems
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit.scores import Score
-from calibkit.significance import CumulativeDifferences
 from calibkit_audit.counts._measures import (
     CELLS,
     MOST_CELLS,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from calibkit.hypothesis_tests import wilson_interval
 from calibkit.inputs import FloatVector, expit, logit
 from calibkit.reliability import reliability_table
 from calibkit.results import Number, Result, listed, spell
 from calibkit.scores import brier_score, log_loss
-from calibkit.significance import wilson_interval
 from calibkit_course.learn import messages
 from calibkit_course.learn.forecasts import Forecasts, my_forecasts
 

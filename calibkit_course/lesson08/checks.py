@@ -8,9 +8,9 @@ from scipy import stats
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
 from calibkit.results import spell
-from calibkit.significance import binomial_p_values, test_based_calibration_error
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from calibkit.bins import EqualMass
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
 from calibkit.reliability import reliability_table
-from calibkit.significance import binomial_p_values, test_based_calibration_error
 
 
 def verdicts(hits: int, count: int, stated: Sequence[float]) -> str:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import TestBasedError, test_based_calibration_error
 from calibkit.inputs import as_choice, as_count
 from calibkit.results import Result
-from calibkit.significance import TestBasedError, test_based_calibration_error
 
 MODELS = {"calibrated": LogitDistortion(), "over-confident": LogitDistortion(slope=0.7)}
 RULES = ("mass", "root", "pava", "pava-bc")

@@ -7,11 +7,11 @@ factors, on logit axes equal factors of the odds.
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.chance import ConsistencyBand
 from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
-from calibkit.significance import ConsistencyBand
 from calibkit_course.lesson09.view import PrevalenceView
 
 Ends = tuple[float, float]

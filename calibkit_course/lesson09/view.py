@@ -14,11 +14,12 @@ from scipy import special
 
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators import estimate_prevalence, shift_prior
+from calibkit.chance import ConsistencyBand, consistency_band
 from calibkit.errors import expected_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit.inputs import FloatVector, as_choice, as_count, as_level, as_number
 from calibkit.reliability import BinTable
 from calibkit.results import Result, read_only, spell
-from calibkit.significance import ConsistencyBand, consistency_band, test_based_calibration_error
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100

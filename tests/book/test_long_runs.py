@@ -9,8 +9,9 @@ import pytest
 
 import calibkit as ck
 from calibkit import progress
+from calibkit.chance import redraws
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import _binned, adaptive_test
+from calibkit.hypothesis_tests import adaptive_test
 
 ECE = ck.expected_calibration_error
 
@@ -30,7 +31,7 @@ def test_lots_show_what_rows_show(monkeypatch, subtests) -> None:
         return [interval.draws, ck.null_level(ECE, *data, n_draws=2000, rng=2).draws]
 
     rows = both()
-    monkeypatch.setattr(_binned, "MANY_ROWS", 1000)
+    monkeypatch.setattr(redraws, "MANY_ROWS", 1000)
     for one, other in zip(rows, both(), strict=True):
         with subtests.test(one=one, other=other):
             assert not np.array_equal(one, other)
@@ -42,7 +43,7 @@ def test_lots_add_up_to_the_table() -> None:
     labels, prob = sample(5000)
     table = ck.reliability_table(labels, prob, bins=7)
     problem = ck.binary_problem(labels, prob)
-    count, bounds, columns = _binned._lots(problem, table, by_label=True)
+    count, bounds, columns = redraws._lots(problem, table, by_label=True)
     sums = np.add.reduceat(count[:, np.newaxis] * columns, bounds[:-1])
     assert sums[:, 0].tolist() == table.count.tolist()
     assert sums[:, 1] == pytest.approx(table.count * table.mean_prob, rel=1e-12)
@@ -86,7 +87,7 @@ def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest
         lambda y, p: ck.null_level(ECE, y, p, n_draws=20, rng=0),
         lambda y, p: ck.bootstrap_interval(ECE, y, p, n_resamples=20, rng=0),
         lambda y, p: adaptive_test(y, p, null_draws=20, rng=0),
-        lambda y, p: ck.significance.test_based_calibration_error(y, p, null_draws=20, rng=0),
+        lambda y, p: ck.hypothesis_tests.test_based_calibration_error(y, p, null_draws=20, rng=0),
     ],
 )
 def test_long_runs_have_a_bar_and_scripts_have_none(run: Any, monkeypatch, capsys) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from book.experiments import pages, published
-from calibkit.significance import calibration_in_the_large, calibration_slope
+from calibkit_audit.clinic import calibration_in_the_large, calibration_slope
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from book.experiments.pages import BLOCK
 from book.experiments.tce import __main__ as page, imagenet, measures, printed, real
-from calibkit import bins, significance
+from calibkit import bins, hypothesis_tests
 
 REAL = list(printed.real_rows())
 # Fitted by any version of scikit-learn, these agree.
@@ -198,7 +198,7 @@ def test_ties_in_the_order_of_the_rows_give_another_value() -> None:
     first = np.argsort(prob + label / 10, kind="stable")
     by_index = measures.ByIndex(n_bins=4)
     values = [
-        significance.test_based_calibration_error(
+        hypothesis_tests.test_based_calibration_error(
             label[order], prob[order], bins=by_index, null_draws=0
         ).value
         for order in (np.arange(40), first)

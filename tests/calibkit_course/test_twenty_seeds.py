@@ -29,7 +29,7 @@ from calibkit.fakes import (
     SyntheticShape,
 )
 from calibkit.fit_on_test import fit_on_test
-from calibkit.significance import test_based_calibration_error as tce
+from calibkit.hypothesis_tests import test_based_calibration_error as tce
 from calibkit_audit import audit
 from calibkit_course import lesson06, lesson07
 from calibkit_course.lesson09 import GaussianDiscriminant, prevalence_dial_view

@@ -22,7 +22,7 @@ from calibkit import (
 from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.decisions import decision_threshold, policy_cost
 from calibkit.fit_on_test import fit_on_test
-from calibkit.significance import binomial_p_values
+from calibkit.hypothesis_tests import binomial_p_values
 from calibkit_course import lessons, open_lesson
 from calibkit_course.learn import questions
 from calibkit_course.learn.questions import Option, Question

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins
 from calibkit.errors.family import bin_weights, weighted_norm
-from calibkit.significance import test_based_calibration_error as tested
+from calibkit.hypothesis_tests import test_based_calibration_error as tested
 
 Loss = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
 

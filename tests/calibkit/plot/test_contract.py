@@ -14,7 +14,7 @@ from calibkit.corp import corp_decomposition
 from calibkit.decisions import decision_curve, murphy_curve, regret_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
-from calibkit_audit import plot as audit_plot
+from calibkit_audit import clinic, plot as audit_plot
 from calibkit_audit.auditing import audit
 from tests.drawn import assert_drawn_inside, assert_manners, drawn, find
 
@@ -28,8 +28,8 @@ PARTS = corp_decomposition(Y, P)
 FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
 CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
 TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
-CURVE = ck.significance.cumulative_differences(Y, P)
-LOESS = ck.significance.smooth_curve(Y, P)
+CURVE = ck.hypothesis_tests.cumulative_differences(Y, P)
+LOESS = clinic.smooth_curve(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
 BENEFIT = decision_curve(Y, P)
@@ -50,8 +50,8 @@ FIGURES = {
     "test_based": (lambda **o: plot.test_based(TESTED, **o), TESTED),
     "cumulative_differences": (lambda **o: plot.cumulative_differences(CURVE, **o), CURVE),
     "smooth": (lambda **o: plot.smooth(SMOOTH, **o), SMOOTH),
-    "smooth_curve": (lambda **o: plot.smooth_curve(LOESS, **o), LOESS),
-    "smooth_curve, logit": (lambda **o: plot.smooth_curve(LOESS, scale="logit", **o), LOESS),
+    "smooth_curve": (lambda **o: audit_plot.smooth_curve(LOESS, **o), LOESS),
+    "smooth_curve, logit": (lambda **o: audit_plot.smooth_curve(LOESS, scale="logit", **o), LOESS),
     "null_level": (lambda **o: plot.null_level(NULL, **o), NULL),
     "murphy, priced": (lambda **o: plot.murphy(MURPHY, costs=(2, 6), **o), MURPHY),
     "murphy": (lambda **o: plot.murphy({"a": MURPHY}, marks=[0.5], **o), MURPHY),

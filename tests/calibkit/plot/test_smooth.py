@@ -5,7 +5,8 @@ import pytest
 
 from calibkit import plot, smooth_calibration_error
 from calibkit.plot import frames
-from calibkit.significance import smooth_curve
+from calibkit_audit import plot as audit_plot
+from calibkit_audit.clinic import smooth_curve
 from tests.drawn import drawn, one
 from tests.helpers import binary_data, class_data
 
@@ -40,7 +41,7 @@ def test_one_view_is_drawn():
 @pytest.mark.parametrize("scale", ["linear", "logit"])
 def test_a_smooth_curve_has_both_bands_above_the_rows_of_each_outcome(scale: str):
     curve = smooth_curve(LABELS, PROB)
-    ax = plot.smooth_curve(curve, scale=scale)
+    ax = audit_plot.smooth_curve(curve, scale=scale)
     across, up = one(ax, "curve").get_data()
     np.testing.assert_array_equal(across, frames.inside(curve.prob, scale))
     np.testing.assert_array_equal(up, frames.inside(curve.frequency, scale))

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import cumulative_differences, test_based_calibration_error
+from calibkit.hypothesis_tests.cumulative import brownian_supremum_tail
 from calibkit.plot._cumulative import _CRITICAL
 from calibkit.plot._tested import _SIDE, _STRIP, _outline
-from calibkit.significance import cumulative_differences, test_based_calibration_error
-from calibkit.significance.cumulative import brownian_supremum_tail
 from tests.drawn import assert_nothing_is_cut_off, corners, drawn, find, heights, one
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)

@@ -9,8 +9,8 @@ from scipy.special import softmax
 
 import calibkit as ck
 from book.experiments import clustered_rows
+from calibkit.chance.clusters import clusters_of, mean_interval
 from calibkit.fakes import LogitDistortion
-from calibkit.significance.clusters import clusters_of, mean_interval
 from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
 from calibkit_audit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files

@@ -10,8 +10,8 @@ from scipy import stats
 from book.experiments import clustered_rows
 from calibkit import cox_test
 from calibkit.calibrators.folds import assign_folds
-from calibkit.significance.clusters import clusters_of
-from calibkit.significance.results import undecided
+from calibkit.chance.clusters import clusters_of
+from calibkit.hypothesis_tests.results import undecided
 from calibkit_audit.auditing.alignment import _random_order
 from calibkit_audit.auditing.drawer import Drawer
 from calibkit_audit.auditing.evidence import power_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibkit.decisions import decision_curve, net_benefit
-from calibkit.significance import calibration_slope, observed_expected_ratio
 from calibkit_audit import audit, compare
+from calibkit_audit.clinic import calibration_slope, observed_expected_ratio
 from tests.helpers import binary_data, class_data
 
 Y, P = binary_data(400)

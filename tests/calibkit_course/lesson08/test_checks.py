@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
-from calibkit import significance
+from calibkit import hypothesis_tests
 from calibkit.bins import Pava, PavaBC
 from calibkit.inputs import FloatVector
 from calibkit_course import data
@@ -133,7 +133,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda k, n, p: np.round(scipy_p(k, n, p), 4),
         scipy_p,
         by_sums,
-        significance.binomial_p_values,
+        hypothesis_tests.binomial_p_values,
     ],
     "8.3": [THIRDS, [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
     "8.4": [
@@ -154,8 +154,8 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def tce(y_true: Any, y_prob: Any, **options: Any) -> significance.TestBasedError:
-    return significance.test_based_calibration_error(y_true, y_prob, **options)
+def tce(y_true: Any, y_prob: Any, **options: Any) -> hypothesis_tests.TestBasedError:
+    return hypothesis_tests.test_based_calibration_error(y_true, y_prob, **options)
 
 
 def test_the_fit_by_hand_is_isotonic_regression() -> None:
@@ -193,7 +193,7 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     error = tce(game.y_true, game.y_prob, view=view, null_draws=200, rng=8)
     shares = [f"{100 * share:.1f}" for share in (error.value, error.null_mean)]
     assert stated == [*shares, f"{error.p_value:.3f}"]
-    p_value = significance.hosmer_lemeshow(game.y_true, game.y_prob, view=view).p_value
+    p_value = hypothesis_tests.hosmer_lemeshow(game.y_true, game.y_prob, view=view).p_value
     if of_bins.startswith("below"):
         assert p_value < 1e-20
     else:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibkit.bins import EqualMass, Pava, PavaBC
-from calibkit.significance import test_based_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course import lesson08
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
 

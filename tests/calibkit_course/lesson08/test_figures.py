@@ -5,7 +5,7 @@ import pytest
 
 from calibkit.bins import EqualMass, Pava
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import test_based_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course.lesson08 import figures as figures08
 from tests.drawn import assert_nothing_is_cut_off, corners, one
 

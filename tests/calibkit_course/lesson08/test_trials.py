@@ -7,7 +7,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import binomial_p_values, test_based_calibration_error as tce
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error as tce
 from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers
 
 FAKE = LogitDistortion(slope=0.7)

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
+from calibkit.chance import redraws
 from calibkit.inputs import as_generator
-from calibkit.significance import _binned
 from tests.helpers import binary_data, class_data, coarse_binary, numbers
 
 ECE = ck.expected_calibration_error
@@ -135,7 +135,7 @@ def test_the_fast_way_is_taken_where_it_is_right(subtests: pytest.Subtests) -> N
     for measure, data, options in FAST.values():
         with subtests.test(measure=measure.__name__, options=options):
             observed = measure(*data, **options)
-            assert _binned.redraws_of(observed, *data) is not None
+            assert redraws.redraws_of(observed, *data) is not None
 
 
 SELF_WILLED: dict[str, tuple[Any, Callable[..., Any]]] = {
@@ -214,7 +214,7 @@ def test_p_values_are_uniform_under_calibration(measure: Callable[..., Any], cla
     found = []
     for _ in range(600):
         prob = rng.dirichlet(np.ones(3), 200) if classes else rng.random(200)
-        labels = _binned.draw_classes(prob, 1, rng)[0]
+        labels = redraws.draw_classes(prob, 1, rng)[0]
         options = {"view": "top-label"} if classes else {}
         null = ck.null_level(measure, labels, prob, n_draws=99, rng=rng, **options)
         found.append(round(100 * null.p_value))  # a rank, 1 to 100
@@ -455,7 +455,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(
     The last bit may differ: an older NumPy adds up by where an array lies in memory.
     """
     before = {name: numbers(run(3)) for name, run in RUNS.items()}
-    monkeypatch.setattr(_binned, "_BLOCK_DRAWS", 500)
+    monkeypatch.setattr(redraws, "_BLOCK_DRAWS", 500)
     for name, run in RUNS.items():
         with subtests.test(name):
             np.testing.assert_allclose(numbers(run(3)), before[name], rtol=1e-12, err_msg=name)

@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
 from book.experiments import kernel, rejection_rates as sizes
-from calibkit import significance
-from calibkit.significance import (
+from calibkit import hypothesis_tests
+from calibkit.hypothesis_tests import (
     TestResult,
     adaptive_test,
     cox_test,
@@ -287,7 +287,7 @@ def stated() -> dict[str, dict[tuple[str, int], float]]:
     """Read the tables of sizes in docstrings: law -> (scores, n) -> rate."""
     columns = [(scores, n) for scores in sizes.SCORES for n in (200, 2000)]
     found = {}
-    for line in f"{significance.__doc__}{kernel.__doc__}".splitlines():
+    for line in f"{hypothesis_tests.__doc__}{kernel.__doc__}".splitlines():
         match = re.match(r"(\S.*?)((?:\s+\d+\.\d){6})$", line)
         if match:
             rates = [float(number) / 100 for number in match.group(2).split()]

@@ -10,7 +10,7 @@ from scipy.stats import norm as normal
 
 import calibkit as ck
 from book.experiments import interval_coverage as coverage
-from calibkit.significance import _binned, _inversion, bootstrap
+from calibkit.chance import _inversion, bootstrap, redraws
 from tests.helpers import binary_data, class_data
 
 ECE = ck.expected_calibration_error
@@ -18,9 +18,9 @@ ECE = ck.expected_calibration_error
 
 def inversion(data: Any, n_resamples: int = 500, **options: Any) -> _inversion.Inversion:
     """Return what inverts the tests of an error."""
-    redraws = _binned.redraws_of(ck.calibration_error(*data, **options), *data)
-    assert redraws is not None
-    return _inversion.Inversion(redraws, n_resamples, np.random.default_rng(0))
+    kept = redraws.redraws_of(ck.calibration_error(*data, **options), *data)
+    assert kept is not None
+    return _inversion.Inversion(kept, n_resamples, np.random.default_rng(0))
 
 
 # --- what the interval is ------------------------------------------------------------------------
@@ -178,9 +178,9 @@ def test_a_debiased_error_gets_the_interval_of_its_bins(norm: int) -> None:
 def test_sums_give_the_errors_of_the_resamples() -> None:
     labels, prob = class_data(200)
     error = ck.class_wise_calibration_error(labels, prob, bins=4)
-    redraws = _binned.redraws_of(error, labels, prob)
-    assert redraws is not None
-    drawn = redraws.resampled_errors(30, np.random.default_rng(5))
+    kept = redraws.redraws_of(error, labels, prob)
+    assert kept is not None
+    drawn = kept.resampled_errors(30, np.random.default_rng(5))
     rows = np.random.default_rng(5).integers(0, 200, size=(30, 200))
     wanted = [float(ck.class_wise_calibration_error(labels[i], prob[i], bins=4)) for i in rows]
     np.testing.assert_allclose(drawn, wanted, rtol=0, atol=1e-12)

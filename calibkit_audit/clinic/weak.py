@@ -13,9 +13,10 @@ from typing import Any, Unpack
 import numpy as np
 from scipy import optimize, special
 
+from calibkit.chance.bootstrap import Interval
+from calibkit.hypothesis_tests.results import Sample, sample_of
 from calibkit.inputs import FloatVector, Rows, View, as_level, one_problem, shows_rows
 from calibkit.results import spell
-from calibkit.significance.results import Interval, Sample, sample_of
 
 _FAR = 1e3  # no estimate lies further from its start
 

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, PavaBC, as_bins
+from calibkit.chance.null import p_value_of
+from calibkit.chance.redraws import draw_classes
 from calibkit.errors.family import OfTables, view_of
+from calibkit.hypothesis_tests._sorted import SortedProblem, hits_of, owners
+from calibkit.hypothesis_tests.binomial import BinomialTest
 from calibkit.inputs import (
     BoolVector,
     Events,
@@ -29,10 +33,6 @@ from calibkit.inputs import (
 from calibkit.progress import watched
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
-from calibkit.significance._binned import draw_classes
-from calibkit.significance._binomial import BinomialTest
-from calibkit.significance._sorted import SortedProblem, hits_of, owners
-from calibkit.significance.results import p_value_of
 
 # Redraws are tested together, about so many predictions at a time.
 _BLOCK = 5_000_000

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from calibkit.chance.clusters import Clusters, clusters_of
+from calibkit.chance.null import p_value_of
+from calibkit.chance.redraws import blocks
 from calibkit.inputs import (
-    TIE,
     BinaryProblem,
     FloatMatrix,
     FloatVector,
@@ -19,34 +21,8 @@ from calibkit.inputs import (
     kish,
 )
 from calibkit.results import Number, listed, spell
-from calibkit.significance._binned import blocks
-from calibkit.significance.clusters import Clusters, clusters_of
 
-# Two computations of the same number may differ in the last digits; such draws are ties.
-_RELATIVE_TIE = 1e-9
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Interval(Number):
-    """A measured value with an interval for the true one.
-
-    Parameters
-    ----------
-    value, low, high, level : float
-        The value, the ends of its interval, and the nominal probability content.
-    name : str
-        What was measured.
-    """
-
-    value: float
-    low: float
-    high: float
-    level: float
-    name: str
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -240,12 +216,6 @@ def null_statistics(
         for row, rule in zip(values, rules, strict=True):
             row[rows] = rule.size(rule.statistic(residual))
     return values
-
-
-def p_value_of(value: float, draws: FloatVector) -> float:
-    """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
-    limit = value - _RELATIVE_TIE * abs(value) - TIE
-    return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
 
 
 def undecided(beyond: int, n_draws: int, limits: Sequence[float]) -> bool:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning
 from calibkit.bins.pava import edges_between
+from calibkit.chance.redraws import uses_labels
 from calibkit.inputs import BinaryProblem, FloatVector, IntArray, IntVector
 from calibkit.reliability import BinTable, table_of_sums
-from calibkit.significance._binned import uses_labels
 
 
 class SortedProblem:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.hypothesis_tests.results import Rule, TestResult, ratio, run, sample_of
 from calibkit.inputs import Events, FloatMatrix, FloatVector, Rng, View, binary_problem, shows_rows
 from calibkit.results import Number, spell
-from calibkit.significance.results import Rule, TestResult, ratio, run, sample_of
 
 # From here on the series of normal tails is used, below it the series in exp(-1/x²); both have
 # the accuracy of float64 on a wide stretch around it.

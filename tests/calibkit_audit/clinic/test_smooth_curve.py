@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit.significance import SmoothCurve, smooth_curve
-from calibkit.significance._curves import KNOTS, Loess
+from calibkit_audit.clinic import SmoothCurve, smooth_curve
+from calibkit_audit.clinic._curves import KNOTS, Loess
 from tests.helpers import assert_same, binary_data, golden, golden_data
 
 BY_R = golden("by_r.json")

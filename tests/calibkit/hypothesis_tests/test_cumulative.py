@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from calibkit.significance import cumulative_differences
-from calibkit.significance.cumulative import brownian_range_tail, brownian_supremum_tail
+from calibkit.hypothesis_tests import cumulative_differences
+from calibkit.hypothesis_tests.cumulative import brownian_range_tail, brownian_supremum_tail
 from tests.helpers import binary_data, coarse_binary
 
 TAILS = {"supremum": brownian_supremum_tail, "range": brownian_range_tail}
@@ -44,9 +44,9 @@ def test_moments_of_the_limit_laws(name: str, order: int, expected: float) -> No
 @pytest.mark.parametrize("name", TAILS)
 def test_both_series_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0.8, 2.5, 30)
-    monkeypatch.setattr("calibkit.significance.cumulative._SWITCH", 0.0)
+    monkeypatch.setattr("calibkit.hypothesis_tests.cumulative._SWITCH", 0.0)
     far = TAILS[name](x)
-    monkeypatch.setattr("calibkit.significance.cumulative._SWITCH", 9.0)
+    monkeypatch.setattr("calibkit.hypothesis_tests.cumulative._SWITCH", 9.0)
     assert TAILS[name](x) == pytest.approx(far, abs=2e-15)
 
 

@@ -5,10 +5,10 @@ from typing import Any, Unpack
 import numpy as np
 from scipy import special
 
+from calibkit.hypothesis_tests.classical import BinnedRule
+from calibkit.hypothesis_tests.results import Rule, TestResult, run, sample_of
 from calibkit.inputs import Events, FloatMatrix, FloatVector, Rng, View, binary_problem, shows_rows
 from calibkit.results import spell
-from calibkit.significance.classical import BinnedRule
-from calibkit.significance.results import Rule, TestResult, run, sample_of
 
 # Bins are halved while they hold, on average, at least this much variance sum p (1 - p).
 _LEAST_VARIANCE = 2.0

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning
+from calibkit.chance.clusters import Clusters, Dependence, classes_at, weights_of_labels
 from calibkit.errors.family import CalibrationError, bin_weights, combine_views, weighted_norm
 from calibkit.inputs import (
     BinaryProblem,
@@ -23,7 +24,6 @@ from calibkit.inputs import (
 )
 from calibkit.progress import watched
 from calibkit.reliability import BinTable, reliability_tables
-from calibkit.significance.clusters import Clusters, Dependence, classes_at, weights_of_labels
 
 # Redraws are made in blocks of about this many random numbers (8 MB of float64).
 _BLOCK_DRAWS = 1_000_000
@@ -235,6 +235,7 @@ class Redraws(NamedTuple):
             yield block, [_sums(times[:, o] if several else times, b, c) for o, b, c in parts]
 
     def errors_of_sums(self, sums: list[FloatVector]) -> FloatVector:
+        """Return the error of each resample."""
         gaps, weights = [], []
         for of_table in sums:
             count, sum_prob, hits = np.moveaxis(of_table, -1, 0)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from book.experiments import rejection_rates as sizes
-from calibkit.significance import adaptive_test, hosmer_lemeshow
-from calibkit.significance.adaptive import AdaptiveRule
+from calibkit.hypothesis_tests import adaptive_test, hosmer_lemeshow
+from calibkit.hypothesis_tests.adaptive import AdaptiveRule
 from tests.helpers import binary_data, coarse_binary
 
 

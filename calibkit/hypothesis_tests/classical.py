@@ -5,6 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from calibkit.bins import EqualMass
+from calibkit.hypothesis_tests.results import ChiSquaredRule, LinearRule, TestResult, run, sample_of
 from calibkit.inputs import (
     Events,
     FloatMatrix,
@@ -16,7 +17,6 @@ from calibkit.inputs import (
     binary_problem,
     shows_rows,
 )
-from calibkit.significance.results import ChiSquaredRule, LinearRule, TestResult, run, sample_of
 
 
 class BinnedRule(ChiSquaredRule):
@@ -108,7 +108,7 @@ def hosmer_lemeshow(
     was wrong gives the p-value 0.
 
     For sharp predictions and rare events the law rejects up to 7 points too often (sizes of all
-    tests: `calibkit.significance`), as bins of nearly certain predictions hold less than one
+    tests: `calibkit.hypothesis_tests`), as bins of nearly certain predictions hold less than one
     expected event. Take redraws there; 199 of them kept 4.7 to 5.0 per cent in all six cases.
     Source: Hosmer and Lemeshow (1980). Taught in lesson 08.
 

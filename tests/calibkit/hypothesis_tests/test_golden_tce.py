@@ -11,7 +11,7 @@ import pytest
 from book.experiments.tce.general import general_error
 from book.experiments.tce.measures import AsGiven, sized
 from book.experiments.tce.t_test import percent_by_t
-from calibkit import bins, significance
+from calibkit import bins, hypothesis_tests
 from tests.helpers import each_case, golden
 
 SMALL = golden("tce_small.json")
@@ -23,7 +23,7 @@ def labels_of(case: dict[str, Any]) -> Any:
 
 
 def percent(label: Any, prob: Any, binning: Any, **options: Any) -> float:
-    error = significance.test_based_calibration_error(
+    error = hypothesis_tests.test_based_calibration_error(
         label, prob, bins=binning, null_draws=0, **options
     )
     return 100 * float(error)
@@ -37,7 +37,7 @@ def name_of(value: dict[str, Any]) -> str:
 def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict[str, Any]) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     binning = sized(block["n_min"], block["n_max"])
-    error = significance.test_based_calibration_error(label, prob, bins=binning, null_draws=0)
+    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=binning, null_draws=0)
     assert error.table.count.tolist() == block["count"]
     assert error.verdicts[0].hits.tolist() == block["hits"]
     assert error.table.edges == pytest.approx(block["edges"], abs=1e-15)
@@ -70,7 +70,7 @@ def test_the_two_tails_differ_where_the_source_differs_from_its_code() -> None:
 def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subtests) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     pava = AsGiven()
-    error = significance.test_based_calibration_error(label, prob, bins=pava, null_draws=0)
+    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=pava, null_draws=0)
     assert error.table.count.tolist() == case["pava"]["count"]
     assert 100 * float(error) == pytest.approx(case["pava"]["percent"], abs=1e-12)
     # The edges of the reference come from linspace, which misplaces .3, .6 and .7.
@@ -88,7 +88,7 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
         with subtests.test(n_bins=n_bins):
             # Ours differ where bins have unequal sizes (who gets the extra one) or split a tie.
             binning = bins.EqualMass(int(n_bins))
-            tce = significance.test_based_calibration_error
+            tce = hypothesis_tests.test_based_calibration_error
             error = tce(label, prob, bins=binning, null_draws=0)
             if error.table.count.tolist() == want["count"]:
                 assert 100 * float(error) == pytest.approx(want["percent"], abs=1e-12)

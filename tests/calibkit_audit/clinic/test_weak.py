@@ -8,10 +8,10 @@ from scipy import optimize, stats
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from calibkit.significance import (
+from calibkit.hypothesis_tests import cox_test
+from calibkit_audit.clinic import (
     calibration_in_the_large,
     calibration_slope,
-    cox_test,
     observed_expected_ratio,
 )
 from tests.helpers import binary_data, golden, golden_data

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.chance.redraws import Redraws
 from calibkit.errors.family import CalibrationError, bin_weights
 from calibkit.inputs import TIE, FloatVector, logit
 from calibkit.reliability import BinTable
-from calibkit.significance._binned import Redraws
 
 # The ends are found to this share of the measured error, far below what the draws resolve.
 _HALVINGS = 16

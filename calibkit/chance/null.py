@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, as_bins
+from calibkit.chance import redraws
+from calibkit.chance.clusters import Dependence, clusters_of
 from calibkit.inputs import (
     TIE,
     BinaryProblem,
@@ -24,11 +26,10 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
-from calibkit.significance import _binned
-from calibkit.significance.clusters import Dependence, clusters_of
-from calibkit.significance.results import p_value_of
 
 Measure = Callable[..., SupportsFloat]
+# Two computations of the same number may differ in the last digits; such draws are ties.
+_RELATIVE_TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -140,10 +141,10 @@ def null_level(
     labels, prob, options = plain_rows(y_true, y_prob, options)
     observed, value, name = measured(measure, labels, prob, options, "null level")
     clusters = None if cluster is None else clusters_of(cluster, len(labels))
-    if redraws := _binned.redraws_of(observed, labels, prob, options.get("sample_weight")):
-        draws = redraws.within(clusters, generator).null_errors(n_draws, generator)
+    if kept := redraws.redraws_of(observed, labels, prob, options.get("sample_weight")):
+        draws = kept.within(clusters, generator).null_errors(n_draws, generator)
     else:
-        drawn = _binned.redrawn(prob, labels, clusters, n_draws, generator)
+        drawn = redraws.redrawn(prob, labels, clusters, n_draws, generator)
         draws = np.array([float(measure(y, prob, **options)) for y in drawn])
     low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
     return NullLevel(
@@ -157,6 +158,12 @@ def null_level(
         p_value=p_value_of(value, draws),
         draws=draws,
     )
+
+
+def p_value_of(value: float, draws: FloatVector) -> float:
+    """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
+    limit = value - _RELATIVE_TIE * abs(value) - TIE
+    return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
 
 
 def measured(
@@ -289,7 +296,7 @@ def consistency_band(
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
     problem, generator = one_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
     table = table_of(problem, as_bins(bins))
-    if _binned.uses_labels(table.binning):
+    if redraws.uses_labels(table.binning):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
     chance = None
     if cluster is not None:
@@ -298,9 +305,9 @@ def consistency_band(
     how = problem, table, n_draws, generator
     with np.errstate(invalid="ignore"):  # empty bins stay NaN
         if problem.weight is None:
-            frequency = _binned.draw_events(*how, chance=chance) / table.total
+            frequency = redraws.draw_events(*how, chance=chance) / table.total
         else:
-            frequency = table.mean_prob + np.divide(*_binned.draw_weighed(*how, chance))
+            frequency = table.mean_prob + np.divide(*redraws.draw_weighed(*how, chance))
     plain = chance is None and problem.weight is None
     if simultaneous:
         lower, upper = _simultaneous_limits(frequency, table, problem, level, plain)

@@ -8,6 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit import inputs
+from calibkit.chance.clusters import Clusters, score_test
+from calibkit.chance.null import p_value_of
+from calibkit.chance.redraws import redrawn
+from calibkit.hypothesis_tests.results import (
+    ChiSquaredRule,
+    LinearRule,
+    Rule,
+    Sample,
+    TestResult,
+    ratio,
+    result_of,
+    run,
+    sample_of,
+)
 from calibkit.inputs import (
     Events,
     FloatMatrix,
@@ -21,20 +35,6 @@ from calibkit.inputs import (
     shows_rows,
 )
 from calibkit.results import listed, spell
-from calibkit.significance._binned import redrawn
-from calibkit.significance.clusters import Clusters, score_test
-from calibkit.significance.results import (
-    ChiSquaredRule,
-    LinearRule,
-    Rule,
-    Sample,
-    TestResult,
-    p_value_of,
-    ratio,
-    result_of,
-    run,
-    sample_of,
-)
 
 
 class InterceptRule(LinearRule):

@@ -6,7 +6,7 @@ from scipy import special, stats
 
 import calibkit as ck
 from book.experiments import clustered_rows as rows
-from calibkit.significance.clusters import (
+from calibkit.chance.clusters import (
     Clusters,
     Dependence,
     clusters_of,

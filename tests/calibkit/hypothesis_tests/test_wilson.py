@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibkit.significance import wilson_interval
+from calibkit.hypothesis_tests import wilson_interval
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.significance import binomial_p_values, wilson_interval
+from calibkit.hypothesis_tests import binomial_p_values, wilson_interval
 from tests.helpers import binary_data, each_case
 
 DATA: Any = ([0, 1, 1], [0.1, 0.5, 0.9])

@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from calibkit.chance.clusters import Clusters
+from calibkit.chance.null import p_value_of
+from calibkit.chance.redraws import redrawn
+from calibkit.hypothesis_tests.results import Sample, sample_of
 from calibkit.inputs import (
     Events,
     FloatMatrix,
@@ -22,10 +26,7 @@ from calibkit.inputs import (
     shows_rows,
 )
 from calibkit.results import Number, spell
-from calibkit.significance._binned import redrawn
-from calibkit.significance._curves import KNOTS, Loess, Smoother, Spline
-from calibkit.significance.clusters import Clusters
-from calibkit.significance.results import Sample, p_value_of, sample_of
+from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale

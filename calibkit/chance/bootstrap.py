@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from calibkit.chance import redraws
+from calibkit.chance._inversion import LARGEST, Inversion, too_large
+from calibkit.chance.clusters import Clusters, clusters_of
+from calibkit.chance.null import Measure, measured
 from calibkit.errors.debiased import DebiasedError
 from calibkit.errors.family import error_of_tables
 from calibkit.inputs import (
@@ -21,11 +26,30 @@ from calibkit.inputs import (
     plain_rows,
 )
 from calibkit.progress import watched
-from calibkit.significance import _binned
-from calibkit.significance._inversion import LARGEST, Inversion, too_large
-from calibkit.significance.clusters import Clusters, clusters_of
-from calibkit.significance.null import Measure, measured
-from calibkit.significance.results import Interval
+from calibkit.results import Number, listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Interval(Number):
+    """A measured value with an interval for the true one.
+
+    Parameters
+    ----------
+    value, low, high, level : float
+        The value, the ends of its interval, and the nominal probability content.
+    name : str
+        What was measured.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    name: str
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
+
 
 METHODS = ("inverted", "reflected", "percentile")
 
@@ -179,8 +203,8 @@ def bootstrap_interval(
     tests = _invert(observed, data, method, n_resamples, generator, clusters)
     if tests is not None:
         draws = tests.draws
-    elif redraws := _binned.redraws_of(observed, *data):
-        draws = redraws._replace(clusters=clusters).resampled_errors(n_resamples, generator)
+    elif kept := redraws.redraws_of(observed, *data):
+        draws = kept._replace(clusters=clusters).resampled_errors(n_resamples, generator)
     else:
         draw = (clusters or Clusters(np.arange(len(prob)), len(prob))).resample
         rows = (draw(generator) for _ in range(n_resamples))
@@ -229,9 +253,9 @@ def _invert(
         return None
     if isinstance(observed, DebiasedError):  # the plain error of its bins
         observed = error_of_tables(observed.tables, norm=observed.norm)
-    redraws = _binned.redraws_of(observed, *data)
-    if redraws is not None and not too_large(redraws.error, n_resamples):
-        return Inversion(redraws.within(clusters, generator), n_resamples, generator)
+    kept = redraws.redraws_of(observed, *data)
+    if kept is not None and not too_large(kept.error, n_resamples):
+        return Inversion(kept.within(clusters, generator), n_resamples, generator)
     if method is None:
         return None
     raise ValueError(

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
-from calibkit import bins, significance
+from calibkit import bins, hypothesis_tests
+from calibkit.hypothesis_tests import binomial_p_values
+from calibkit.hypothesis_tests.binomial import BinomialTest
 from calibkit.inputs import as_generator
-from calibkit.significance import binomial_p_values
-from calibkit.significance._binomial import BinomialTest
 from tests.helpers import class_data
 
-tce = significance.test_based_calibration_error
+tce = hypothesis_tests.test_based_calibration_error
 
 
 def binary(n: int, seed: int = 0, exponent: float = 1.0) -> tuple[Any, Any]:
@@ -163,7 +163,7 @@ def test_the_order_of_tied_rows_does_not_matter() -> None:
 def test_class_wise_is_the_mean_over_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     label, prob = class_data(400)
     error = tce(label, prob, view="class-wise", null_draws=4, rng=0)
-    monkeypatch.setattr("calibkit.significance.tce._BLOCK", 1000)  # two classes at a time
+    monkeypatch.setattr("calibkit.hypothesis_tests.tce._BLOCK", 1000)  # two classes at a time
     pieces = tce(label, prob, view="class-wise", null_draws=4, rng=0)
     assert pieces.null_values.tolist() == error.null_values.tolist()
     assert (pieces.rejected == error.rejected).all()
