@@ -4,7 +4,6 @@ With nine predictions all 512 sets of labels can be listed, so that means and va
 hypothesis are exact numbers. Simulations are seeded.
 """
 
-import re
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -14,8 +13,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
-from book.experiments import kernel, rejection_rates as sizes
-from calibkit import hypothesis_tests
 from calibkit.hypothesis_tests import (
     TestResult,
     adaptive_test,
@@ -278,47 +275,3 @@ def test_redraws_find_the_exact_p_value(name: str) -> None:
     assert 0.001 < exact < 0.999
     assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 4000))
     assert found.law == "4,000 redraws of the labels"
-
-
-# --- sizes --------------------------------------------------------------------------------------
-
-
-def stated() -> dict[str, dict[tuple[str, int], float]]:
-    """Read the tables of sizes in docstrings: law -> (scores, n) -> rate."""
-    columns = [(scores, n) for scores in sizes.SCORES for n in (200, 2000)]
-    found = {}
-    for line in f"{hypothesis_tests.__doc__}{kernel.__doc__}".splitlines():
-        match = re.match(r"(\S.*?)((?:\s+\d+\.\d){6})$", line)
-        if match:
-            rates = [float(number) / 100 for number in match.group(2).split()]
-            found[match.group(1)] = dict(zip(columns, rates, strict=True))
-    return found
-
-
-STATED = stated()
-
-
-def test_every_limit_law_states_its_size() -> None:
-    assert set(STATED) == set(sizes.TESTS)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("n", [200, 2000])
-@pytest.mark.parametrize("scores", sizes.SCORES)
-def test_sizes_are_as_stated(scores: str, n: int, subtests: pytest.Subtests) -> None:
-    """Within four standard errors of both, and half a rounding."""
-    found = sizes.sizes(scores, n, models=40, labels=40, seed=77)
-    for law, rates in STATED.items():
-        rate = rates[scores, n]
-        error = np.sqrt(rate * (1 - rate) * (1 / 1600 + 1 / 10_000))
-        # Labels share the predictions of their model, so that few models err a little more.
-        with subtests.test(law):
-            assert found[law] == pytest.approx(rate, abs=5 * error + 0.0005)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scores", sizes.SCORES)
-def test_redraws_keep_the_level(scores: str) -> None:
-    """Exactly 5 % at most; 4000 cases have a standard error of 0.34 points."""
-    rates = sizes.redraw_sizes(scores, 200, models=100)
-    assert {law: rate for law, rate in rates.items() if rate > 0.05 + 4 * 0.0035} == {}

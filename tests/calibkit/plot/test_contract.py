@@ -67,7 +67,7 @@ FIGURES = {
 
 def test_every_figure_is_here():
     names = {name.split(",")[0].split(" ")[0] for name in FIGURES}
-    drawn = {*plot.__all__, "audit_gaps", "audit_groups", "audit_repairs"}
+    drawn = {*plot.__all__, "audit_gaps", "audit_groups", "audit_repairs", "smooth_curve"}
     assert names == drawn - {"alt_text", "legend", "style"}
 
 
