@@ -52,7 +52,9 @@ class BrierDecomposition(Number):
     bins: str
     n: int
 
-    def __float__(self) -> float:
+    @property
+    def value(self) -> float:
+        """The score itself."""
         return self.score
 
     def describe(self) -> str:

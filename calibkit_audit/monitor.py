@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import Events, View, as_level, binary_problem, shows_rows
-from calibkit.results import Result, finite, listed, spell, write_whole
+from calibkit.results import Result, listed, spell
 from calibkit_audit.bets import Sums, lowest_mean
+from calibkit_audit.saving import finite, write_whole
 
 _WHAT, _VERSION = "calibkit monitor", 1  # another version where bets, stakes or sums change
 _SETTINGS = ("model", "view", "alpha")

@@ -56,9 +56,6 @@ class NullLevel(Number):
     p_value: float
     draws: FloatVector
 
-    def __float__(self) -> float:
-        return self.mean
-
     def describe(self) -> str:
         """Say the value, its null level, the p-value and the verdict at 5 %."""
         verdict = "no evidence of miscalibration"
@@ -89,7 +86,7 @@ def null_level(
 
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
-    never 0 and is valid for any R. ``float(result)`` is the mean over the redraws. Binned errors
+    never 0 and is valid for any R.  Binned errors
     reuse their bins, which is fast; beyond 200,000 rows, rows of one bin whose predictions agree to
     1/4096 are drawn as one lot with their mean prediction, which changes a variance by less than
     2e-8 a row. Long runs show a bar to a person who waits. Sources: Bröcker and Smith (2007);

@@ -64,7 +64,9 @@ class CorpDecomposition(Number):
     prediction_count: IntVector
     view: str
 
-    def __float__(self) -> float:
+    @property
+    def value(self) -> float:
+        """The score itself."""
         return self.score
 
     @property

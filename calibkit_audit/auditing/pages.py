@@ -17,9 +17,10 @@ import scipy
 import sklearn
 
 from calibkit._version import __version__
-from calibkit.results import Result, finite, spell, write_whole
+from calibkit.results import Result, spell
 from calibkit_audit.auditing.provenance import today
 from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.saving import finite, write_whole
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")

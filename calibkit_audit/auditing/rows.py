@@ -27,7 +27,8 @@ from calibkit.inputs import (
     unwrapped,
     warn,
 )
-from calibkit.results import printable, spell
+from calibkit.results import spell
+from calibkit_audit.saving import printable
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.

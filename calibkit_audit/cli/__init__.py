@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import View
-from calibkit.results import printable, write_whole
 from calibkit_audit import Monitor
 from calibkit_audit.auditing import AuditReport, Comparison, audit
 from calibkit_audit.auditing.large import audit_stream, compare_rows, compare_stream
@@ -37,6 +36,7 @@ from calibkit_audit.counts.columns import columns_of
 from calibkit_audit.counts.csv_files import Dialect
 from calibkit_audit.counts.files import column_names, resolve_all
 from calibkit_audit.doctor import doctor
+from calibkit_audit.saving import printable, write_whole
 
 _BESIDE = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
 _REPORTS = ("html", "markdown", "json")

@@ -60,9 +60,9 @@ def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
     ]:
         apart = np.linalg.norm((prob - truth).reshape(len(y), -1), norm, axis=1).mean()
         best = cross_fitted_error(label, prob, evaluator=family, loss=norm)
-        assert abs(best - apart) < 4 * best.standard_error
+        assert abs(best.value - apart) < 4 * best.standard_error
         less = cross_fitted_error(label, prob, evaluator=other, loss=norm)
-        assert less < apart + 4 * less.standard_error
+        assert less.value < apart + 4 * less.standard_error
 
 
 @pytest.mark.long
@@ -99,7 +99,7 @@ def test_over_and_under_confidence_share_the_gain() -> None:
     over, under = (
         cross_fitted_error(label, rows, view="top-label", side=side) for side in ("over", "under")
     )
-    assert over < 0.02 < under
+    assert over.value < 0.02 < under.value
     assert "top-label, under-confidence" in under.describe()
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from calibkit.fakes import LogitDistortion
-from calibkit.results import write_whole
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.auditing.settings import LIGHTS
+from calibkit_audit.saving import write_whole
 from tests.audit_cases import make
 from tests.drawn import find
 

@@ -43,7 +43,8 @@ def test_a_comparison_says_them() -> None:
     assert found.benefit is not None
     apart = found.benefit.columns["above old"]
     assert apart[0] == 0 and apart[1] == pytest.approx(
-        net_benefit(Y, P**1.3, threshold=0.2) - net_benefit(Y, P, threshold=0.2), abs=1e-12
+        net_benefit(Y, P**1.3, threshold=0.2).value - net_benefit(Y, P, threshold=0.2).value,
+        abs=1e-12,
     )
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
