@@ -19,7 +19,6 @@ from calibkit.chance import (
 )
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, View, kish, one_problem
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing.impossible import Impossible, count_impossible

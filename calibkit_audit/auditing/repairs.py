@@ -23,6 +23,7 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.class_scores import as_scores
 from calibkit.calibrators.folds import assign_folds
+from calibkit.chance.clusters import Clusters, mean_interval, pseudo_values
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
 from calibkit.results import Result, spell

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators.class_scores import as_scores
+from calibkit.chance.clusters import Clusters, clusters_of
 from calibkit.inputs import (
     Answers,
     FloatVector,
