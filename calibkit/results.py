@@ -5,7 +5,6 @@ behind it, says so in one sentence (`describe`), and turns into a data frame or 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
@@ -86,38 +85,6 @@ class Number(Result):
 
     def __format__(self, spec: str) -> str:
         return format(float(self), spec) if spec else str(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Score(Number):
-    """A mean score, or a part of one; smaller is better.
-
-    Parameters
-    ----------
-    value, name, n : float, str, int
-        The mean, its name with convention or unit, and the number of predictions.
-    impossible : int
-        How many of them gave probability 0 to what happened.
-    view : str
-        Of which event, in words; empty where all classes count.
-    """
-
-    value: float
-    name: str
-    n: int
-    impossible: int = 0
-    view: str = ""
-
-    def describe(self) -> str:
-        """Say the score, and whether something happened that was called impossible."""
-        of = f"{self.view}, " if self.view else ""
-        text = f"{self.name} {self.value:.4f} ({of}{spell(self.n, 'prediction')})"
-        if self.impossible:
-            text += f"; {spell(self.impossible, 'event')} had been given probability 0"
-        return text + "."
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"score": np.array([self.name]), "value": np.array([self.value])}
 
 
 def listed(result: Result, names: tuple[str, ...], headings: tuple[str, str]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class BinnedCalibrator(Calibrator):
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         # The binning that filled the table also reads it: membership and evaluation agree.
-        return self._values(prob, self.table_.binning.assign(prob, self.edges_))
+        return self._values(prob, self.table_.assign(prob))
 
     def polyline(self) -> tuple[FloatVector, FloatVector]:
         """Return the ends of the map in each bin, with NaN between bins."""

@@ -319,7 +319,7 @@ def _simultaneous_limits(
     frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float, plain: bool
 ) -> tuple[FloatVector, FloatVector]:
     prob = problem.prob.astype(np.float64)
-    index = table.binning.assign(prob, table.edges)
+    index = table.assign(prob)
     variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
     with np.errstate(invalid="ignore", divide="ignore"):
         sd = np.sqrt(variance) / table.total if plain else frequency.std(axis=0)

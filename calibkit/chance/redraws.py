@@ -85,7 +85,7 @@ def draw_events(
         scale = table.total.sum() / mass.sum(axis=1, keepdims=True)
         return np.asarray(table.total * table.mean_prob + won * scale)
     if chance is not None:
-        index = table.binning.assign(problem.prob, table.edges)
+        index = table.assign(problem.prob)
         drawn = (draw_classes(problem.prob, 1, generator, chance)[0] for _ in range(n_draws))
         return np.stack([np.bincount(index, minlength=table.n_bins, weights=y) for y in drawn])
     if problem.n > MANY_ROWS:
@@ -113,7 +113,7 @@ def draw_weighed(
     chance: Dependence | None = None,
 ) -> tuple[FloatMatrix, FloatMatrix]:
     """Redraw labels of rows chosen with them: ``sum w (y - p)`` and ``sum w``, (n_draws, B)."""
-    index, prob = table.binning.assign(problem.prob, table.edges), problem.prob.astype(np.float64)
+    index, prob = table.assign(problem.prob), problem.prob.astype(np.float64)
     both = np.column_stack([1 - prob, prob])
     weight = weights_of_labels(np.asarray(problem.weight), both, problem.label)
     both /= weight
@@ -129,7 +129,7 @@ def draw_weighed(
 
 def _sort_by_bin(problem: BinaryProblem, table: BinTable) -> tuple[IntVector, IntVector]:
     """Return the row order that puts bins side by side, and the bounds of the bins in it."""
-    index = table.binning.assign(problem.prob, table.edges)
+    index = table.assign(problem.prob)
     bounds = np.concatenate(([0], np.cumsum(np.bincount(index, minlength=table.n_bins))))
     return np.argsort(index, kind="stable"), bounds
 
@@ -181,7 +181,7 @@ class Redraws(NamedTuple):
         # The classes share one drawn label per row.
         offset = np.concatenate(([0], np.cumsum([table.n_bins for table in tables])))
         cells = [
-            table.binning.assign(problem.prob, table.edges) + start
+            table.assign(problem.prob) + start
             for problem, table, start in zip(problems, tables, offset[:-1], strict=True)
         ]
         cell, rows = np.stack(cells, axis=1), np.arange(len(self.prob))
@@ -250,7 +250,7 @@ def _lots(
 ) -> tuple[IntVector, IntVector, FloatVector]:
     """Return rows per lot, the bounds of the bins among lots, and what a row of a lot adds up."""
     step = np.minimum(problem.prob * _STEPS, _STEPS - 1).astype(np.intp)
-    index = table.binning.assign(problem.prob, table.edges)
+    index = table.assign(problem.prob)
     key = (index * _STEPS + step) * 2 + (problem.label if by_label else 0)
     count = np.bincount(key)
     used = np.flatnonzero(count)

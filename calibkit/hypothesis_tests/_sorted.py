@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning
-from calibkit.bins.pava import edges_between
+from calibkit.bins import assign, edges_between
 from calibkit.chance.redraws import uses_labels
 from calibkit.inputs import BinaryProblem, FloatVector, IntArray, IntVector
-from calibkit.reliability import BinTable, table_of_sums
+from calibkit.reliability import BinTable
 
 
 class SortedProblem:
@@ -37,7 +37,7 @@ class SortedProblem:
         return self._bounds(self.binning.edges(self.prob, label))
 
     def _bounds(self, edges: FloatVector) -> IntVector:
-        index = self.binning.assign(self.prob, edges)
+        index = assign(self.prob, edges)
         if (np.diff(index) < 0).any():
             raise ValueError(f"{self.binning} must number bins from low to high predictions.")
         return np.searchsorted(index, np.arange(len(edges)))
@@ -50,8 +50,18 @@ class SortedProblem:
         else:
             edges = self.binning.edges(self.prob, self.label)
         weighted = np.bincount(owners(bounds), weights=self.prob, minlength=len(bounds) - 1)
-        sums = np.diff(bounds), weighted.astype(np.float64), hits_of(self.label, bounds)
-        return table_of_sums(edges, sums, self.binning, view=self.view)
+        count, hits = np.diff(bounds), hits_of(self.label, bounds)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+            mean_prob, frequency = weighted / count, hits / count
+        return BinTable(
+            edges=edges,
+            count=count,
+            mean_prob=mean_prob,
+            frequency=frequency,
+            view=self.view,
+            bins=str(self.binning),
+            binning=self.binning,
+        )
 
     def as_given(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the sorted predictions in the order the rows were given."""

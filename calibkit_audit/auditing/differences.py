@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning
+from calibkit.bins import Binning, assign
 from calibkit.chance.clusters import ClusterSums, means_of_sums, student
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import best_actions
@@ -19,7 +19,7 @@ from calibkit.inputs import (
     View,
     weighted_problems,
 )
-from calibkit.reliability import edges_of
+from calibkit.reliability import table_of
 from calibkit_audit.auditing.rows import Rows, given_to, losses
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
@@ -66,8 +66,8 @@ def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVec
     weight = problem.weight
     curve = corp_decomposition(problem.label, prob, sample_weight=weight).recalibrate(prob)
     best = (curve - happened) ** 2
-    edges = edges_of(problem, bins)
-    place, scale = bins.assign(prob, edges), 1.0 if weight is None else weight
+    edges = table_of(problem, bins).edges
+    place, scale = assign(prob, edges), 1.0 if weight is None else weight
     side = np.sign(np.bincount(place, scale * (prob - happened), minlength=len(edges)))
     return (
         (prob - happened) ** 2 - best,

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
-from calibkit.bins.edges import run_ends
+from calibkit.bins import run_ends
 from calibkit.hypothesis_tests import cumulative
 from calibkit.hypothesis_tests.results import TestResult, ratio, result_of
 from calibkit.inputs import FloatArray, FloatVector, IntArray
-from calibkit.reliability import BinTable, table_of_sums
+from calibkit.reliability import BinTable
 from calibkit.results import spell
 
 Counts = NDArray[np.int64]
@@ -233,4 +233,30 @@ def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
         scale=scale,
         mad_test=tested(cumulative.SupremumRule, float(np.abs(path).max())),
         range_test=tested(cumulative.RangeRule, float(np.ptp(path))),
+    )
+
+
+def table_of_sums(
+    edges: NDArray[np.float64],
+    sums: tuple[NDArray[Any], ...],
+    binning: Binning,
+    *,
+    view: str,
+    bins: str | None = None,
+    mass: NDArray[np.float64] | None = None,
+) -> BinTable:
+    """Make a bin table of count, sum of predictions and events per bin."""
+    count, sum_prob, hits = sums
+    total = count if mass is None else mass
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+        mean_prob, frequency = sum_prob / total, hits / total
+    return BinTable(
+        edges=edges,
+        count=count,
+        mean_prob=mean_prob,
+        frequency=frequency,
+        view=view,
+        bins=str(binning) if bins is None else bins,
+        binning=binning,
+        mass=mass,
     )

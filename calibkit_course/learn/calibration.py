@@ -165,7 +165,7 @@ def calibration_of(own: Forecasts) -> OwnCalibration:
         high=high,
         reach=_Z * float(np.sqrt(variance)) / own.n,
         ece=float(table.weight[table.occupied] @ np.abs(table.gap[table.occupied])),
-        null=_chance_ece(own.sure, table.binning.assign(own.sure, table.edges)),
+        null=_chance_ece(own.sure, table.assign(own.sure)),
         scores=(float(log_loss(own.right, own.sure)), float(brier_score(own.right, own.sure))),
         chance=(float(log_loss(own.right, chance)), float(brier_score(own.right, chance))),
     )

@@ -132,7 +132,7 @@ def _shift_problem(
     if answers.agree(found[used], wanted[used], _SEARCHED):
         empty = answers.agree(found[~used], np.zeros((~used).sum()), _SEARCHED)
         return None if empty else SAY["empty"]
-    index = table.binning.assign(prob, table.edges)
+    index = table.assign(prob)
     medians = [np.median((label - prob)[index == b]) if used[b] else 0.0 for b in range(len(used))]
     known = {
         "sign": -wanted,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from book.experiments.tce.general import general_error
 from calibkit import bins
-from calibkit.bins.pava import edges_between
+from calibkit.bins import edges_between
 from calibkit.hypothesis_tests import test_based_calibration_error
 
 Labelled = tuple[NDArray[np.int64], NDArray[np.float64]]

@@ -105,7 +105,7 @@ def test_pava_is_isotonic_regression(denominator: int) -> None:
     label = (rng.random(700) < prob**2).astype(int)
     table = ck.reliability_table(label, prob, bins=bins.Pava())
     assert (np.diff(table.frequency) > 0).all()
-    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
+    fitted = table.frequency[bins.assign(prob, table.edges)]
     by_sklearn = IsotonicRegression().fit(prob, label).predict(prob)
     assert fitted == pytest.approx(by_sklearn, abs=1e-12)
 
@@ -180,7 +180,7 @@ def test_edges_and_blocks_agree(binning: Any) -> None:
     rng = np.random.default_rng(1)
     prob = np.sort(rng.integers(0, 65, 300) / 64)
     label = (rng.random(300) < prob).astype(int)
-    counted = np.bincount(binning.assign(prob, binning.edges(prob, label)))
+    counted = np.bincount(bins.assign(prob, binning.edges(prob, label)))
     assert counted.tolist() == np.diff(binning.bounds(prob, label)).tolist()
 
 
@@ -198,7 +198,7 @@ def test_neighbouring_floats_are_kept_apart() -> None:
     low = 0.5
     high = np.nextafter(low, 1)
     edges = bins.Pava().edges(np.array([low, high]), np.array([0, 1]))
-    assert bins.Pava().assign(np.array([low, high]), edges).tolist() == [0, 1]
+    assert bins.assign(np.array([low, high]), edges).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

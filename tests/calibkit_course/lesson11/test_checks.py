@@ -176,7 +176,7 @@ def test_the_squared_error_of_a_histogram_is_as_the_formula_says() -> None:
     for _ in range(40):
         rows = fake.sample(n, rng)
         model = HistogramBinning(ck.EqualMass(n_bins)).fit(rows.y_prob, rows.y_true)
-        index = model.table_.binning.assign(grid, model.edges_)
+        index = model.table_.assign(grid)
         mean = np.bincount(index, truth) / np.bincount(index)
         squares.append(np.mean((model.height_ - mean)[index] ** 2))
     assert np.mean(squares) == pytest.approx(n_bins * spread / n, rel=0.1)

@@ -1,35 +1,21 @@
-"""The CORP curve and the parts of a score."""
+"""CORP: the reliability curve without bins, and the parts of a score that come with it.
 
-from collections.abc import Mapping
+Consistent, optimally binned, reproducible, PAV-based: Dimitriadis, Gneiting and Jordan (2021).
+"""
+
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from calibkit.bins import isotonic_blocks
-from calibkit.inputs import FloatVector, IntVector, Rows, View, as_choice, one_problem, shows_rows
-from calibkit.results import Number, Score, spell
+from calibkit.inputs import FloatVector, IntVector, View, as_choice, binary_problem
+from calibkit.results import Number, spell
+from calibkit.scores.proper import Score
 
 _SCORES = {"brier": "Brier score of the event", "log": "log loss in nats"}
-
-
-def _loss(score: str, prob: FloatVector, hits: NDArray[Any], misses: NDArray[Any]) -> FloatVector:
-    """Return the summed loss of stating each probability, for its events and non-events."""
-    if score == "brier":
-        return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
-    # xlogy(0, 0) = 0: what never happened may have had probability 0. No clipping anywhere.
-    return np.asarray(-xlogy(hits, prob) - xlog1py(misses, -prob))
-
-
-def _excess(
-    score: str, prob: FloatVector, better: FloatVector, hits: NDArray[Any], misses: NDArray[Any]
-) -> FloatVector:
-    """Return what stating `prob` costs more than stating `better`."""
-    if score == "brier":  # without taking nearly equal numbers from each other
-        return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
-    return _loss(score, prob, hits, misses) - _loss(score, better, hits, misses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -93,7 +79,7 @@ class CorpDecomposition(Number):
             f"{spell(self.n, 'prediction')}, isotonic curve with {spell(self.n_blocks, 'block')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "from": self.low,
             "to": self.high,
@@ -103,39 +89,54 @@ class CorpDecomposition(Number):
         }
 
 
-@shows_rows
+def _loss(score: str, prob: FloatVector, hits: NDArray[Any], misses: NDArray[Any]) -> FloatVector:
+    """Return the summed loss of stating each probability, for its events and non-events."""
+    if score == "brier":
+        return np.asarray(hits * (1 - prob) ** 2 + misses * prob**2)
+    # xlogy(0, 0) = 0: what never happened may have had probability 0. No clipping anywhere.
+    return np.asarray(-xlogy(hits, prob) - xlog1py(misses, -prob))
+
+
+def _excess(
+    score: str, prob: FloatVector, better: FloatVector, hits: NDArray[Any], misses: NDArray[Any]
+) -> FloatVector:
+    """Return what stating `prob` costs more than stating `better`."""
+    if score == "brier":  # without taking nearly equal numbers from each other
+        return np.asarray((prob - better) * ((prob + better) * (hits + misses) - 2 * hits))
+    return _loss(score, prob, hits, misses) - _loss(score, better, hits, misses)
+
+
 def corp_decomposition(
-    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    score: str = "brier",
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CorpDecomposition:
     """Fit the CORP reliability curve and split the score into its three parts.
 
-    Equal predictions are pooled first, so the order of rows never matters. With the curve f,
-    the overall frequency and the mean score S: ``MCB = S(p) - S(f(p))``,
-    ``DSC = S(frequency) - S(f(p))``, ``UNC = S(frequency)``. Increasing maps of the predictions
-    leave discrimination and uncertainty as they are. Log loss needs no clipping: the curve is 0
-    or 1 only where all labels agree, and there it costs nothing. A prediction of exactly 0 or 1
-    that was wrong costs infinity. Taught in lesson 02.
+    Isotonic regression finds the increasing step curve from predictions to frequencies that fits
+    best; equal predictions are pooled first. With the curve f, the overall frequency and the mean
+    score S: ``MCB = S(p) - S(f(p))``, ``DSC = S(frequency) - S(f(p))``, ``UNC = S(frequency)``.
+    Increasing maps of the predictions leave discrimination and uncertainty as they are. Log loss
+    needs no clipping: the curve is 0 or 1 only where all labels agree, and there it costs nothing.
+    A prediction of exactly 0 or 1 that was wrong costs infinity. Lesson 02.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"}, int or list of int, optional
-        Which event: the predicted class was right, the class was this one, or one of these; by
-        default y = 1, which only one-dimensional `y_prob` has.
+    view : {"top-label", "confidence"}, int or list of int, optional
+        Which event, as in `binary_problem`; by default y = 1.
     score : {"brier", "log"}
         Brier score of the event, ``(p - y)^2`` (half of the sum over both classes), or log
         loss in nats.
-    positive : label, optional
-        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
-        numbers or truth values, e.g. ``positive="yes"``.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
-    sample_weight : array-like of shape (n,), optional
-        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
-        left out.
+    positive, sample_weight : optional
+        The label that `y_prob` is about, e.g. ``"yes"``; what each row counts, at least 0.
 
     Returns
     -------
@@ -154,10 +155,12 @@ def corp_decomposition(
     (array([0.333, 1.   ]), 0.0489, 0.1111)
     """
     as_choice(score, "score", _SCORES)  # named before the data are looked at
-    problem = one_problem(y_true, y_prob, view=view, **rows)
+    problem = binary_problem(
+        y_true, y_prob, view=view, positive=positive, sample_weight=sample_weight
+    )
     # Equal predictions are pooled: the distinct ones, their events and how often each occurs.
-    found, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
-    prediction, weight = found.astype(np.float64), problem.weight
+    distinct, index, count = np.unique(problem.prob, return_inverse=True, return_counts=True)
+    prediction, weight = distinct.astype(np.float64), problem.weight
     if weight is None:
         hits = np.bincount(index[problem.label == 1], minlength=len(count))
         return decompose_counts(prediction, hits, count, view=problem.view, score=score)
@@ -202,48 +205,23 @@ def decompose_counts(
     )
 
 
-@shows_rows
 def miscalibration(
-    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Unpack[Rows]
+    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Any
 ) -> Score:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
-    A calibrated model does not have 0: `null_level` puts the value into proportion. With
-    predictions of density g the Brier part of a calibrated model is about ``1.9 n^(-2/3)`` times
-    the integral of ``(p (1 - p))^(2/3) g(p)^(1/3)``. For uniform predictions that is
-    ``3.3 v n^(-2/3)`` with v the mean of ``p (1 - p)``; narrow predictions have less, down to
-    half. Both constants are measured, good to 8 % for n from 300 to 100,000. A log loss with an
-    event of stated probability 0 is infinite and has no null level. Taught in lesson 02.
+    A calibrated model does not have 0: `null_level` puts the value into proportion. A log loss
+    with an event of stated probability 0 is infinite and has no null level. Lesson 02.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"}, int or list of int, optional
-        Which event: the predicted class was right, the class was this one, or one of these; by
-        default y = 1, which only one-dimensional `y_prob` has.
-    score : {"brier", "log"}
-        Brier score of the event, or log loss in nats.
-    positive : label, optional
-        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
-        numbers or truth values, e.g. ``positive="yes"``.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
-    sample_weight : array-like of shape (n,), optional
-        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
-        left out.
+    y_true, y_prob, view, score, **rows
+        As in `corp_decomposition`.
 
     Returns
     -------
     Score
         A number that describes itself.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities (the message names row and value), view or options are not valid.
 
     Examples
     --------

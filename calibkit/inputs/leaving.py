@@ -1,0 +1,56 @@
+"""What other rooms still import and is going: remove the last uses, then this file."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+
+from calibkit.inputs.options import FloatArray, FloatVector, IntArray
+from calibkit.inputs.rows import as_predictions, as_weights, binary_problem, binary_problems
+
+Measure = TypeVar("Measure")
+
+
+class Events(TypedDict, total=False):
+    """Which label `y_prob` is about."""
+
+    positive: Any
+
+
+class Rows(Events, total=False):
+    """And weights."""
+
+    sample_weight: Any
+
+
+def shows_rows(measure: Measure) -> Measure:
+    """Do nothing any more."""
+    return measure
+
+
+one_problem, weighted_problems = binary_problem, binary_problems
+
+
+def kish(weight: FloatVector) -> FloatVector:
+    """Scale weights so that they sum to Kish's number ``(sum w)^2 / sum w^2``."""
+    share = weight / weight.max()
+    return np.asarray(share * (share.sum() / (share @ share)))
+
+
+def plain_rows(
+    y_true: Any, y_prob: Any, options: Mapping[str, Any]
+) -> tuple[IntArray, FloatArray, dict[str, Any]]:
+    """Return labels, probabilities, options for some of them, too; weights above 0, by `kish`."""
+    more = {key: value for key, value in options.items() if key != "positive"}
+    label, prob = as_predictions(y_true, y_prob, options.get("positive"))
+    if more.get("sample_weight") is not None:
+        weight = as_weights(more["sample_weight"], len(prob))
+        label, prob = label[weight > 0], prob[weight > 0]
+        more["sample_weight"] = kish(weight[weight > 0])
+    return label, prob, more
+
+
+def refuse_weights(rows: Mapping[str, Any]) -> None:
+    """Refuse `sample_weight` where chance is computed."""
+    if rows.get("sample_weight") is not None:
+        raise ValueError("sample_weight is refused here: chance is computed for whole rows.")
