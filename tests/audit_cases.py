@@ -56,7 +56,7 @@ def _classes(kind: str, true: Any) -> Any:
 
 def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
     """Return rows as they come from a file."""
-    names = {"logits": False, "groups": None, "class_names": None} | options
+    names = {"logits": False, "class_names": None} | options
     return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **names)
 
 

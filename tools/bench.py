@@ -30,7 +30,7 @@ from tools.timing import MILLISECOND, Case, Run, Yardstick, best_ms, printed, ti
 FEW = 1000  # rows of a single quick call
 ROWS_OF_A_GROUP = 1_000_000
 GIGABYTE = Yardstick("1024 MB", 1024.0)
-COUNT = "import sys; from calibkit_audit.counts import count_file; count_file(sys.argv[1], **{})"
+COUNT = "import sys; from calibkit_audit.counts import count_files; count_files(sys.argv[1:], **{})"
 READ = {"label": "label", "prob": "score"}
 
 
@@ -175,7 +175,7 @@ def counting(n: int) -> Iterator[Case]:
         path = Path(folder) / "log.parquet"
         write_log(path, n)
         read = partial(parquet.read_table, path, columns=["score", "label"], use_threads=False)
-        count = partial(counts.count_file, path, **READ)
+        count = partial(counts.count_files, [path], label="label", prob="score")
         yield timed(f"count table of {n:.0e} rows", count, yardstick("reading them", read), 2)
         subprocess.run([sys.executable, "-c", COUNT.format(READ), path], check=True)
     if sys.platform == "win32":

@@ -12,14 +12,7 @@ from calibkit.bins import Binning
 from calibkit.chance.clusters import ClusterSums
 from calibkit.decisions.costs import as_costs
 from calibkit.hypothesis_tests.cox import cox_z
-from calibkit.inputs import (
-    BinaryProblem,
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    View,
-    binary_problems,
-)
+from calibkit.inputs import BinaryProblem, FloatMatrix, FloatVector, IntVector, View
 from calibkit_audit.auditing import words
 from calibkit_audit.auditing.clusters import by_sums, scores_of
 from calibkit_audit.auditing.comparing import compare
@@ -27,13 +20,14 @@ from calibkit_audit.auditing.comparison import Comparison
 from calibkit_audit.auditing.differences import Change, Sums, scores_of_rows
 from calibkit_audit.auditing.evidence import Seen, largest_region, power_of
 from calibkit_audit.auditing.impossible import Impossible, count_impossible
-from calibkit_audit.auditing.predictions import Predictions, join
+from calibkit_audit.auditing.predictions import Predictions, join_blocks
 from calibkit_audit.auditing.questions import audit, told
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.rows import given_to, probabilities
 from calibkit_audit.auditing.settings import AuditSettings, settings_of
 from calibkit_audit.counts import CountTable
+from calibkit_audit.counts.files import problems_of
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
@@ -57,7 +51,7 @@ def audit_stream(
     settings = settings_of(settings, {} if bins is None else {"bins": bins})
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
-    keeper = Sample(sample, rng)
+    keeper = RandomSample(sample, rng)
     table, gone, by_cluster = _count(blocks, view, keeper)
     rows = keeper.rows()
     names = dict(enumerate(rows.class_names or ()))
@@ -70,7 +64,7 @@ def audit_stream(
     return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
 
 
-class Sample:
+class RandomSample:
     """A random sample without replacement: the rows with the smallest random keys."""
 
     def __init__(self, size: int, seed: int) -> None:
@@ -91,18 +85,21 @@ class Sample:
         self.keys = np.concatenate([self.keys, keys[small]])
         if len(self.keys) > self.size:
             smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-            self.kept = [join(self.kept).take(smallest)]
+            self.kept = [join_blocks(self.kept).take(smallest)]
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
         """Return the sample in the order of the file; no clusters if each has one row of it."""
-        rows = join(self.kept)
-        alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n < self.seen
-        return replace(rows, cluster=None) if alone else rows
+        rows = join_blocks(self.kept)
+        cluster = rows.beside.get("cluster")
+        if cluster is None or len(np.unique(cluster)) < rows.n or rows.n == self.seen:
+            return rows
+        beside = {name: values for name, values in rows.beside.items() if name != "cluster"}
+        return replace(rows, beside=beside)
 
 
 def _count(
-    blocks: Iterable[Predictions], view: View | None, keeper: Sample
+    blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
 ) -> tuple[CountTable, Impossible, ClusterSums]:
     """Count all rows but those that gave 0 to what happened, which come back, and keep a sample.
 
@@ -117,7 +114,7 @@ def _count(
         view = 1 if first.scores.shape[1] == 2 else "top-label"
     kind = "event" if first.scores[:1].size < 3 else "class"
     if first.predicted is not None:
-        view, kind = "confidence", "answer"
+        view, kind = "top-label", "answer"
     gone = Impossible(kind=kind)
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
@@ -136,12 +133,12 @@ def _count(
             gone = gone + count_impossible(label, both, position, kind)
             left = given_to(label, both) > 0
             if left.any():
-                found = binary_problems(label[left], prob[left], view=view)
-                if block.cluster is not None:
-                    by_cluster.add(block.cluster[left], scores_of(found))
+                found = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
+                if "cluster" in block.beside:
+                    by_cluster.add(block.beside["cluster"][left], scores_of(found))
                 yield found
 
-    table = CountTable(view=view).of(problems())
+    table = CountTable(view=view).count(problems())
     return table, gone, by_cluster
 
 
@@ -201,7 +198,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     p_value = min(cox, table.cumulative_differences().range_test.p_value)
     n, events = table.n, int(happened.sum())
     return ViewTest(
-        view=view if isinstance(view, int) else TOP if view in ("top-label", "confidence") else 1,
+        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
         n=n,
         events=events,
         mean_prob=float(prob @ rows / n),
@@ -247,7 +244,7 @@ def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Com
         probs,
         class_names=rows.class_names if several else None,
         predicted=rows.predicted,
-        **rows.named,
+        **rows.beside,
         **options,
     )
 
@@ -272,7 +269,7 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums = Sample(sample, rng), Sums()
+    keeper, sums = RandomSample(sample, rng), Sums()
     for block in blocks:
         k = max(block.scores.shape[1] // len(names), 2)
         sums.costs = None if costs is None else as_costs(costs, k)
@@ -280,7 +277,7 @@ def compare_stream(
             scores_of_rows(block.label, prob, sums.costs)
             for prob in _by_model(block.scores, names).values()
         ]
-        sums.add(np.bincount(block.label, minlength=k), scores, block.cluster)
+        sums.add(np.bincount(block.label, minlength=k), scores, block.beside.get("cluster"))
         keeper.add(block)
     found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
     if sums.n == found.n:

@@ -65,7 +65,7 @@ def command_parser() -> argparse.ArgumentParser:
     add(
         "doctor",
         help="check the installation; exit code 0 if all is well, else 2",
-        description="Check versions, optional parts, and known numbers. Exit code 0 or 2.",
+        description="Check versions and optional parts. Exit code 0 or 2.",
     )
     return parser
 

@@ -1,6 +1,6 @@
 """The count table: all that calibration needs of a billion predictions, in a few megabytes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,18 +16,19 @@ from calibkit.inputs import BinaryProblem, View, as_count, binary_problems
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit.scores import Score
-from calibkit_audit.counts._measures import (
+from calibkit_audit.counts.grid import (
     CELLS,
     MOST_CELLS,
     MOST_ROWS,
-    Adder,
     CellMeans,
+    CellSums,
     Counts,
-    Sums,
     bin_table,
     cumulative_sums,
     groups_of,
     mean_square,
+    sums_of_cells,
+    sums_of_rows,
 )
 
 MOST_CLASSES = 100
@@ -95,9 +96,8 @@ class CountTable(Result):
         """The events in words, one per table of cells; none for an empty table."""
         if self.view == "class-wise":
             return tuple(f"class {k}" for k in range(len(self.counts)))
-        words = {None: "positive class"} | dict.fromkeys(("top-label", "confidence"), "top-label")
-        name = words.get(self.view, f"class {self.view}")  # type: ignore[arg-type]
-        return (name,) * len(self.counts)
+        name = "positive class" if self.view is None else f"class {self.view}"
+        return ("top-label" if self.view == "top-label" else name,) * len(self.counts)
 
     def update(self, y_true: Any, y_prob: Any) -> "CountTable":
         """Return a table that has counted these rows too.
@@ -109,27 +109,91 @@ class CountTable(Result):
         y_prob : array-like of shape (n,) or (n, K)
             P(y = 1), or one column per class with rows that sum to 1.
         """
-        return self + self.of([binary_problems(y_true, y_prob, view=self.view)])
+        return self.count([binary_problems(y_true, y_prob, view=self.view)])
 
-    def of(self, problems: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
-        """Return a table of blocks alone (from `binary_problems`), with this grid and view."""
-        adders: list[Adder] = []
-        n_classes = 0
-        for block in problems:
+    def count(self, blocks: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
+        """Return a table that has counted blocks of rows too, as `binary_problems` returns them.
+
+        Parameters
+        ----------
+        blocks : iterable of tuple of BinaryProblem
+            Of this table's view.
+        """
+        table = self
+        for block in blocks:
             if len(block) > MOST_CLASSES:
                 raise ValueError(
                     f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} '
                     f'classes; here are {len(block)}. Use view="top-label".'
                 )
-            n_classes = block[0].n_classes
-            adders = adders or [Adder(self.cells) for _ in block]
-            for adder, problem in zip(adders, block, strict=True):
-                adder.add(problem.prob, problem.label)
-        if not adders:
-            return CountTable(cells=self.cells, view=self.view)
-        sums = zip(*(adder.sums() for adder in adders), strict=True)
-        arrays = dict(zip(_ARRAYS, map(np.array, sums), strict=True))
-        return CountTable(cells=self.cells, view=self.view, n_classes=n_classes, **arrays)
+            sums = [sums_of_rows(one.prob, one.label, self.cells) for one in block]
+            table += self._table_of(sums, block[0].n_classes)
+        return table
+
+    @classmethod
+    def from_counts(
+        cls, frame: Any, *, cells: int = CELLS, view: View = None, n_classes: int = 2
+    ) -> "CountTable":
+        """Return the table of rows that a database has counted; they stay where they are.
+
+        Parameters
+        ----------
+        frame : table of pandas, polars or arrow, or mapping from names to arrays
+            Each row stands for some rows of one cell: ``cell``, ``n``, ``events`` and, where the
+            middle of a cell is not exact enough, ``sum_p``, the sum of their predictions.
+        cells, view
+            As for the class: which grid, and which event was counted. No ``"class-wise"``.
+        n_classes : int
+            Of the problem.
+
+        Returns
+        -------
+        CountTable
+            With `sum_p` from the first query below the table of `count_files`, but for this: a
+            prediction within rounding of an edge may lie in the next cell; Brier score and spread
+            lose what predictions differ within a cell, 4e-10; of events that were called
+            impossible, with p = 0, those are seen that no other event shares the first cell with.
+            Without `sum_p` each prediction is moved by up to 1 / (2 G), 2e-5. Grouped by the cell
+            alone, events have the mean prediction of their cell, and none with p = 0 is seen.
+
+        Raises
+        ------
+        ValueError
+            If a cell, a count or a sum is missing or cannot be: what is no label or probability in
+            the database is found here, for nothing is left out by the query.
+
+        Notes
+        -----
+        In DuckDB, Spark, BigQuery and others, with P(y = 1) in ``p`` and 0 or 1 in ``y``::
+
+            SELECT floor(CAST(p AS DOUBLE) * 25200) AS cell, count(*) AS n,
+                   sum(y) AS events, sum(CAST(p AS DOUBLE)) AS sum_p
+            FROM log GROUP BY 1, y
+
+        For the top label of one column per class, or of a predicted class and its confidence, the
+        log is first turned into such rows::
+
+            WITH best AS (SELECT *, greatest(p0, p1, p2) AS p FROM answers),
+                 log AS (SELECT p, CAST(label = CASE p WHEN p0 THEN 0 WHEN p1 THEN 1 ELSE 2 END
+                                        AS INTEGER) AS y FROM best)
+            WITH log AS (SELECT confidence AS p, CAST(label = predicted AS INTEGER) AS y
+                         FROM answers)
+
+        Examples
+        --------
+        >>> counted = {"cell": [5040, 20160], "n": [50, 30], "events": [12, 24]}
+        >>> table = CountTable.from_counts(counted)
+        >>> table.n, round(table.expected_calibration_error(bins=2).value, 4)
+        (80, 0.025)
+        """
+        empty = cls(cells=cells, view=view)
+        return empty + empty._table_of([sums_of_cells(frame, cells)], n_classes)
+
+    def _table_of(self, sums: Sequence[CellSums], n_classes: int) -> "CountTable":
+        arrays: dict[str, Any] = dict(
+            zip(_ARRAYS, map(np.array, zip(*sums, strict=True)), strict=True)
+        )
+        return replace(self, n_classes=n_classes, **arrays)
 
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
@@ -236,13 +300,13 @@ class CountTable(Result):
         # Rounding may leave a perfect score a little below 0.
         return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
 
-    def _sums(self) -> tuple[Sums, ...]:
+    def _sums(self) -> tuple[CellSums, ...]:
         if not self.n:
             raise ValueError("The table is empty: count rows with update() first.")
         squares, impossible = self.squares.tolist(), self.impossible.tolist()
-        return tuple(map(Sums, self.counts, self.steps, squares, impossible))
+        return tuple(map(CellSums, self.counts, self.steps, squares, impossible))
 
-    def _only(self) -> Sums:
+    def _only(self) -> CellSums:
         if len(self.counts) > 1:
             raise ValueError("The table has one event per class: choose one with one_class(k).")
         return self._sums()[0]

@@ -116,8 +116,6 @@ def test_bad_rows_count_nothing_and_one_class_is_a_stream() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             monitor.update([1], bad)
-    with pytest.raises(ValueError, match="sample_weight"):
-        monitor.update([1], [[0.2, 0.5, 0.3]], sample_weight=[2])
     assert monitor.evidence.to_dict() == before
     assert Monitor().update([0, 0, 0], [0.1, 0.2, 0.1]).events == 0
     for alpha in (0, 1, np.nan):

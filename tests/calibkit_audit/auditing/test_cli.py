@@ -20,7 +20,7 @@ from calibkit_audit import cli, doctor
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit
 from calibkit_audit.auditing.settings import CODES
 from calibkit_audit.cli import main
-from calibkit_audit.counts import csv_files
+from calibkit_audit.counts import readers
 from tests.helpers import class_data, each_case
 from tests.paths import ROOT
 
@@ -211,8 +211,8 @@ def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.Monke
     rng = np.random.default_rng(0)
     prob = rng.random(130_000)
     np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
-    shared, quick = cli._shared, AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    monkeypatch.setattr(cli, "_shared", lambda options: shared(options) | {"settings": quick})
+    shared, quick = cli._asked, AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    monkeypatch.setattr(cli, "_asked", lambda *given: shared(*given) | {"settings": quick})
     said = run("audit", "log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast")
     assert said.code == 1
     assert "counting them in a stream" in said.err
@@ -483,7 +483,7 @@ def test_a_monitor_reads_blocks_logits_and_classes(run: Run, monkeypatch) -> Non
     for (path, *columns), options in zip(kinds, more, strict=True):
         state = ("--state", f"{path}.json", "--json", "-", "--model", "m")
         view = ("--view", "1") if path == "k.csv" else ()
-        monkeypatch.setattr(csv_files, "_VALUES", 1000)
+        monkeypatch.setattr(readers, "CSV_VALUES", 1000)
         found.append(json.loads(run("monitor", path, *columns, *options, *state, *view).out))
     for other in found[1:]:
         assert other == pytest.approx(found[0])
@@ -507,9 +507,8 @@ def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[
 def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     said = run("doctor")
     assert said.code == 0
-    assert "All is well." in said.out and "0.252525, as it must be" in said.out
+    assert "All is well." in said.out
     monkeypatch.setattr(doctor, "installed_version", lambda name: "" if name == "scipy" else "9")
-    monkeypatch.setattr(doctor, "CHECKS", {})
     said = run("doctor")
     assert said.code == 2
     assert "✗ scipy missing; run: pip install scipy" in " ".join(said.out.split())

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pytest
 
-from calibkit_audit.counts import CountTable, PredictionFileError, count_file, files
+from calibkit_audit.counts import CountTable, PredictionFileError, count_files, files
 from tests.calibkit_audit.counts.test_counts import rows, same
 
 pa = pytest.importorskip("pyarrow")
@@ -48,7 +48,7 @@ def write(path: Path, n: int, row_group_size: int) -> tuple[Path, CountTable]:
 def test_the_same_table_from_two_workers(tmp_path: Path, client: Any) -> None:
     path, whole = write(tmp_path / "log.parquet", 200_000, 4000)
     with joblib.parallel_config(backend="dask"):
-        table = count_file(path, label="y", prob="p", n_jobs=-1)
+        table = count_files([path], label="y", prob="p", n_jobs=-1)
     assert same(table, whole)
 
 
@@ -61,7 +61,7 @@ def test_an_error_comes_back_from_the_cluster(tmp_path: Path, client: Any) -> No
         joblib.parallel_config(backend="dask"),
         pytest.raises(PredictionFileError, match="row group 12.*row 1,235"),
     ):
-        count_file(path, label="y", prob="p", n_jobs=-1)
+        count_files([path], label="y", prob="p", n_jobs=-1)
 
 
 def slow_piece(*piece: Any) -> Any:
@@ -85,7 +85,7 @@ def test_a_killed_worker_does_not_change_the_table(tmp_path, client: Any, monkey
     timer = threading.Timer(1.0, kill)
     timer.start()
     with joblib.parallel_config(backend="dask"):
-        table = count_file(path, label="y", prob="p", n_jobs=-1)
+        table = count_files([path], label="y", prob="p", n_jobs=-1)
     timer.cancel()
     assert killed == [victim], "the run was over before the worker was killed"
     assert same(table, whole)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit_audit.counts import CountTable
-from calibkit_audit.counts._measures import BLOCK, STEPS, grid_edges
+from calibkit_audit.counts.grid import BLOCK, STEPS, grid_edges
 from tests.helpers import binary_data, class_data, coarse_binary, each_case
 
 USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)

@@ -14,13 +14,7 @@ import pytest
 
 import calibkit as ck
 from calibkit_audit import Monitor
-from calibkit_audit.counts import (
-    CountTable,
-    PredictionFileError,
-    count_file,
-    count_files,
-    monitor_files,
-)
+from calibkit_audit.counts import CountTable, PredictionFileError, count_files, monitor_files
 from tests.calibkit_audit.counts.test_counts import rows, same
 from tests.helpers import class_data
 
@@ -36,6 +30,11 @@ def write_parquet(
     return path
 
 
+def count(path: Path | str, **options: Any) -> CountTable:
+    """Count one file; other columns than y and p must be named."""
+    return count_files([path], **({"label": "y", "prob": "p"} | options))
+
+
 def write_csv(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
@@ -44,7 +43,7 @@ def write_csv(path: Path, text: str) -> Path:
 def assert_refused(path: Path | str, words: str, **options: Any) -> str:
     """Count a file that must be refused, and return what is said."""
     with pytest.raises(PredictionFileError, match=words) as caught:
-        count_file(path, **({"label": "y", "prob": "p"} | options))
+        count(path, **({"label": "y", "prob": "p"} | options))
     return str(caught.value)
 
 
@@ -56,7 +55,7 @@ def assert_refused(path: Path | str, words: str, **options: Any) -> str:
 def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
     label, prob = rows(20_000, dtype=np.float32)
     path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
-    table = count_file(path, label="y", prob="p", n_jobs=n_jobs)
+    table = count(path, n_jobs=n_jobs)
     assert same(table, CountTable().update(label, prob))
     error = ck.expected_calibration_error(label, prob)
     assert float(table.expected_calibration_error()) == pytest.approx(float(error), abs=1e-13)
@@ -69,9 +68,9 @@ def test_labels_in_words(tmp_path: Path, encoded: bool) -> None:
     path = write_parquet(
         tmp_path / "log.parquet", {"p": prob, "y": words.dictionary_encode() if encoded else words}
     )
-    table = count_file(path, label="y", prob="p", positive="yes")
+    table = count(path, positive="yes")
     assert same(table, CountTable().update(label, prob))
-    flipped = count_file(path, label="y", prob="p", positive="no")
+    flipped = count(path, positive="no")
     assert flipped.counts.sum(axis=(0, 1)).tolist() == table.counts.sum(axis=(0, 1)).tolist()[::-1]
 
 
@@ -83,9 +82,9 @@ def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
     path = write_parquet(tmp_path / "log.parquet", {"y": names[label], "k": label} | columns)
     whole = CountTable(view=view).update(label, prob)
     listed = list(columns)
-    assert same(count_file(path, label="y", prob="p_*", view=view), whole)
-    assert same(count_file(path, label="k", prob=listed, view=view), whole)
-    assert same(count_file(path, label="y", prob=listed, classes=list(names), view=view), whole)
+    assert same(count(path, label="y", prob="p_*", view=view), whole)
+    assert same(count(path, label="k", prob=listed, view=view), whole)
+    assert same(count(path, label="y", prob=listed, classes=list(names), view=view), whole)
 
 
 @pytest.mark.parametrize("view", [0, 1, "class-wise"])
@@ -130,10 +129,10 @@ def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Pa
     parquet.write_table(table, tmp_path / "log.parquet")
     np.savez(tmp_path / "log.npz", y=label + 1, **columns)
     for name in ("log.csv", "log.parquet", "log.npz"):
-        assert same(count_file(tmp_path / name, **options), wanted), name
+        assert same(count(tmp_path / name, **options), wanted), name
     parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
     with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
-        count_file(tmp_path / "from0.parquet", **options)
+        count(tmp_path / "from0.parquet", **options)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -178,22 +177,22 @@ def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
     label, prob = rows(3000)
     WRITERS[name](tmp_path / name, label, prob)
     names = {"label": "0", "prob": "1"} if name == "table.npy" else {"label": "y", "prob": "p"}
-    assert same(count_file(tmp_path / name, **names), CountTable().update(label, prob))
-    other = count_file(tmp_path / name, positive="0", **names)
+    assert same(count(tmp_path / name, **names), CountTable().update(label, prob))
+    other = count(tmp_path / name, positive="0", **names)
     assert same(other, CountTable().update(1 - label, prob))
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibkit_audit.counts.csv_files.LONGEST_LINE", 4096)
-    monkeypatch.setattr("calibkit_audit.counts.csv_files._VALUES", 1400)
+    monkeypatch.setattr("calibkit_audit.counts.readers.LONGEST_LINE", 4096)
+    monkeypatch.setattr("calibkit_audit.counts.readers.CSV_VALUES", 1400)
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_csv_in_several_blocks(tmp_path: Path) -> None:
     label, prob = rows(5000)
     path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
-    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
+    assert same(count(path), CountTable().update(label, prob))
     spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
     assert_refused(spoilt, "row 5,001")
 
@@ -216,7 +215,7 @@ def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> N
     for answer, prob in (("yes", ".9"), ("no", " 0.25 "), ('" yes"', "1e-1")):
         text += ",".join([*filler, answer, *["" for _ in range(18)], prob]) + "\r\n"
     path = write_csv(tmp_path / "wide.csv", text)
-    table = count_file(path, label='true, "label"', prob="p", positive="yes")
+    table = count(path, label='true, "label"', prob="p", positive="yes")
     assert same(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
 
 
@@ -224,9 +223,9 @@ def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
     label, prob = class_data(500)
     np.savez(tmp_path / "log.npz", y=label, p=prob, words=np.array(["a", "b", "c"])[label])
     whole = CountTable(view="top-label").update(label, prob)
-    table = count_file(tmp_path / "log.npz", label="y", prob="p", view="top-label")
+    table = count(tmp_path / "log.npz", view="top-label")
     assert same(table, whole)
-    named = count_file(
+    named = count(
         tmp_path / "log.npz", label="words", prob="p", classes=["a", "b", "c"], view="top-label"
     )
     assert same(named, whole)
@@ -248,9 +247,9 @@ def test_several_files_of_different_kinds(tmp_path: Path) -> None:
 def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     label, prob = rows(3000)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob}, 500)
-    count_file(path, label="y", prob="p")
+    count(path)
     assert capsys.readouterr().err == ""
-    count_file(path, label="y", prob="p", progress=True)
+    count(path, progress=True)
     assert "counting" in capsys.readouterr().err
 
 
@@ -314,10 +313,10 @@ def test_other_marks_between_columns_and_in_numbers(tmp_path, subtests) -> None:
     plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
     other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
     bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
-    wanted = count_file(plain, label="y", prob="p")
+    wanted = count(plain)
     for path, marks in ((other, {"delimiter": ";", "decimal": ","}), (bars, {"delimiter": "|"})):
         with subtests.test(marks=marks):
-            table = count_file(path, label="y", prob="p", **marks)
+            table = count(path, **marks)
             assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
 
 
@@ -333,7 +332,7 @@ def test_other_marks_between_columns_and_in_numbers(tmp_path, subtests) -> None:
 def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], words: str) -> None:
     path = write_csv(tmp_path / "log.csv", text)
     with pytest.raises(ValueError, match=words):
-        count_file(path, label="y", prob="p", **marks)
+        count(path, **marks)
 
 
 @pytest.mark.parametrize("row", [0, 1499, 2999])
@@ -376,7 +375,7 @@ def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
             archive.writestr("readme.txt", "what this is")
             archive.writestr("y.npy", whole.getvalue())
             archive.writestr("p.npy", content)
-    assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
+    assert count(tmp_path / "fine.npz").n == 2
     assert_refused(tmp_path / "forged.npz", "cannot be read .*cut short, damaged")
     (tmp_path / "forged.npy").write_bytes(head.getvalue())
     assert_refused(tmp_path / "forged.npy", "cannot be read .*damaged", label="0", prob="1")
@@ -386,7 +385,7 @@ def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Pa
     label, prob = rows(50)
     columns = {"a.b": prob, "a": label, "day": pa.array([0] * 50).cast(pa.timestamp("s"))}
     path = write_parquet(tmp_path / "log.parquet", columns)
-    assert same(count_file(path, label="a", prob="a.b"), CountTable().update(label, prob))
+    assert same(count(path, label="a", prob="a.b"), CountTable().update(label, prob))
     assert_refused(path, "datetime64.*not labels", label="day", prob="a.b")
 
 
@@ -469,16 +468,16 @@ def test_a_member_name_of_an_archive_leads_nowhere(tmp_path: Path) -> None:
     folder.mkdir()
     name = "../escaped"
     np.savez(folder / "log.npz", **{name: np.array([0, 1]), "p": np.array([0.2, 0.7])})
-    table = count_file(folder / "log.npz", label=name, prob="p")
+    table = count(folder / "log.npz", label=name, prob="p")
     assert table.n == 2
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "log.npz"]
 
 
 def test_an_npz_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch) -> None:
-    from calibkit_audit.counts import _arrays
+    from calibkit_audit.counts import readers
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
-    monkeypatch.setattr(_arrays, "_LARGEST", 10**7)
+    monkeypatch.setattr(readers, "LARGEST_ARCHIVE", 10**7)
     assert_refused(tmp_path / "log.npz", "unpack to more than")
 
 
@@ -506,31 +505,22 @@ def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch) -> 
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"calibkit\[parquet\]"):
-        count_file(path, label="y", prob="p")
+        count(path)
 
 
-def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The rows of all kinds of files, in blocks, beside the arrays; labels matched as values."""
+def test_whether_a_predicted_class_was_right(tmp_path: Path) -> None:
+    """The rows of all kinds of files, in blocks, are those of the top-label view of the table."""
     label, prob = class_data(300, 3, seed=4)
-    guess, top = prob.argmax(axis=1), prob.max(axis=1)
-    true, said = np.array(["Gnu", "4", "ox"])[label], np.array(["gnu ", "4.0", "ox"])[guess]
-    words = "Taken as one class: '4' and '4.0', 'Gnu' and 'gnu '|'Gnu' and 'gnu ', '4' and '4.0'"
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        wanted = CountTable(view="confidence").of([ck.binary_problems(true, top, predicted=said)])
-    o = {"label": "y", "prob": "p", "predicted": "k"}
+    names, guess, top = np.array(["gnu", "4", "ox"]), prob.argmax(axis=1), prob.max(axis=1)
+    true, said = names[label], names[guess]
+    wanted = CountTable(view="top-label").update(label, prob)
     lines = [f"{y},{k},{p!r}" for y, k, p in zip(true, said, top.tolist(), strict=True)]
     paths = [write_csv(tmp_path / f"{n}.csv", "\n".join(["y,k,p", *lines[n::2]])) for n in (0, 1)]
     np.savez(tmp_path / "log.npz", y=true, k=said, p=top)
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        found = count_files(paths, label="y", prob="p", predicted="k")
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        as_arrays = count_file(tmp_path / "log.npz", label="y", prob="p", predicted="k")
-    for one in (found, as_arrays):
-        with subtests.test(one=one.describe()):
-            assert np.array_equal(one.counts, wanted.counts)
-            assert (one.views, one.n_classes) == (("top-label",), 3)
     np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
-    assert np.array_equal(count_file(tmp_path / "numbers.npz", **o).counts, wanted.counts)
+    for files in (paths, [tmp_path / "log.npz"], [tmp_path / "numbers.npz"]):
+        table = count_files(files, label="y", prob="p", predicted="k")
+        assert same(table, wanted) and (table.views, table.n_classes) == (("top-label",), 3)
 
 
 @pytest.mark.parametrize(
@@ -540,13 +530,15 @@ def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Su
         ("a,a,.5", {"positive": "a"}, "no positive label"),
         ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
         ("a,a,.5", {"view": "class-wise"}, "view=.class-wise"),
+        ("Gnu,gnu ,.5\na,a,.5", {}, "'Gnu' and 'gnu ' look like one class.*Spell both"),
+        ("4,4.0,.5\n3,3,.5", {}, "'4' and '4.0' look like one class"),
         ("", {}, "there are no rows"),
     ],
 )
 def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -> None:
     path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
     with pytest.raises(ValueError, match=words):
-        count_file(path, **{"label": "y", "prob": "p", "predicted": "k"} | options)
+        count(path, **{"label": "y", "prob": "p", "predicted": "k"} | options)
 
 
 def test_unused_levels_of_a_categorical_column(tmp_path: Path) -> None:
@@ -554,6 +546,6 @@ def test_unused_levels_of_a_categorical_column(tmp_path: Path) -> None:
     codes, words = pa.array([0, 1, 0]), pa.array(["yes", "no", "maybe"])
     label = pa.DictionaryArray.from_arrays(codes, words)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": [0.9, 0.2, 0.7]})
-    assert count_file(path, label="y", prob="p", positive="yes").counts.sum() == 3
+    assert count(path, positive="yes").counts.sum() == 3
     with pytest.raises(PredictionFileError, match="'maybe' never occurs"):
-        count_file(path, label="y", prob="p", positive="maybe")
+        count(path, positive="maybe")

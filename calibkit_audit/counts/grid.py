@@ -1,6 +1,6 @@
 """The cells of a count table: adding rows, and what can be read off the sums of one problem."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
 from calibkit.hypothesis_tests import cumulative
 from calibkit.hypothesis_tests.results import TestResult, ratio, result_of
-from calibkit.inputs import FloatArray, FloatVector, IntArray
+from calibkit.inputs import FloatArray, FloatVector, IntArray, as_array, column_names
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.results import spell
 
@@ -22,13 +22,14 @@ STEPS = 2**30
 # Adding and taking off this number rounds to whole steps: its last bit is worth 1 / STEPS. It is
 # larger than any p G.
 _ROUNDER = 2.0**22
+_LOOSE = 0.01  # of a cell: what a sum of many single predictions may be off by rounding
 # More rows than this, all at the end of one cell, would overflow the sum of their steps.
 MOST_ROWS = 2**33
 # Work arrays of one block stay inside the processor's cache.
 BLOCK = 131_072
 
 
-class Sums(NamedTuple):
+class CellSums(NamedTuple):
     """What a table keeps of some rows of one binary problem."""
 
     counts: Counts  # (G, 2): rows in each cell, without and with the event
@@ -37,62 +38,93 @@ class Sums(NamedTuple):
     impossible: int  # rows whose prediction was exactly 0 or 1, and wrong
 
 
-class Adder:
-    """Adds up rows of a binary problem that have been checked; its work arrays are used again."""
-
-    def __init__(self, cells: int) -> None:
-        self.cells = cells
-        self.count = np.zeros(2 * cells, dtype=np.int64)
-        self.steps = np.zeros(2 * cells, dtype=np.int64)
-        self.square, self.impossible = 0.0, 0
-        self._cell = np.empty(BLOCK, dtype=np.int32)
-        self._rest = np.empty(BLOCK)
-        self._place = np.empty(BLOCK, dtype=np.intp)
-
-    def add(self, prob: FloatArray, label: IntArray) -> None:
-        for start in range(0, len(prob), BLOCK):
-            self._add_block(prob[start : start + BLOCK], label[start : start + BLOCK])
-
-    def _add_block(self, prob: FloatArray, label: IntArray) -> None:
-        n, places = len(prob), 2 * self.cells
-        cell, rest, place = self._cell[:n], self._rest[:n], self._place[:n]
-        _locate(prob, self.cells, cell, rest)
-        self.square += float(rest @ rest)
-        if prob.min() == 0 or prob.max() == 1:
-            self.impossible += int(np.count_nonzero(prob == 1 - label.astype(np.int8)))
+def sums_of_rows(prob: FloatArray, label: IntArray, cells: int) -> CellSums:
+    """Add up checked rows of a binary problem."""
+    count, steps = np.zeros((2, 2 * cells), dtype=np.int64)
+    square = 0.0
+    for start in range(0, len(prob), BLOCK):
+        part = slice(start, start + BLOCK)
+        cell, rest = _locate(prob[part], cells)
+        square += float(rest @ rest)
         # Events have every second place: one pass counts both kinds.
-        np.multiply(cell, 2, out=cell)
-        np.add(cell, label, out=place, casting="unsafe")
-        self.count += np.bincount(place, minlength=places)
+        place = 2 * cell + label[part].astype(np.intp)
+        count += np.bincount(place, minlength=2 * cells)
         # A block is short enough for these sums of whole steps to be exact in float64.
-        part = np.bincount(place, weights=rest, minlength=places)
-        self.steps += np.multiply(part, STEPS, out=part).astype(np.int64)
-
-    def sums(self) -> Sums:
-        """Return what was added up; the adder is not to be used any more."""
-        count, steps = (part.reshape(self.cells, 2) for part in (self.count, self.steps))
-        return Sums(count, steps, self.square, self.impossible)
+        sums = np.bincount(place, weights=rest, minlength=2 * cells)
+        steps += (sums * STEPS).astype(np.int64)
+    wrong = np.count_nonzero(prob == 1 - label.astype(np.int8))
+    return CellSums(count.reshape(-1, 2), steps.reshape(-1, 2), square, int(wrong))
 
 
-def _locate(prob: FloatArray, cells: int, cell: NDArray[np.int32], rest: FloatVector) -> None:
-    """Fill in the cell of each prediction and what is left of it, in cells and whole steps."""
-    np.multiply(prob, cells, out=rest, dtype=np.float64)
-    np.copyto(cell, rest, casting="unsafe")  # towards 0
-    np.minimum(cell, cells - 1, out=cell)
+def _locate(prob: FloatArray, cells: int) -> tuple[NDArray[np.intp], FloatVector]:
+    """Return the cell of each prediction and what is left of it, in cells and whole steps."""
+    rest = prob.astype(np.float64) * cells
+    cell = np.minimum(rest.astype(np.intp), cells - 1)
     if prob.dtype.itemsize > 4:
-        _move_to_edges(prob, cells, cell)
-    rest += _ROUNDER
-    rest -= _ROUNDER
-    rest -= cell
+        # The product p G of a float64 just below an edge may be rounded up to it, and the reverse;
+        # a float32 has too few digits to come that close to an edge without being on it.
+        edges = grid_edges(cells)
+        cell -= prob < edges[cell]
+        # The closed end of the last cell is not an edge to step over.
+        cell += (prob >= edges[1:][cell]) & (cell < cells - 1)
+    return cell, (rest + _ROUNDER) - _ROUNDER - cell
 
 
-def _move_to_edges(prob: FloatArray, cells: int, cell: NDArray[np.int32]) -> None:
-    # The product p G of a float64 just below an edge may be rounded up to it, and the reverse; a
-    # float32 has too few digits to come that close to an edge without being on it.
-    edges = grid_edges(cells)
-    cell -= prob < edges[cell]
-    # The closed end of the last cell is not an edge to step over.
-    cell += (prob >= edges[1:][cell]) & (cell < cells - 1)
+def _cell_columns(
+    frame: Any, cells: int
+) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
+    """Return cell, n, events and (or None) sum_p of rows that were counted elsewhere."""
+    names = column_names(frame) or list(frame)
+    if missing := [name for name in ("cell", "n", "events") if name not in names]:
+        raise ValueError(f"column {missing[0]!r} is not there; the columns are {names!r}.")
+    found = {
+        name: as_array(frame[name], name).astype(np.float64)
+        for name in ("cell", "n", "events", "sum_p")
+        if name in names
+    }
+    cell, n, events = (found[name] for name in ("cell", "n", "events"))
+    for name, values, least, most, what in (
+        ("cell", cell, 0, cells, f"floor(p * {cells}) of a probability in [0, 1]"),
+        ("n", n, 1, MOST_ROWS, f"a number of rows, from 1 to {MOST_ROWS:,}"),
+        ("events", events, 0, n, "a number of labels 1, from 0 to n"),
+        ("sum_p", found.get("sum_p", 0 * n), 0, n, "a sum of n probabilities"),
+    ):
+        good = (values >= least) & (values <= most) & ((values % 1 == 0) | (name == "sum_p"))
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            raise ValueError(
+                f"{name}[{row}] = {values[row]:.9g} is not {what}. Drop or repair such rows of the "
+                "log; labels are 0 and 1, and none is missing."
+            )
+    return cell, n, events, found.get("sum_p")
+
+
+def sums_of_cells(frame: Any, cells: int) -> CellSums:
+    """Add up rows that were counted elsewhere, some of a cell at a time; a cell may come again.
+
+    Cell G holds predictions of 1. Without `sum_p` all others are in the middle of their cells.
+    """
+    cell, n, events, sum_p = _cell_columns(frame, cells)
+    at_end, place = cell == cells, np.minimum(cell, cells - 1).astype(np.intp)
+    if sum_p is None:
+        rest = np.where(at_end, 1.0, 0.5)
+    else:
+        rest = sum_p * cells / n - place
+        if off := np.flatnonzero((rest < -_LOOSE) | (rest > 1 + _LOOSE)).tolist():
+            raise ValueError(
+                f"row {off[0]}: predictions of cell {cell[off[0]]:.0f} have the mean "
+                f"{sum_p[off[0]] / n[off[0]]:.9g}, which lies outside of it. The cell is "
+                f"floor(p * {cells}), and sum_p the sum of p."
+            )
+        rest = rest.clip(0, 1)
+    count, steps = np.zeros((2, cells, 2), dtype=np.int64)
+    for column, rows in enumerate((n - events, events)):
+        np.add.at(count[:, column], place, rows.astype(np.int64))
+        np.add.at(steps[:, column], place, np.rint(rest * rows * STEPS).astype(np.int64))
+    wrong = (n - events)[at_end].sum()
+    if sum_p is not None:
+        wrong += events[sum_p == 0].sum()
+    return CellSums(count, steps, float(n @ rest**2), int(wrong))
 
 
 def grid_edges(cells: int) -> FloatVector:
@@ -116,7 +148,8 @@ def sum_of_predictions(count: Counts, steps: Counts, first: Counts, cells: int) 
     return np.asarray((first + steps / STEPS) / cells)
 
 
-def groups_of(sums: Sums) -> CellMeans:
+def groups_of(sums: CellSums) -> CellMeans:
+    """Return mean prediction, events and rows of each cell that is not empty."""
     cells = len(sums.counts)
     count = sums.counts.sum(axis=1)
     used = np.flatnonzero(count)
@@ -154,7 +187,7 @@ def borders_of(binning: Binning, cells: int) -> Borders:
     return borders
 
 
-def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
+def equal_mass_borders(sums: CellSums, n_bins: int) -> Borders:
     """Return the cells at which equal-mass bins begin, and G.
 
     The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
@@ -172,7 +205,7 @@ def equal_mass_borders(sums: Sums, n_bins: int) -> Borders:
     return np.concatenate(([0], inner, [len(cumulated)])).astype(np.intp)
 
 
-def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
+def bin_table(sums: CellSums, binning: Binning, view: str) -> BinTable:
     """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
     cells = len(sums.counts)
     words = str(binning)
@@ -195,7 +228,7 @@ def bin_table(sums: Sums, binning: Binning, view: str) -> BinTable:
     return table_of_sums(edges, parts, binning, view=view, bins=words)
 
 
-def mean_square(sums: Sums) -> tuple[float, float, float]:
+def mean_square(sums: CellSums) -> tuple[float, float, float]:
     """Return the means of p, p² and p y; exact up to one rounding each."""
     cells = len(sums.counts)
     number = np.arange(cells)
@@ -210,7 +243,7 @@ def mean_square(sums: Sums) -> tuple[float, float, float]:
     return float(total / n), square / n, float(with_event / n)
 
 
-def cumulative_sums(sums: Sums, view: str) -> cumulative.CumulativeDifferences:
+def cumulative_sums(sums: CellSums, view: str) -> cumulative.CumulativeDifferences:
     """Return the running sum of events minus predictions at the ends of cells, and its tests."""
     groups = groups_of(sums)
     n = int(groups.rows.sum())
