@@ -15,15 +15,19 @@ from calibkit.errors import expected_calibration_error
 from calibkit.inputs import FloatVector, View, as_generator, as_level, one_problem
 from calibkit.reliability import reliability_table
 from calibkit.results import spell
-from calibkit.wrong_names import unknown_option
-from calibkit_audit.auditing import differences
-from calibkit_audit.auditing.clinic import net_benefits, weak_calibration
-from calibkit_audit.auditing.clusters import by_cluster
-from calibkit_audit.auditing.comparison import Comparison, Listing, rows_of_models, view_of_models
-from calibkit_audit.auditing.dependence import dependence_of
-from calibkit_audit.auditing.differences import SCORES, Sums
-from calibkit_audit.auditing.rows import Rows, given_to
-from calibkit_audit.auditing.words import Found, worded
+from calibkit_audit.auditing.calibration import weak_calibration
+from calibkit_audit.auditing.comparison import (
+    Comparison,
+    comparison_fields,
+    rows_of_models,
+    view_of_models,
+)
+from calibkit_audit.auditing.costs import net_benefits
+from calibkit_audit.auditing.dependence import dependence_finding
+from calibkit_audit.auditing.differences import SCORES, Changes, DifferenceSums, row_measures
+from calibkit_audit.auditing.pages import Listing
+from calibkit_audit.auditing.predictions import class_columns, table_columns
+from calibkit_audit.auditing.rows import AuditRows, cluster_notes, probability_of
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
 Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
@@ -33,7 +37,7 @@ _DRAWS = 200  # redraws behind a null level
 
 def compare(
     y_true: Any,
-    y_prob: Mapping[str, Any],
+    models: Mapping[str, Any],
     *,
     view: View = None,
     costs: Any = None,
@@ -42,11 +46,10 @@ def compare(
     class_names: Sequence[str] | None = None,
     predicted: Any = None,
     sample_weight: Any = None,
-    title: str | None = None,
+    title: str = "Comparison of models",
     level: float = 0.95,
     bins: Binning | int = 15,
     rng: int | np.random.Generator | None = 0,
-    **unknown: Any,
 ) -> Comparison:
     """Compare models on the same rows: paired differences with intervals, in plain words.
 
@@ -54,78 +57,43 @@ def compare(
     ----------
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : mapping from str to array-like of shape (n,) or (n, K)
-        Two or more models by name, all of one shape, rows in the order of the labels. Each is
-        compared with the first.
+    models : mapping from str to array-like of shape (n,) or (n, K)
+        Probabilities of two or more models by name, all of one shape. Each is compared with the
+        first.
     view : {"top-label", "class-wise"} or int, optional
-        The events of the calibration parts. None: y = 1; of K columns every class, summed (beyond
-        200 classes the predicted class, of which each model has its own).
-    costs : array-like of shape (A, K), pair of float, mapping or str, optional
-        ``costs[a, k]``: what action a costs when the class is k; or the prices of a false positive
-        and a false negative, e.g. ``(1, 20)``. Each model decides by its own probabilities.
-    groups : array-like of shape (n,), optional
-        A label per row; the scores are compared in each group, too.
-    cluster : array-like of shape (n,), optional
-        Which rows belong together (patient, document, team and season): then only clusters are
-        taken as independent, and intervals are Student's, from what each difference would be
-        without each cluster.
-    class_names : sequence of K str, optional
-        What to call the classes, in the order of their columns; otherwise their numbers.
-    predicted : array-like of shape (n,) or True, optional
-        As in `audit`: the predicted class, the same for all models, whose confidences `y_prob`
-        holds. Models that predict other classes answer other questions: compare their tables.
-    sample_weight : array-like of shape (n,), optional
-        What each row stands for in the population, as in `audit`.
-    title : str, optional
+        The events of the calibration parts. None: y = 1; of K columns every class, summed.
+    costs, groups, cluster, class_names, predicted, sample_weight
+        As in `audit`; the scores are compared in each group, too, and `predicted` is the same for
+        all models.
+    title : str
         What was compared, for the pages.
     level : float
         Nominal probability content of each interval, in (0, 1).
     bins : int or Binning
         Of diagrams and calibration errors; a number means bins of equal width.
     rng : int, numpy.random.Generator or None
-        Seed or generator of redraws; None draws afresh each time.
+        Seed or generator of redraws.
 
     Returns
     -------
     Comparison
-        Differences with intervals and verdicts; ``text()``, ``codes``, ``to_frame()``,
-        ``figures()``, and pages (``save``).
+        Differences with intervals and verdicts; ``text()``, ``codes``, figures, and pages.
 
     Raises
     ------
     ValueError
         If there are fewer than two models, or labels, probabilities or options are not valid.
 
+    See Also
+    --------
+    compare_table : the same, of columns of a table.
+
     Notes
     -----
-    Differences are other minus first. Cost, log loss and Brier score are means over rows; intervals
-    are Student's, of rows in pairs or of clusters. Miscalibration
-    ``S(p) - S(f(p))`` and discrimination ``S(frequency) - S(f(p))`` are the CORP parts of the Brier
-    score with the isotonic curve f (Dimitriadis, Gneiting and Jordan, 2021); f is fitted once: to
-    first order the error of a minimiser does not matter. Chance adds up to its null level to a
-    binned calibration error: its interval is wider by both, ``(low - null of the other, high + null
-    of the first)``. Equal predictions share a bin and a height. Nothing is clipped: where an event
-    had probability 0, the log loss is infinite, the finite model is better, and there is no
-    interval; if both are infinite, log loss does not separate them. Differences that are all 0 are
-    "equal"; fewer than ten events, other rows, or rows that differ have no interval. Each is
-    taken alone: of two models that are equal in law log loss is separated in 4 to 5 of 100 files,
-    one measure at least in 8 to 13. The ``codes`` pay for all models and measures together (the
-    multivariate t of Hothorn, Bretz and Westfall, 2008; in a stream Bonferroni): at 95 % they
-    separate two equal models in 2, 1 and 3 of 100 files of 100, 1,000 and 4,000 rows (``dev.py
-    clusters --alone``). In groups intervals have a level that pays for all groups. With weights
-    intervals are those of ratio estimators. Taught in lesson 13.
-
-    Measured on fakes with known truth (500 sets of 1,000 rows in each of four worlds: a sharper
-    copy, another source of knowledge, two equally good ones, a shift against a slope; nominal
-    95 %, errors about 1): log loss 94.0 to 94.6, Brier score 92.8 to 94.6, cost at 1:9 91.0 to
-    94.6, miscalibration 94 to 99.6, discrimination 92.4 to 100; calibration error 100 (200 sets
-    each): its interval is wide. In 300 or 400 sets more all but
-    discrimination (99.7 to 100) and calibration error covered 91.2 to 93.8 at 1 % events (3,000
-    rows; of 1,000 rows 97, half of them refused), 93.0 to 95.7 with ten classes, 92.5 to 94.5 in
-    a stream, and in four groups of 250 rows 92.2 to 98.0, all groups together.
-    Where fewer than five rows are decided better, or worse, an interval of a cost is too short
-    (down to 50 at a price of 30): there is none, unless five more at the highest price would not
-    change the sign. In memory these were percentiles of resamples, a little narrower than now.
+    Differences are other minus first, with Student's intervals of paired rows or of clusters; the
+    ``codes`` pay for all models and measures together (Hothorn, Bretz and Westfall, 2008).
+    Miscalibration and discrimination are the CORP parts of the Brier score (Dimitriadis, Gneiting
+    and Jordan, 2021). Lesson 13.
 
     Examples
     --------
@@ -135,38 +103,84 @@ def compare(
     >>> found.headline.partition(":")[0]
     'new is better than old'
     """
-    if unknown:
-        raise unknown_option(unknown)
     level, bins = as_level(level), as_bins(bins)
-    names = {"groups": groups, "cluster": cluster, "class_names": class_names}
-    names |= {"predicted": predicted, "sample_weight": sample_weight}
-    rows, probs = rows_of_models(y_true, y_prob, **names)
+    rows, probs = rows_of_models(
+        y_true,
+        models,
+        groups=groups,
+        cluster=cluster,
+        class_names=class_names,
+        predicted=predicted,
+        sample_weight=sample_weight,
+    )
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
-    view, doubt = view_of_models(rows, view), dependence_of(rows, np.random.default_rng(of_order))
-    each, nulls = _measured(rows, probs, table, view, bins, of_null)
+    view = view_of_models(rows, view)
+    doubt = dependence_finding(rows, np.random.default_rng(of_order))
+    each, nulls = _measure(rows, probs, table, view, bins, of_null)
+    changes = _differences(rows, each, nulls, table, level, of_all)
     return Comparison(
-        title="Comparison of models" if title is None else str(title),
+        title=str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
         calibration=_calibration(each, nulls),
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(level, bins), *by_cluster(rows)),
+        notes=(*_notes(level, bins), *cluster_notes(rows)),
         advice=doubt.sentence if doubt else "",
         **_diagrams(rows, probs, view, bins),
-        **worded(tuple(probs), _differences(rows, each, nulls, table, level, of_all), level),
+        **comparison_fields(tuple(probs), changes, level),
     )
 
 
-def _measured(
-    rows: Rows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
+def compare_table(
+    table: Any,
+    *,
+    label: str,
+    models: Mapping[str, str | Sequence[str]] | Sequence[str],
+    groups: str | None = None,
+    cluster: str | None = None,
+    predicted: str | None = None,
+    sample_weight: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose probabilities are columns of one table.
+
+    Parameters
+    ----------
+    table : DataFrame, Table or mapping from names to columns
+    label : str
+        The column of labels.
+    models : sequence of str, or mapping from str to str or sequence of str
+        Columns of P(y = 1), or by the name of each model its column or columns per class.
+    groups, cluster, predicted, sample_weight : str, optional
+        Further columns, as in `compare`.
+    **options
+        `view`, `costs`, `class_names`, `title`, `level`, `bins` and `rng`, as in `compare`.
+
+    Examples
+    --------
+    >>> table = {"y": [0, 1] * 50, "old": [0.4, 0.6] * 50, "new": [0.1, 0.9] * 50}
+    >>> "better log loss" in compare_table(table, label="y", models=["old", "new"]).codes
+    True
+    """
+    names = {"groups": groups, "cluster": cluster}
+    names |= {"predicted": predicted, "sample_weight": sample_weight}
+    named = {role: name for role, name in names.items() if name is not None}
+    columns = table_columns(table, {"y_true": label, **named})
+    by_name = models if isinstance(models, Mapping) else dict(zip(models, models, strict=True))
+    probs = {name: class_columns(table, label, prob)[0] for name, prob in by_name.items()}
+    return compare(models=probs, **columns, **options)
+
+
+def _measure(
+    rows: AuditRows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
 ) -> tuple[Measured, list[NullLevel]]:
     """Return what each row adds to the measures of each model, and the null levels of its error."""
     each, nulls = {}, []
     for name, prob in probs.items():
-        each[name] = differences.measures_of_rows(rows, prob, costs, view, bins)
+        each[name] = row_measures(rows, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
         measured = expected_calibration_error, rows.label, prob
         nulls.append(null_level(*measured, cluster=rows.clusters, sample_weight=rows.weight, **how))
@@ -174,20 +188,20 @@ def _measured(
 
 
 def _clinic(
-    rows: Rows, probs: Models, view: View, costs: FloatVector | None, level: float
+    rows: AuditRows, probs: Models, view: View, costs: FloatVector | None, level: float
 ) -> dict[str, Any]:
     """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
     shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
     how: Any = {"view": shown, "sample_weight": rows.weight}
     problems = {name: one_problem(rows.label, p, **how) for name, p in probs.items()}
-    told = {name: given_to(one, prob) for name, prob in probs.items()}
+    told = {name: probability_of(one, prob) for name, prob in probs.items()}
     return {
         "weak": weak_calibration(problems, rows.clusters, level),
         "benefit": net_benefits(rows, told, costs, level),
     }
 
 
-def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
+def _diagrams(rows: AuditRows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
     summed = view == "class-wise"
     shown: View = "top-label" if summed else view
@@ -201,23 +215,28 @@ def _diagrams(rows: Rows, probs: Models, view: View, bins: Binning) -> dict[str,
     }
 
 
-def _sums(rows: Rows, each: Measured, costs: FloatVector | None, inside: Any) -> Sums:
+def _sums(
+    rows: AuditRows, each: Measured, costs: FloatVector | None, inside: Any
+) -> DifferenceSums:
     """Return the sums over some rows, by mask or slice."""
-    sums, codes = Sums(costs), None if rows.clusters is None else rows.clusters.code[inside]
+    sums, codes = (
+        DifferenceSums(costs),
+        None if rows.clusters is None else rows.clusters.code[inside],
+    )
     count = np.bincount(rows.label[inside], minlength=rows.n_classes)
     parts = [{k: v[inside] for k, v in own.items()} for own in each.values()]
-    sums.add(count, parts, codes, partial(rows.weighed, where=inside))
+    sums.add(count, parts, codes, partial(rows.weigh, where=inside))
     return sums
 
 
 def _differences(
-    rows: Rows,
+    rows: AuditRows,
     each: Measured,
     nulls: Sequence[NullLevel],
     costs: FloatVector | None,
     level: float,
     seed: int,
-) -> Found:
+) -> Changes:
     """Judge every measure of every other model, each alone and all together."""
     sums, names, found = _sums(rows, each, costs, slice(None)), list(each), {}
     together = sums.together(level, np.random.default_rng(seed))
@@ -243,7 +262,7 @@ def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
 
 
 def _by_group(
-    rows: Rows, each: Measured, level: float, costs: FloatVector | None
+    rows: AuditRows, each: Measured, level: float, costs: FloatVector | None
 ) -> Listing | None:
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:

@@ -1,6 +1,6 @@
 """Models on the same rows: the report, its codes and its figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +18,10 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.auditing import html
-from calibkit_audit.auditing.differences import Change
-from calibkit_audit.auditing.pages import Report
-from calibkit_audit.auditing.rows import Rows, counting, rows_of
+from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
+from calibkit_audit.auditing.html import draw_comparison, page
+from calibkit_audit.auditing.pages import Listing, Report
+from calibkit_audit.auditing.rows import AuditRows, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 
 # Each measure with its unit in words.
@@ -38,27 +38,6 @@ COMPARISON_CODES = (
     *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
     "not separated",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Listing(Result):
-    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
-
-    sentence: str
-    columns: Mapping[str, NDArray[Any]]
-
-    @classmethod
-    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
-        """Return a table of rows."""
-        columns = map(np.array, zip(*rows, strict=True))
-        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
-
-    def describe(self) -> str:
-        """Return the sentence."""
-        return self.sentence
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return self.columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -148,11 +127,11 @@ class Comparison(Report):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        return html.page(self)
+        return page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return html.draw_comparison(self.bins, self.curves, self.costs)
+        return draw_comparison(self.bins, self.curves, self.costs)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagrams of all models in one frame; return its Axes."""
@@ -169,7 +148,7 @@ class Comparison(Report):
         return {name: getattr(self, name) for name in names}
 
 
-def view_of_models(rows: Rows, view: View) -> View:
+def view_of_models(rows: AuditRows, view: View) -> View:
     """Return the events that all models are compared in."""
     if rows.top:
         if view not in (None, "top-label"):
@@ -180,7 +159,9 @@ def view_of_models(rows: Rows, view: View) -> View:
     return view
 
 
-def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
+def rows_of_models(
+    y_true: Any, y_prob: Any, **options: Any
+) -> tuple[AuditRows, dict[str, FloatVector]]:
     """Check all models against one set of labels, and put their rows into one order."""
     if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
         raise ValueError(
@@ -214,4 +195,51 @@ def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict
         probs[name] = checked[rows.position]
     assert rows is not None
     used = slice(None) if rows.weight is None else rows.weight > 0
-    return counting(rows), {name: prob[used] for name, prob in probs.items()}
+    return drop_weightless(rows), {name: prob[used] for name, prob in probs.items()}
+
+
+def comparison_fields(names: tuple[str, ...], found: Changes, level: float) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
+    rows = [(*key, *change) for key, change in found.items()]
+    heads = ("model", "measure", *Change._fields)
+    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline_of = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline_of, "light": light}
+
+
+def _sentence(first: str, other: str, found: Changes, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

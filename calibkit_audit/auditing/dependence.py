@@ -24,7 +24,7 @@ from scipy import special
 from calibkit.corp import corp_decomposition
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.pages import Answer
-from calibkit_audit.auditing.rows import Rows
+from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS
 
 _FEWEST, _MOST = 50, 100_000  # rows that are looked at
@@ -33,13 +33,15 @@ _CLEAR, _SHARE = 3.5, 0.2
 _LARGE_TIE = 30
 _DIFFERENT = 8  # log odds: fewer may be mirrored by chance
 _DRAWS = 999  # of which none may reach the data
-_SAID = (
+_REQUEST = (
     "Are they the same case? Name the column that says which rows belong together: cluster= "
     "(command: --cluster)."
 )
 
 
-def dependence_of(rows: Rows, rng: np.random.Generator, *, in_order: bool = True) -> Answer | None:
+def dependence_finding(
+    rows: AuditRows, rng: np.random.Generator, *, in_order: bool = True
+) -> Answer | None:
     """Return what is to be said where rows agree more than independent ones would.
 
     `in_order`: also with their neighbours, which an error that changes over time explains.
@@ -61,28 +63,28 @@ def dependence_of(rows: Rows, rng: np.random.Generator, *, in_order: bool = True
     variance = curve * (1 - curve)
     ties = _agreement(event - curve, variance, tie)
     agree = ties[0] > _CLEAR and ties[1] > _SHARE
-    if agree and _beyond(lambda r: _agreement(r, variance, tie)[0], ties[0], curve, rng):
+    if agree and _no_redraw_reaches(lambda r: _agreement(r, variance, tie)[0], ties[0], curve, rng):
         text = "Rows with the same prediction have the same outcome more often than independent "
-        return _answer(f"{text}rows would (z = {ties[0]:.1f}).", z=ties[0])
-    if rows.prob.ndim == 1 and _mirrored(np.where(event, score, -score), event):
-        return _answer("Each row has a mirror image: 1 - p, and the other outcome.")
-    if not in_order or _sorted(rows.label[back]) or _sorted(event):
+        return _finding(f"{text}rows would (z = {ties[0]:.1f}).", z=ties[0])
+    if rows.prob.ndim == 1 and _have_mirrors(np.where(event, score, -score), event):
+        return _finding("Each row has a mirror image: 1 - p, and the other outcome.")
+    if not in_order or _in_runs(rows.label[back]) or _in_runs(event):
         return None
-    residual = _without(_without(event - curve, leader, 1), tie, _LARGE_TIE)
+    residual = _subtract_means(_subtract_means(event - curve, leader, 1), tie, _LARGE_TIE)
     z = _neighbours(residual, curve)
-    if z > _CLEAR and _beyond(lambda r: _neighbours(r, curve), z, curve, rng):
+    if z > _CLEAR and _no_redraw_reaches(lambda r: _neighbours(r, curve), z, curve, rng):
         text = f"Neighbouring rows agree more than independent rows would (z = {z:.1f})."
-        return _answer(text, " If the error changes along the file: time= (--time).", z=float(z))
+        return _finding(text, " If the error changes along the file: time= (--time).", z=float(z))
     return None
 
 
-def _mirrored(happened: FloatVector, event: IntVector) -> bool:
+def _have_mirrors(happened: FloatVector, event: IntVector) -> bool:
     """Tell whether the log odds of what happened are the same with and without event."""
     one, none = (np.sort(happened[event == which]) for which in (1, 0))
     return len(np.unique(one)) >= _DIFFERENT and np.array_equal(one, none)
 
 
-def doubted(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, str]:
+def qualify_headline(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, str]:
     """Return headline and light, told that they may be chance, or an average over time."""
     codes = {one.verdict for one in found}
     if "rows agree" in codes:
@@ -94,8 +96,8 @@ def doubted(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, st
     return f"The error changes over time. On average: {headline[0].lower()}{headline[1:]}", "bad"
 
 
-def _answer(text: str, more: str = "", **numbers: float) -> Answer:
-    said = f"{text} {_SAID}{more} Tests and intervals here take every row as new."
+def _finding(text: str, more: str = "", **numbers: float) -> Answer:
+    said = f"{text} {_REQUEST}{more} Tests and intervals here take every row as new."
     return Answer("dependence", FINDINGS["dependence"][0], "caution", said, numbers)
 
 
@@ -125,7 +127,7 @@ def _neighbours(residual: FloatVector, curve: FloatVector) -> float:
     return z
 
 
-def _beyond(
+def _no_redraw_reaches(
     statistic: Callable[[FloatVector], float],
     value: float,
     curve: FloatVector,
@@ -136,13 +138,13 @@ def _beyond(
     return all(statistic(residual) < value for residual in drawn)
 
 
-def _without(residual: FloatVector, key: IntVector, least: int) -> FloatVector:
+def _subtract_means(residual: FloatVector, key: IntVector, least: int) -> FloatVector:
     """Subtract the means of groups of at least so many rows."""
     size = np.bincount(key)
     mean = np.bincount(key, residual) / np.maximum(size, 1)
     return np.asarray(residual - np.where(size >= least, mean, 0.0)[key])
 
 
-def _sorted(label: NDArray[np.integer]) -> bool:
+def _in_runs(label: NDArray[np.integer]) -> bool:
     """Tell whether labels come in at most two runs each."""
     return int((np.diff(label) != 0).sum()) + 1 <= 2 * len(np.unique(label))

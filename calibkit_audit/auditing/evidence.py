@@ -1,4 +1,4 @@
-"""Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
+"""What questions 2 to 4 measure: power, the test of all views, error, null level and band."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing.impossible import Impossible, count_impossible
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit_audit.auditing.rows import Rows
+from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 
 _SIDE = 2.0  # a z beyond which a side is named
@@ -37,7 +37,7 @@ _FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
+class DataPower:
     """What these rows can show."""
 
     enough: bool  # whether `smallest` is small enough
@@ -48,14 +48,14 @@ class Power:
     needed_precise: int  # rows needed to know the average error to 0.01 on either side
 
 
-def reach(alpha: float) -> float:
+def detectable_z(alpha: float) -> float:
     """Return the error, in standard deviations, that level and slope together show in 90 of 100."""
     return float(np.sqrt(special.chndtrinc(special.chdtri(2, alpha), 2, 1 - POWER)))
 
 
-def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
+def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPower:
     """Return what so many predictions of this variance can show in one of so many views."""
-    most = reach(settings.alpha / (2 * views))  # each view tests its bins, too
+    most = detectable_z(settings.alpha / (2 * views))  # each view tests its bins, too
     half = float(special.ndtri((1 + settings.level) / 2))
     # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
     # cluster agree: the average of so many varies like that of `design` times fewer.
@@ -63,7 +63,7 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
     sd = float(np.sqrt(view.variance * view.design / view.n))
     least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
     needed = max(least) * view.design
-    return Power(
+    return DataPower(
         enough=view.n >= needed,
         surprises=view.n * view.variance,
         smallest=most * sd,
@@ -84,7 +84,7 @@ class Region(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class Measurements:
     """What was measured for the questions 2, 3 and 4, in rows that are kept."""
 
     test: JointTest  # all views together, in the rows that are possible
@@ -111,9 +111,9 @@ class Evidence:
             return None
         return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
 
-    def seen(
+    def summary(
         self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
-    ) -> "Seen":
+    ) -> "Summary":
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
@@ -125,7 +125,7 @@ class Evidence:
         spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
         if region is None:
             spread = f"No single bin leaves the band of {used}: the error is spread out."
-        return Seen(
+        return Summary(
             settings=settings,
             first=test.views[0],
             power=power_of(test.views[0], settings, len(names)),
@@ -173,13 +173,13 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class Summary:
     """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
 
     settings: AuditSettings
     test: str = TEST  # its name
     first: ViewTest
-    power: Power  # what the rows can show in the first view
+    power: DataPower  # what the rows can show in the first view
     words: str  # the first view
     focus: ViewTest  # the view that is described
     focus_words: str
@@ -198,32 +198,32 @@ class Seen:
     floor: float = 0.0  # the smallest p-value that so many redraws can show
 
     @property
-    def found(self) -> bool:
+    def miscalibrated(self) -> bool:
         """Whether it is miscalibrated beyond chance."""
         return self.p_value <= self.settings.alpha
 
     @property
     def borderline(self) -> bool:
         """Whether the limit was missed, but by less than a factor of two."""
-        return not self.found and self.p_value <= self.settings.limits[1]
+        return not self.miscalibrated and self.p_value <= self.settings.limits[1]
 
 
 def evidence_of(
-    rows: Rows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
-) -> Evidence:
+    rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
+) -> Measurements:
     """Test all views together and look closer at the one that speaks."""
-    test = _test_of(rows, views, settings, np.random.default_rng(seeds[0]))
+    test = _joint_test(rows, views, settings, np.random.default_rng(seeds[0]))
     first = test.views[0]
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.limits[1] else loudest
     label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
-    shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
+    shown, asked = package_view(rows, focus.view), package_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
     how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
     how |= {"sample_weight": rows.weight}
     measured = expected_calibration_error, label, prob
-    return Evidence(
+    return Measurements(
         test=test,
         impossible=count_impossible(label, rows.table, rows.position, rows.kind),
         focus=focus,
@@ -244,8 +244,8 @@ def evidence_of(
     )
 
 
-def _test_of(
-    rows: Rows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
+def _joint_test(
+    rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
 ) -> JointTest:
     left, table = rows.possible, rows.table
     if not left.any():  # nothing to ask about: rows that are certain, and right
@@ -265,7 +265,7 @@ def _test_of(
     return test
 
 
-def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
+def views_of(rows: AuditRows, view: View | None) -> tuple[int, ...]:
     """Return the views to look at: `TOP` and numbers of classes."""
     if rows.top:
         if view in (None, "top-label"):
@@ -288,14 +288,14 @@ def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
     )
 
 
-def in_words(rows: Rows, view: int) -> str:
+def view_name(rows: AuditRows, view: int) -> str:
     """Return a view in words."""
     if view == TOP:
         return "top-label"
     return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
-def given_view(rows: Rows, view: int) -> View:
+def package_view(rows: AuditRows, view: int) -> View:
     """Return the `view` argument of the package's functions."""
     if view == TOP:
         return "confidence" if rows.top else "top-label"

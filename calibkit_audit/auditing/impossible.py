@@ -7,7 +7,7 @@ import numpy as np
 from calibkit.inputs import FloatVector, IntVector
 from calibkit.results import spell
 from calibkit_audit.auditing.pages import Answer
-from calibkit_audit.auditing.rows import given_to
+from calibkit_audit.auditing.rows import probability_of
 from calibkit_audit.auditing.settings import FINDINGS
 
 _NAMED = 5
@@ -16,7 +16,6 @@ _ADVICE = (
     "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
     "never says 0 (question 6). The test of question 3 asks about the other rows."
 )
-
 _ROUNDED = (
     "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
     "a file of few digits, cannot say less. Keep the logits, or write more digits."
@@ -78,7 +77,7 @@ def count_impossible(
     label: IntVector, table: FloatVector, position: IntVector, kind: str
 ) -> Impossible:
     """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
-    gone = given_to(label, table) == 0
+    gone = probability_of(label, table) == 0
     return Impossible(
         first=tuple(np.sort(position[gone])[:_NAMED].tolist()),
         zeros=int((label[gone] == 1).sum()),
@@ -90,7 +89,7 @@ def count_impossible(
     )
 
 
-def told(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
+def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
     """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
     if not found.count:
         return ()

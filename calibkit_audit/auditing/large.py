@@ -8,26 +8,53 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning
-from calibkit.chance.clusters import ClusterSums
+from calibkit.chance.clusters import ClusterSums, robust_sd, score_test
 from calibkit.decisions.costs import as_costs
-from calibkit.hypothesis_tests.cox import cox_z
-from calibkit.inputs import BinaryProblem, FloatMatrix, FloatVector, IntVector, View
-from calibkit_audit.auditing import words
-from calibkit_audit.auditing.clusters import by_sums, scores_of
+from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule, cox_z
+from calibkit.inputs import BinaryProblem, FloatMatrix, FloatVector, IntVector, View, logit
+from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparing import compare
-from calibkit_audit.auditing.comparison import Comparison
-from calibkit_audit.auditing.differences import Change, Sums, scores_of_rows
-from calibkit_audit.auditing.evidence import Seen, largest_region, power_of
+from calibkit_audit.auditing.comparison import Comparison, comparison_fields
+from calibkit_audit.auditing.differences import Change, DifferenceSums, row_scores
+from calibkit_audit.auditing.evidence import Summary, largest_region, power_of
 from calibkit_audit.auditing.impossible import Impossible, count_impossible
 from calibkit_audit.auditing.predictions import Predictions, join_blocks
-from calibkit_audit.auditing.questions import audit, told
+from calibkit_audit.auditing.questions import audit, conclusions
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.report import AuditReport
-from calibkit_audit.auditing.rows import given_to, probabilities
-from calibkit_audit.auditing.settings import AuditSettings, settings_of
+from calibkit_audit.auditing.rows import probabilities, probability_of
+from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
+
+
+def _row_scores(problems: Sequence[BinaryProblem]) -> FloatVector:
+    """Return the residual of each row, plain and times the logit, in every view."""
+    residuals = [one.label - one.prob.astype(np.float64) for one in problems]
+    pairs = zip(residuals, problems, strict=True)
+    return np.column_stack([part for r, one in pairs for part in (r, r * logit(one.prob))])
+
+
+def _test_by_cluster(
+    test: ViewTest, table: CountTable, sums: FloatMatrix, size: IntVector, looks: int
+) -> ViewTest:
+    """Return the test of a view with the sums of clusters in place of independent rows."""
+    prob, _, rows = (part.astype(np.float64) for part in table.groups())
+    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
+    middle = float((logit(prob) - slope.lever)[0])
+    # Equal predictions have no slope; what is left of it is rounding.
+    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]]) * [1, slope.sd > 0]
+    promised = np.array([level.sd, slope.sd])
+    z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
+    chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())
+    return replace(
+        test,
+        z_level=float(z_level),
+        z_slope=float(z_slope),
+        p_value=min(1.0, looks * score_test(scores, promised)[2]),
+        design=max(1.0, float((chance**2).sum()) / max(level.sd**2, 1e-300)),
+    )
+
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
@@ -38,7 +65,6 @@ def audit_stream(
     *,
     view: View | None = None,
     settings: AuditSettings | None = None,
-    bins: Binning | int | None = None,
     sample: int = SAMPLE,
     rng: int = 0,
     **options: Any,
@@ -48,7 +74,7 @@ def audit_stream(
     Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
     are those of a random `sample`; of several columns the default view is the predicted class.
     """
-    settings = settings_of(settings, {} if bins is None else {"bins": bins})
+    settings = settings or AuditSettings()
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = RandomSample(sample, rng)
@@ -60,8 +86,8 @@ def audit_stream(
         return report
     by_cluster.refuse_alone()
     found = by_cluster.found() if by_cluster.number else None
-    seen = _seen(table, settings, names, gone, found)
-    return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
+    summary = _summary(table, settings, names, gone, found)
+    return _with_all_rows(report, table, summary, None if found is None else len(found[1]))
 
 
 class RandomSample:
@@ -131,31 +157,31 @@ def _count(
             label = np.asarray(block.label).astype(np.intp)
             position = np.arange(start, keeper.seen)
             gone = gone + count_impossible(label, both, position, kind)
-            left = given_to(label, both) > 0
+            left = probability_of(label, both) > 0
             if left.any():
-                found = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
+                each = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
                 if "cluster" in block.beside:
-                    by_cluster.add(block.beside["cluster"][left], scores_of(found))
-                yield found
+                    by_cluster.add(block.beside["cluster"][left], _row_scores(each))
+                yield each
 
     table = CountTable(view=view).count(problems())
     return table, gone, by_cluster
 
 
-def _seen(
+def _summary(
     table: CountTable,
     settings: AuditSettings,
     names: dict[int, str],
     gone: Impossible,
     by_cluster: tuple[FloatMatrix, IntVector] | None,
-) -> Seen:
+) -> Summary:
     whole = table.view != "class-wise"
     tables = [table] if whole else [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
     if by_cluster is not None:
         sums, size = by_cluster
         views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
-        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in views]
+        tests = [_test_by_cluster(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.limits[1] else 0
     focus, words = tables[place], _words(tables[place], names)
@@ -166,7 +192,7 @@ def _seen(
     if by_cluster is not None:
         test = f"Cox's test by cluster, {len(by_cluster[0]):,} clusters"
         said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
-    return Seen(
+    return Summary(
         settings=settings,
         test=test,
         first=tests[0],
@@ -211,27 +237,28 @@ def _test(table: CountTable, looks: int) -> ViewTest:
 
 
 def _with_all_rows(
-    report: AuditReport, table: CountTable, seen: Seen, clusters: int | None
+    report: AuditReport, table: CountTable, summary: Summary, clusters: int | None
 ) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
-    if seen.power.enough:
+    data, sampled = data_answer(summary), f"(Random sample of {report.n:,} rows.)"
+    if summary.power.enough:
         many = "So many rows show errors that matter to nobody: look at the size."
         data = replace(data, sentence=f"{data.sentence} {many}")
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
-    for answer in (data, words.calibration(seen), words.direction(seen)):
+    for answer in (data, calibration_answer(summary), direction_answer(summary)):
         answers[answer.topic] = answer
-    kept, n = [one for one in report.findings if one.topic != "impossible"], seen.impossible.n
+    kept, n = [one for one in report.findings if one.topic != "impossible"], summary.impossible.n
     notes = (
-        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
-        f"by limit laws, multiplied by the number of tests; level {100 * seen.settings.alpha:g} %.",
+        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {summary.test}; p-values "
+        f"by limit laws, multiplied by the number of tests; level "
+        f"{100 * summary.settings.alpha:g} %.",
         f"Answers 1, 5 and 6, other tables and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **told(list(answers.values()), seen, report.repairs, kept, clusters),
+        **conclusions(list(answers.values()), summary, report.repairs, kept, clusters),
     )
 
 
@@ -269,12 +296,12 @@ def compare_stream(
     Means and standard errors of cost, log loss and Brier score are those of all rows, with
     Student's intervals. Calibration, groups and figures are those of a random `sample`.
     """
-    keeper, sums = RandomSample(sample, rng), Sums()
+    keeper, sums = RandomSample(sample, rng), DifferenceSums()
     for block in blocks:
         k = max(block.scores.shape[1] // len(names), 2)
         sums.costs = None if costs is None else as_costs(costs, k)
         scores = [
-            scores_of_rows(block.label, prob, sums.costs)
+            row_scores(block.label, prob, sums.costs)
             for prob in _by_model(block.scores, names).values()
         ]
         sums.add(np.bincount(block.label, minlength=k), scores, block.beside.get("cluster"))
@@ -286,7 +313,7 @@ def compare_stream(
     return _with_all_scores(found, sums, level)
 
 
-def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
+def _with_all_scores(found: Comparison, sums: DifferenceSums, level: float) -> Comparison:
     """Put the scores of all rows in the place of those of the sample."""
     columns = [getattr(found, name).tolist() for name in Change._fields]
     keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
@@ -301,5 +328,5 @@ def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
         f"All other tables and the figures: a random sample of {found.n:,} rows."
     )
     return replace(
-        found, n=sums.n, notes=(note, *found.notes), **words.worded(found.models, rows, level)
+        found, n=sums.n, notes=(note, *found.notes), **comparison_fields(found.models, rows, level)
     )

@@ -7,7 +7,7 @@ import json
 import math
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,35 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from numpy.typing import NDArray
 
 from calibkit._version import __version__
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.provenance import today
 from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.auditing.source import today
 from calibkit_audit.saving import finite, write_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Listing(Result):
+    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
+
+    sentence: str
+    columns: Mapping[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
+        """Return a table of rows."""
+        columns = map(np.array, zip(*rows, strict=True))
+        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
+
+    def describe(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.columns
+
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
@@ -186,7 +209,9 @@ class Report(Result):
             names, rows = as_rows(table)
             lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
             lines += [f"|{' --- |' * len(names)}"]
-            lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+            lines += [
+                f"| {' | '.join(_mark(format_cell(value)) for value in row)} |" for row in rows
+            ]
             lines += [""]
         lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
         return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
@@ -234,7 +259,7 @@ def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as it stands in a table.
 
     >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
@@ -254,3 +279,10 @@ def four_digits(value: float) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     return f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def interval_in_words(level: float, low: float, high: float) -> str:
+    """Return an interval with its content in per cent, or that there is none."""
+    if math.isnan(low):
+        return "too few rows decide for an interval"
+    return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"

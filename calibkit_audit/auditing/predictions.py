@@ -23,8 +23,6 @@ from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import Place, listed
 from calibkit_audit.counts.readers import Block, FilePath, pieces_of
 
-_BESIDE = ("groups", "cluster", "time", "sample_weight")
-_BY_NAME = ("logits", "predicted", *_BESIDE)
 _TABLE = Place("the table")
 _NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
@@ -216,32 +214,3 @@ def _known_columns(table: Any) -> list[Any]:
         f"the table must be of pandas, polars or arrow, or a mapping from names to columns; got "
         f"{type(table).__name__}."
     )
-
-
-def of_table(given: Mapping[str, Any], label: str | None, prob: Any) -> dict[str, Any]:
-    """Return what an audit is given, with columns in the place of the names of a table."""
-    if label is None and prob is None:
-        return dict(given)
-    table = given["y_true"]
-    if not (hasattr(table, "columns") or isinstance(table, Mapping)) or label is None:
-        raise ValueError(
-            "label= and prob= name columns of one table, which comes first: audit(table, "
-            f'label="y", prob="p"); got {type(table).__name__} and label={label!r}.'
-        )
-    named = {k: v for k, v in given.items() if k in _BY_NAME and isinstance(v, str)}
-    taken = table_columns(table, {"y_true": label, **named})
-    if prob is not None:
-        taken["y_prob"], names = class_columns(table, label, prob)
-        if given["class_names"] is None:
-            taken["class_names"] = names
-    return {**given, **taken}
-
-
-def pairs_of(labels: Sequence[str], probs: Any) -> list[tuple[str, Any]]:
-    """Return each of several labels with its predictions."""
-    if isinstance(probs, str | None) or len(probs) != len(labels) or len({*labels}) < len(labels):
-        raise ValueError(
-            f"several labels need as many predictions, e.g. y1, y2 by p1, p2; got {labels!r} by "
-            f"{probs!r}. Several models of one label are for compare."
-        )
-    return list(zip(labels, probs, strict=True))

@@ -17,7 +17,41 @@ from calibkit.chance.clusters import Clusters, Dependence, robust_sd, weights_of
 from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule
 from calibkit.hypothesis_tests.results import ratio, undecided
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit_audit.auditing.drawer import Drawer
+
+
+class Drawer:
+    """Draws a label for every row from its own probabilities.
+
+    Of two classes each row gets its `usual` label with the probability of that label, and else the
+    other one: with the observed labels as usual ones, the redraws of the same event under its
+    other name (1 - y, 1 - p) are the same.
+    """
+
+    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
+        self.n, self.k = table.shape
+        if self.k == 2:
+            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
+            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
+        else:
+            upper = np.cumsum(table, axis=1)
+            upper /= upper[:, -1:]
+            upper[:, -1] = 1.0
+            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
+            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
+            self.start = np.arange(self.n, dtype=np.intp) * self.k
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
+        uniform = rng.random(self.n)
+        if self.k == 2:
+            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
+        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
+        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
+
+    def changed(self, rng: np.random.Generator) -> IntVector:
+        """Redraw two classes as `draw` does; return the rows without their usual label."""
+        return np.flatnonzero(rng.random(self.n) >= self.first)
+
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -92,8 +126,8 @@ class _View:
         cox = (z_level**2 + z_slope**2) / 2
         if self.sd[1] == 0:
             cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        variances = _halved(self.variance[np.newaxis])
-        return np.asarray(np.maximum(cox, _clearest(_halved(events - self.expected), variances)))
+        variances = _halve(self.variance[np.newaxis])
+        return np.asarray(np.maximum(cox, _clearest(_halve(events - self.expected), variances)))
 
     def strength_by_cluster(
         self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
@@ -115,8 +149,8 @@ class _View:
         inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
         cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
         place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-        cells = _halved(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-        sums, variances = _halved(events - self.expected), []
+        cells = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        sums, variances = _halve(events - self.expected), []
         for part, mine in zip(sums, cells, strict=True):
             variances.append((part[1:] ** 2).mean(axis=0))
             sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
@@ -124,7 +158,7 @@ class _View:
         return np.asarray(np.maximum(cox, _clearest(sums, variances)))
 
 
-def _halved(cells: Any) -> list[Any]:
+def _halve(cells: Any) -> list[Any]:
     """Return (m, cells) sums, and those of pairs of cells, of pairs of pairs, ... of all."""
     found = [cells]
     while found[-1].shape[1] > 1:

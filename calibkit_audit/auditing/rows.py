@@ -39,7 +39,7 @@ _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rows:
+class AuditRows:
     """Labels and predictions, sorted by their own values."""
 
     label: IntVector
@@ -63,7 +63,7 @@ class Rows:
         """Number of rows."""
         return len(self.label)
 
-    def take(self, chosen: Any) -> "Rows":
+    def take(self, chosen: Any) -> "AuditRows":
         """Return some rows, by place or mask, in this order."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
@@ -71,7 +71,7 @@ class Rows:
         time = self.time and (self.time[0][chosen], self.time[1][chosen])
         return replace(self, clusters=clusters, time=time, **taken)
 
-    def weighed(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
+    def weigh(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
 
         ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
@@ -108,7 +108,7 @@ class Rows:
     @property
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
-        return given_to(self.label, self.table)
+        return probability_of(self.label, self.table)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -116,7 +116,7 @@ class Rows:
         return self.own > 0
 
 
-def given_to(label: IntVector, prob: FloatVector) -> FloatVector:
+def probability_of(label: IntVector, prob: FloatVector) -> FloatVector:
     """Return the probability that each row gave to a class, of P(y = 1) or one column per class."""
     if prob.ndim == 1:
         return np.where(label == 1, prob, 1 - prob)
@@ -140,7 +140,7 @@ def rows_of(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
-) -> Rows:
+) -> AuditRows:
     """Check the input of an audit and put it into canonical order.
 
     Two columns become one: a problem of two classes is the same however it is written down.
@@ -148,13 +148,13 @@ def rows_of(
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
     refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
-    y_true, answers = _labelled(y_true, class_names, positive, predicted)
+    y_true, answers = _labels(y_true, class_names, positive, predicted)
     label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
     codes, names = _groups(groups, len(label))
     if predicted is not None:
         _check_confidence(columns, scores, positive)
     called = class_names if answers is None else answers.names
-    rows = Rows(
+    rows = AuditRows(
         label=label,
         prob=prob,
         rest=rest,
@@ -170,10 +170,10 @@ def rows_of(
         predicted=answers and answers.predicted,
         weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
     )
-    return _sorted(rows)
+    return _in_order(rows)
 
 
-def counting(rows: Rows) -> Rows:
+def drop_weightless(rows: AuditRows) -> AuditRows:
     """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
     if rows.weight is None:
         return rows
@@ -195,18 +195,18 @@ def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -
         )
 
 
-def _labelled(
+def _labels(
     y_true: Any, class_names: Sequence[str] | None, positive: Any, predicted: Any
 ) -> tuple[Any, Answers | None]:
     """Return labels in numbers; of a predicted class whether it was right, and both classes."""
     if positive is not None:
         return events(y_true, positive), None
     if predicted is not None:
-        return answered(y_true, predicted, class_names)
-    return (y_true if class_names is None else numbered(y_true, class_names)), None
+        return right_answers(y_true, predicted, class_names)
+    return (y_true if class_names is None else class_numbers(y_true, class_names)), None
 
 
-def answered(
+def right_answers(
     y_true: Any, predicted: Any, class_names: Sequence[str] | None = None
 ) -> tuple[Any, Answers | None]:
     """Return where the predicted class was the true one, and both; True says that `y_true` does."""
@@ -218,12 +218,12 @@ def answered(
         return found.right, found
     names, k = _class_names(class_names, len(class_names)), len(class_names)
     shape = np.broadcast_to(np.float64(), (len(y_true), k))
-    true, said = (as_labels(numbered(v, names), shape) for v in (y_true, predicted))
+    true, said = (as_labels(class_numbers(v, names), shape) for v in (y_true, predicted))
     found = Answers(true.astype(np.intp), said.astype(np.intp), names, ())
     return found.right, found
 
 
-def numbered(labels: Any, class_names: Sequence[str]) -> Any:
+def class_numbers(labels: Any, class_names: Sequence[str]) -> Any:
     """Return the numbers of classes that are named; labels that are no words stay as they are."""
     words = unwrapped(labels, "y_true").tolist()
     if not isinstance(words, list) or not any(isinstance(word, str) for word in words):
@@ -238,7 +238,7 @@ def numbered(labels: Any, class_names: Sequence[str]) -> Any:
     return np.array([place[word] for word in words], dtype=np.intp)
 
 
-def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
+def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     """Return answers as predictions of all classes: what is left of confidence, shared alike."""
     if rows.true is None or rows.predicted is None:
         return rows
@@ -267,7 +267,7 @@ def _read(
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
-        label, prob = _checked(y_true, y_prob)
+        label, prob = _predictions(y_true, y_prob)
         if prob.ndim == 2 and prob.shape[1] == 2:
             return label, prob[:, 1], prob[:, 0], None, 2
         rest = 1 - prob if prob.ndim == 1 else None
@@ -285,7 +285,7 @@ def probabilities(logits: FloatVector) -> FloatVector:
     return np.asarray(values)
 
 
-def _checked(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
+def _predictions(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
     try:
         label, prob = as_predictions(y_true, y_prob)
     except ValueError as error:
@@ -325,7 +325,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     return codes.astype(np.intp), tuple(names.tolist())
 
 
-def _sorted(rows: Rows) -> Rows:
+def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
     label, prob, logits = rows.label, rows.prob, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
@@ -345,3 +345,21 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
     if isinstance(names, str) or len(names) != n_classes:
         raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
     return tuple(printable(str(name)) for name in names)
+
+
+def cluster_notes(rows: AuditRows) -> tuple[str, ...]:
+    """Return what is to be noted of clusters, and of weights."""
+    notes = []
+    if rows.weight is not None:
+        worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
+        notes += [f"Weights: what a row stands for; {worth}. In redraws they follow the label."]
+    if rows.clusters is None:
+        return tuple(notes)
+    size = rows.clusters.size
+    return (
+        *notes,
+        f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. Labels "
+        "are redrawn so that the rows of a cluster agree as much as they do in the data; folds "
+        "hold whole clusters; intervals of gains and costs are Student's, from what the mean "
+        "would be without each cluster.",
+    )

@@ -27,16 +27,15 @@ from calibkit.inputs import (
     one_per_row,
     refuse_other_order,
 )
-from calibkit_audit.auditing.comparison import Listing
-from calibkit_audit.auditing.evidence import POWER, given_view
-from calibkit_audit.auditing.pages import Answer
-from calibkit_audit.auditing.rows import Rows
+from calibkit_audit.auditing.evidence import POWER, package_view
+from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
 
 _MOST, _VARIANCE = 10, 20.0  # blocks, and the variance sum p (1 - p) that each should hold
 
 
-def parsed(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
+def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
     """Return times as numbers, and as they were given: numbers, dates, or texts of either."""
     array, given = one_per_row(time, "time", n, "say when it was")
     if array.dtype.kind == "M":
@@ -57,14 +56,14 @@ def parsed(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
     return np.array([known[text] for text in texts]), np.array(texts)
 
 
-def with_time(rows: Rows, y_true: Any, time: Any) -> Rows:
+def add_time(rows: AuditRows, y_true: Any, time: Any) -> AuditRows:
     """Return rows that know when they were predicted, in their own order."""
     if time is None:
         return rows
     if rows.weight is not None:
         raise ValueError("the test of time= has no weights: leave out time, or sample_weight.")
     refuse_other_order(y_true=y_true, time=time)
-    number, text = parsed(time, rows.n)
+    number, text = parse_times(time, rows.n)
     return replace(rows, time=(number[rows.position], text[rows.position]))
 
 
@@ -84,14 +83,14 @@ def _seconds(text: str) -> float:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-def times_of(
-    rows: Rows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
+def time_finding(
+    rows: AuditRows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[Listing, Answer] | None:
     """Test whether all blocks of time share one error in the first view."""
     if rows.time is None:
         return None
     left = np.flatnonzero(rows.possible)
-    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
+    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
     prob, label = problem.prob[left].astype(np.float64), problem.label[left].astype(np.float64)
     number, text = rows.time[0][left], rows.time[1][left]
     block = _blocks(number, prob * (1 - prob) / design)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import View
 from calibkit_audit import Monitor
-from calibkit_audit.auditing import AuditReport, Comparison, audit
+from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit
 from calibkit_audit.auditing.large import audit_stream, compare_rows, compare_stream
 from calibkit_audit.auditing.pages import plain
 from calibkit_audit.auditing.predictions import (
@@ -26,7 +26,7 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.auditing.provenance import name_of, named, of_files
+from calibkit_audit.auditing.source import file_name, list_names, source_of_files
 from calibkit_audit.cli.arguments import CODES_OF, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.files import Log, open_log
@@ -86,7 +86,7 @@ def _monitor(options: Options) -> int:
     (target,) = _targets(options, files)
     _check_files(options, [{"state": options.state, **target.files}])
     state, columns = Path(options.state), _columns(options, target.label, target.scores)
-    model = options.model or named(list(target.scores))
+    model = options.model or list_names(list(target.scores))
     settings: dict[str, Any] = {"model": model, "view": _view(options), "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
     with _warnings_printed():
@@ -120,7 +120,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
         roles = {"label": [target.label], "predictions": list(target.scores)}
         roles |= {name: [given] for name in _BESIDE if (given := vars(options).get(name))}
         written = [path for path in files.values() if path]
-        report = replace(report, source=of_files(options.paths, roles, command, written))
+        report = replace(report, source=source_of_files(options.paths, roles, command, written))
         _write(report, target.files)
         if options.json == "-":
             documents.append(report.to_json())
@@ -176,8 +176,8 @@ def _named_after(path: str, label: str) -> str:
 
 
 def _title(options: Options, label: str, scores: Sequence[str]) -> str:
-    given = ",".join(scores) if options.command == "compare" else named(scores)
-    return f"{named(list(map(name_of, options.paths)))}: {label} by {given}"
+    given = ",".join(scores) if options.command == "compare" else list_names(scores)
+    return f"{list_names(list(map(file_name, options.paths)))}: {label} by {given}"
 
 
 def _refuse_missing(options: Options, scores: Sequence[str]) -> None:
@@ -250,7 +250,7 @@ def _check_files(options: Options, wanted: Sequence[dict[str, str]]) -> None:
 
 def _audit(options: Options, target: Target) -> AuditReport:
     log = open_log(options.paths, **_columns(options, target.label, target.scores))
-    asked = _asked(options, target)
+    asked = _asked(options, target) | {"settings": AuditSettings(bins=options.bins)}
     rows, stream = _rows_or_stream(options, [log])
     return audit_stream(stream, **asked) if rows is None else audit(**rows.arguments, **asked)
 
@@ -261,7 +261,7 @@ def _compare(options: Options, target: Target) -> Comparison:
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     columns = [_columns(options, target.label, [name]) for name in target.scores]
     logs = side_by_side([open_log(options.paths, **one) for one in columns])
-    asked = _asked(options, target)
+    asked = _asked(options, target) | {"bins": options.bins}
     rows, stream = _rows_or_stream(options, logs)
     if rows is None:
         return compare_stream(stream, names, **asked)
@@ -272,7 +272,7 @@ def _asked(options: Options, target: Target) -> dict[str, Any]:
     # Costs are read before the file is: a slip is told at once.
     costs = None if options.costs is None else as_costs(options.costs)
     asked = {"view": _view(options), "costs": costs, "title": target.title}
-    return asked | {"bins": options.bins, "rng": options.seed}
+    return asked | {"rng": options.seed}
 
 
 def _rows_or_stream(

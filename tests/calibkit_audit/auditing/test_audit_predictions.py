@@ -11,7 +11,7 @@ import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit.chance.clusters import clusters_of, mean_interval
 from calibkit.fakes import LogitDistortion
-from calibkit_audit.auditing import AuditSettings, audit, compare
+from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
 from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
 from calibkit_audit.auditing.predictions import TooLarge, keep_rows, read_predictions, rows_of_files
 from calibkit_audit.counts import PredictionFileError
@@ -359,17 +359,19 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
         named = {"groups": {"groups": "site"}, "predicted": {"predicted": "said"}}.get(more, {})
         for table in (frame, dict(frame)):
             with subtests.test(name, table=type(table).__name__):
-                assert audit(table, label=labels, prob=chosen, **named, **o).text() == wanted.text()
+                assert (
+                    audit_table(table, label=labels, prob=chosen, **named, **o).text()
+                    == wanted.text()
+                )
     for options, words in (
         ({"prob": ["p_ant", "p_bee"]}, "several audits"),
         ({"prob": "none"}, "'none' is not there"),
         ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
-        ({"prob": "p_ant", "sample_weight": top[1:]}, "need shape"),
     ):
         with subtests.test(words), pytest.raises(ValueError, match=words):
-            audit(frame, label="first", **options)
-    with pytest.raises(ValueError, match="name columns of one table"):
-        audit(label, label="first", prob="p_ant")
+            audit_table(frame, label="first", **options)
+    with pytest.raises(ValueError, match="the table must be of pandas"):
+        audit_table(label, label="first", prob="p_ant")
     with pytest.raises(ValueError, match="'emu' is none of class_names"):
         audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
     with pytest.raises(ValueError, match="sum to 1 within 0.1 as probabilities do"):

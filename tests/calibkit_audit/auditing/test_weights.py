@@ -11,12 +11,12 @@ from scipy.special import expit
 import calibkit as ck
 from book.experiments import clustered_rows
 from calibkit.inputs import kish
-from calibkit_audit.auditing import audit, compare
+from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.cli import main
 from tests.helpers import class_data
 
-QUICK: dict[str, Any] = {"n_draws": 199, "n_resamples": 50, "rng": 0}
+QUICK: dict[str, Any] = {"settings": AuditSettings(n_draws=199, n_resamples=50), "rng": 0}
 
 
 def drawn(n: int, seed: int = 0, shift: float = 0.0) -> tuple[Any, Any, Any, Any]:
@@ -138,14 +138,6 @@ def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> Non
     pd = pytest.importorskip("pandas")
     y, p, w, _ = drawn(300, 1, shift=1.5)
     frame = pd.DataFrame({"y1": y, "p1": p, "y/2": p > 0.5, "p2": p, "w": w})
-    names: dict[str, Any] = {"label": ["y1", "y/2"], "prob": ["p1", "p2"]}
-    found: Any = audit(frame, **names, sample_weight="w", **QUICK)
-    alone = audit(frame, label="y/2", prob="p2", sample_weight="w", **QUICK)
-    assert found["y/2"].answers[2].sentence == alone.answers[2].sentence
-    assert [one.title for one in found.values()] == [f"Audit of predictions: {y}" for y in found]
-    for wrong in ({"prob": ["p1"]}, {"prob": "p1"}, {"label": ["y1", "y1"]}):
-        with pytest.raises(ValueError, match="several labels need as many predictions"):
-            audit(frame, **names | wrong)
     log, page = tmp_path / "log.csv", tmp_path / "page.json"
     frame.astype(float).to_csv(log, index=False)
     words = ["audit", str(log), "--label", "y1,y/2", "--weight", "w", "--prob"]

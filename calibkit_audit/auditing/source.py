@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 
 def today() -> str:
@@ -22,23 +21,7 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(int(given) if given.isdecimal() else None))
 
 
-def of_memory(given: Mapping[str, Any], label: Any, prob: Any) -> dict[str, str]:
-    """Return the names that pandas or polars objects carry; of plain arrays nothing is known.
-
-    `given`: labels and predictions by the names of the arguments of `audit`; `label`, `prob`: the
-    columns of one table, where they were named.
-    """
-    scores = given["y_prob"] if given["logits"] is None else given["logits"]
-    found = {}
-    for role, values, said in (("label", given["y_true"], label), ("predictions", scores, prob)):
-        own, columns = getattr(values, "name", None), getattr(values, "columns", None)
-        names = said or own or ([] if columns is None else list(columns))
-        if names:
-            found[role] = named([names] if isinstance(names, str) else list(map(str, names)))
-    return found
-
-
-def of_files(
+def source_of_files(
     paths: Sequence[str],
     columns: Mapping[str, Sequence[str]],
     command: Sequence[str],
@@ -52,20 +35,20 @@ def of_files(
     found = {}
     for number, path in enumerate(paths, start=1):
         role = "file" if len(paths) == 1 else f"file {number}"
-        found[role] = f"{name_of(path)}, SHA-256 {_sha256(path)}"
-    found |= {role: named(names) for role, names in columns.items() if names}
+        found[role] = f"{file_name(path)}, SHA-256 {_sha256(path)}"
+    found |= {role: list_names(names) for role, names in columns.items() if names}
     words = shlex.join(command)
     for path in (*paths, *written):
-        words = words.replace(shlex.quote(path), shlex.quote(name_of(path)))
+        words = words.replace(shlex.quote(path), shlex.quote(file_name(path)))
     return found | {"command": words}
 
 
-def name_of(path: str) -> str:
+def file_name(path: str) -> str:
     """Return the name of a file, which may be in any encoding, as text."""
     return os.fsencode(Path(path).name).decode("utf-8", "replace")
 
 
-def named(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Return names in a row, at most eight of them.
 
     >>> named(["a", "b"]), named(list("abcdefgh"))
