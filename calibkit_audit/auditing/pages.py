@@ -262,8 +262,8 @@ def _mark(text: str) -> str:
 def format_cell(value: Any) -> str:
     """Return a value as it stands in a table.
 
-    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
-    ('0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000')
+    >>> [format_cell(v) for v in (0.12345, float("nan"), True, 12000, 2e-9, -2e-9)]
+    ['0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000']
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -51,9 +51,9 @@ def file_name(path: str) -> str:
 def list_names(names: Sequence[str]) -> str:
     """Return names in a row, at most eight of them.
 
-    >>> named(["a", "b"]), named(list("abcdefgh"))
+    >>> list_names(["a", "b"]), list_names(list("abcdefgh"))
     ('a, b', 'a, b, c, d, e, f, g, h')
-    >>> named([f"p{k}" for k in range(10)])
+    >>> list_names([f"p{k}" for k in range(10)])
     'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more'
     """
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
