@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from calibkit_audit.auditing.predictions import Predictions
+from calibkit_audit.counts import CountTable
 
 CLASSES = (2, 3, 10)
 
@@ -63,3 +64,21 @@ def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
 def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
     """Cut rows into blocks."""
     return [rows.take(slice(start, start + size)) for start in range(0, rows.n, size)]
+
+
+def skewed_log(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, Any]:
+    """Draw labels and predictions that are crowded near 0, as logs have them."""
+    rng = np.random.default_rng(seed)
+    prob = expit(rng.normal(-1, 1.5, n)).astype(dtype)
+    return (rng.random(n) < prob**1.2).astype(np.int8), prob
+
+
+def same_counts(one: CountTable, other: CountTable) -> bool:
+    """Tell whether two tables are the same; sums may differ in their last digits."""
+    return (
+        np.array_equal(one.counts, other.counts)
+        and np.array_equal(one.impossible, other.impossible)
+        and np.allclose(one.sums, other.sums, rtol=1e-12, atol=0)
+        and np.allclose(one.squares, other.squares, rtol=1e-12)
+        and (one.view, one.cells) == (other.view, other.cells)
+    )

@@ -1,15 +1,15 @@
 """Large logs: count predictions once, in bounded memory, and ask anything afterwards.
 
 A `CountTable` keeps, for each of G = 25,200 cells of [0, 1], how many predictions fell into it,
-how many events happened and the sum of the predictions, rounded to 1 / (2³⁰ G), which is 3.7e-14.
-Tables of parts of the data add up to the table of all, bit for bit: files can be read by blocks,
-by several workers, or by the machines of a cluster; a database counts by one query.
+how many events happened, and the sum of the predictions. Tables of parts of the data add up to the
+table of all: files can be read by blocks, by several workers, or by the machines of a cluster; a
+database counts by one query.
 
 ==============================  =====================================================
 what is asked                   accuracy
 ==============================  =====================================================
 bins whose number divides G     counts exact, errors to 1e-13
-Brier score                     to 1e-13
+Brier score                     to 1e-12
 equal-mass bins                 edges moved by less than 1/G
 CORP                            that of predictions moved by less than 1/G
 cumulative differences          exact at the ends of cells; never too large, too small

@@ -159,7 +159,7 @@ def count_files(
 
     Notes
     -----
-    The table is the same, bit for bit, for any number of workers, and after the loss of some. A
+    The table is the same, to the last bit, for any number of workers, and after the loss of some. A
     block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
     per worker.
 
@@ -180,7 +180,7 @@ def count_files(
     columns = {"positive": positive, "classes": classes, "predicted": predicted}
     log = open_log(paths, label=label, prob=prob, delimiter=delimiter, decimal=decimal, **columns)
     pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
     parts = parallel(joblib.delayed(_count)(empty, log, *one) for one in pieces)
     table, words = empty, Words()
     for part, found in track(parts, len(pieces), show=progress, label="counting"):

@@ -19,20 +19,18 @@ from calibkit.scores import Score
 from calibkit_audit.counts.grid import (
     CELLS,
     MOST_CELLS,
-    MOST_ROWS,
     CellMeans,
     CellSums,
     Counts,
     bin_table,
     cumulative_sums,
-    groups_of,
-    mean_square,
-    sums_of_cells,
+    means_of,
+    sums_of_counts,
     sums_of_rows,
 )
 
 MOST_CLASSES = 100
-_ARRAYS = ("counts", "steps", "squares", "impossible")
+_ARRAYS = ("counts", "sums", "squares", "impossible")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -51,19 +49,19 @@ class CountTable(Result):
         Which events are counted. Needed when rows have one column per class.
     n_classes : int
         0, like the following not to be given, as long as nothing was counted.
-    counts, steps : ndarray of int64, shape (V, G, 2)
-        Rows in each cell, without and with the event, and sums of what is left of their
-        predictions, ``p G`` minus the cell, in steps of 2⁻³⁰. V = K for ``"class-wise"``, else 1.
+    counts, sums : ndarray of shape (V, G, 2)
+        Rows in each cell, without and with the event, and sums of their predictions. V = K for
+        ``"class-wise"``, else 1.
     squares, impossible : ndarray of shape (V,)
-        Sums of the squares of what is left, in cells squared; number of rows whose prediction was
-        exactly 0 or 1, and wrong.
+        Sums of the squares of all predictions; number of rows whose prediction was exactly 0 or 1,
+        and wrong.
 
     Notes
     -----
     A row with prediction p is counted in cell ``floor(p G)``, the last one closed: the rule of
-    `EqualWidth`. All sums are sums of whole numbers, the same in every order of rows and however
-    they are shared; only `squares` may differ, in its last digits. How accurate the measures are
-    is told at the head of `calibkit_audit.counts`.
+    `EqualWidth`. The counts are the same in every order of rows and however they are shared; sums
+    may differ in their last digits. How accurate the measures are stands at the head of
+    `calibkit_audit.counts`.
 
     Examples
     --------
@@ -77,7 +75,7 @@ class CountTable(Result):
     view: View = None
     n_classes: int = 0
     counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
-    steps: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
+    sums: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 2)))
     squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
@@ -149,18 +147,18 @@ class CountTable(Result):
         Returns
         -------
         CountTable
-            With `sum_p` from the first query below the table of `count_files`, but for this: a
-            prediction within rounding of an edge may lie in the next cell; Brier score and spread
-            lose what predictions differ within a cell, 4e-10; of events that were called
-            impossible, with p = 0, those are seen that no other event shares the first cell with.
-            Without `sum_p` each prediction is moved by up to 1 / (2 G), 2e-5. Grouped by the cell
-            alone, events have the mean prediction of their cell, and none with p = 0 is seen.
+            With the query below that of `count_files`, but for three things. A prediction within
+            rounding of an edge may lie in the next cell. Of the squares, what predictions differ
+            within a cell is lost: at most 1 / (4 G²), 4e-10, of the Brier score. Events with p = 0
+            count as called impossible only where no other event shares the first cell. Grouped by
+            the cell alone, its events have the mean prediction of all its rows; without `sum_p`
+            every prediction is moved to the middle of its cell, by up to 1 / (2 G), 2e-5.
 
         Raises
         ------
         ValueError
-            If a cell, a count or a sum is missing or cannot be: what is no label or probability in
-            the database is found here, for nothing is left out by the query.
+            If a column is missing, or a cell, count or sum cannot be: the query leaves nothing
+            out, so what is no label or no probability in the database is found here.
 
         Notes
         -----
@@ -170,8 +168,8 @@ class CountTable(Result):
                    sum(y) AS events, sum(CAST(p AS DOUBLE)) AS sum_p
             FROM log GROUP BY 1, y
 
-        For the top label of one column per class, or of a predicted class and its confidence, the
-        log is first turned into such rows::
+        For the top label, with one column per class, ``log`` is made by the first of these, and
+        with a predicted class and its confidence by the second::
 
             WITH best AS (SELECT *, greatest(p0, p1, p2) AS p FROM answers),
                  log AS (SELECT p, CAST(label = CASE p WHEN p0 THEN 0 WHEN p1 THEN 1 ELSE 2 END
@@ -187,7 +185,7 @@ class CountTable(Result):
         (80, 0.025)
         """
         empty = cls(cells=cells, view=view)
-        return empty + empty._table_of([sums_of_cells(frame, cells)], n_classes)
+        return empty + empty._table_of([sums_of_counts(frame, cells)], n_classes)
 
     def _table_of(self, sums: Sequence[CellSums], n_classes: int) -> "CountTable":
         arrays: dict[str, Any] = dict(
@@ -209,8 +207,6 @@ class CountTable(Result):
             raise ValueError(
                 f"Tables of {self.n_classes} and of {other.n_classes} classes cannot be added."
             )
-        if self.n + other.n > MOST_ROWS:
-            raise ValueError(f"A table holds at most {MOST_ROWS:,} rows; keep several.")
         return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
 
     def __radd__(self, other: object) -> "CountTable":
@@ -281,7 +277,7 @@ class CountTable(Result):
 
     def groups(self) -> CellMeans:
         """Return mean prediction, events and rows of each occupied cell, in increasing order."""
-        return groups_of(self._only())
+        return means_of(self._only())
 
     def corp(self, score: str = "brier") -> CorpDecomposition:
         """Return the CORP curve and the parts of the score, of predictions rounded to cells."""
@@ -294,8 +290,7 @@ class CountTable(Result):
     def brier_score(self) -> Score:
         """Return the mean of ``(p - y)²`` of the one event."""
         sums = self._only()
-        _, square, with_event = mean_square(sums)
-        value = square - 2 * with_event + float(sums.counts[:, 1].sum()) / self.n
+        value = (sums.square - 2 * float(sums.sums[:, 1].sum()) + sums.counts[:, 1].sum()) / self.n
         name = f"Brier score ({self.views[0]})"
         # Rounding may leave a perfect score a little below 0.
         return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
@@ -304,7 +299,7 @@ class CountTable(Result):
         if not self.n:
             raise ValueError("The table is empty: count rows with update() first.")
         squares, impossible = self.squares.tolist(), self.impossible.tolist()
-        return tuple(map(CellSums, self.counts, self.steps, squares, impossible))
+        return tuple(map(CellSums, self.counts, self.sums, squares, impossible))
 
     def _only(self) -> CellSums:
         if len(self.counts) > 1:
@@ -320,7 +315,7 @@ class CountTable(Result):
     def _columns(self) -> dict[str, NDArray[Any]]:
         if not self.n:
             return {name: np.empty(0) for name in ("view", *CellMeans._fields)}
-        groups = [groups_of(sums) for sums in self._sums()]
+        groups = [means_of(sums) for sums in self._sums()]
         views = [np.repeat(v, len(g.rows)) for v, g in zip(self.views, groups, strict=True)]
         parts = {name: [getattr(g, name) for g in groups] for name in CellMeans._fields}
         return {"view": np.concatenate(views)} | {k: np.concatenate(v) for k, v in parts.items()}

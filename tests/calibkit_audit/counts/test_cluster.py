@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from calibkit_audit.counts import CountTable, PredictionFileError, count_files, files
-from tests.calibkit_audit.counts.test_counts import rows, same
+from tests.audit_cases import same_counts, skewed_log
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -39,7 +39,7 @@ def client() -> Iterator[Any]:
 
 
 def write(path: Path, n: int, row_group_size: int) -> tuple[Path, CountTable]:
-    label, prob = rows(n, dtype=np.float32)
+    label, prob = skewed_log(n, dtype=np.float32)
     parquet.write_table(pa.table({"y": label, "p": prob}), path, row_group_size=row_group_size)
     return path, CountTable().update(label, prob)
 
@@ -49,11 +49,11 @@ def test_the_same_table_from_two_workers(tmp_path: Path, client: Any) -> None:
     path, whole = write(tmp_path / "log.parquet", 200_000, 4000)
     with joblib.parallel_config(backend="dask"):
         table = count_files([path], label="y", prob="p", n_jobs=-1)
-    assert same(table, whole)
+    assert same_counts(table, whole)
 
 
 def test_an_error_comes_back_from_the_cluster(tmp_path: Path, client: Any) -> None:
-    label, prob = rows(2000)
+    label, prob = skewed_log(2000)
     prob[1234] = np.nan
     path = tmp_path / "log.parquet"
     parquet.write_table(pa.table({"y": label, "p": prob}), path, row_group_size=100)
@@ -88,4 +88,4 @@ def test_a_killed_worker_does_not_change_the_table(tmp_path, client: Any, monkey
         table = count_files([path], label="y", prob="p", n_jobs=-1)
     timer.cancel()
     assert killed == [victim], "the run was over before the worker was killed"
-    assert same(table, whole)
+    assert same_counts(table, whole)

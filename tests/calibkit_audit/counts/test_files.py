@@ -15,7 +15,7 @@ import pytest
 import calibkit as ck
 from calibkit_audit import Monitor
 from calibkit_audit.counts import CountTable, PredictionFileError, count_files, monitor_files
-from tests.calibkit_audit.counts.test_counts import rows, same
+from tests.audit_cases import same_counts, skewed_log
 from tests.helpers import class_data
 
 pa = pytest.importorskip("pyarrow")
@@ -53,23 +53,23 @@ def assert_refused(path: Path | str, words: str, **options: Any) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
 def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
-    label, prob = rows(20_000, dtype=np.float32)
+    label, prob = skewed_log(20_000, dtype=np.float32)
     path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
     table = count(path, n_jobs=n_jobs)
-    assert same(table, CountTable().update(label, prob))
+    assert same_counts(table, CountTable().update(label, prob))
     error = ck.expected_calibration_error(label, prob)
     assert float(table.expected_calibration_error()) == pytest.approx(float(error), abs=1e-13)
 
 
 @pytest.mark.parametrize("encoded", [False, True])
 def test_labels_in_words(tmp_path: Path, encoded: bool) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     words = pa.array(np.where(label == 1, "yes", "no"))
     path = write_parquet(
         tmp_path / "log.parquet", {"p": prob, "y": words.dictionary_encode() if encoded else words}
     )
     table = count(path, positive="yes")
-    assert same(table, CountTable().update(label, prob))
+    assert same_counts(table, CountTable().update(label, prob))
     flipped = count(path, positive="no")
     assert flipped.counts.sum(axis=(0, 1)).tolist() == table.counts.sum(axis=(0, 1)).tolist()[::-1]
 
@@ -82,9 +82,9 @@ def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
     path = write_parquet(tmp_path / "log.parquet", {"y": names[label], "k": label} | columns)
     whole = CountTable(view=view).update(label, prob)
     listed = list(columns)
-    assert same(count(path, label="y", prob="p_*", view=view), whole)
-    assert same(count(path, label="k", prob=listed, view=view), whole)
-    assert same(count(path, label="y", prob=listed, classes=list(names), view=view), whole)
+    assert same_counts(count(path, label="y", prob="p_*", view=view), whole)
+    assert same_counts(count(path, label="k", prob=listed, view=view), whole)
+    assert same_counts(count(path, label="y", prob=listed, classes=list(names), view=view), whole)
 
 
 @pytest.mark.parametrize("view", [0, 1, "class-wise"])
@@ -98,7 +98,7 @@ def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any)
         paths.append(write_parquet(path, {"y": names[label]} | columns))
     table = count_files(paths, label="y", prob="p_*", view=view)
     once = CountTable(view=view).update(label, prob)
-    assert same(table, once + once)
+    assert same_counts(table, once + once)
     other = write_parquet(
         tmp_path / "fox.parquet", {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]}
     )
@@ -129,7 +129,7 @@ def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Pa
     parquet.write_table(table, tmp_path / "log.parquet")
     np.savez(tmp_path / "log.npz", y=label + 1, **columns)
     for name in ("log.csv", "log.parquet", "log.npz"):
-        assert same(count(tmp_path / name, **options), wanted), name
+        assert same_counts(count(tmp_path / name, **options), wanted), name
     parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
     with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
         count(tmp_path / "from0.parquet", **options)
@@ -138,7 +138,7 @@ def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Pa
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
     """R writes NA for a missing label: it must not count as "no"."""
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     words = np.where(label == 1, "yes", "no").astype(object)
     words[5], words[-2:] = "NA", "unknown"
     table, path = pa.table({"p": prob, "y": words}), tmp_path / f"log.{kind}"
@@ -174,12 +174,12 @@ WRITERS: dict[str, Callable[[Path, Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     WRITERS[name](tmp_path / name, label, prob)
     names = {"label": "0", "prob": "1"} if name == "table.npy" else {"label": "y", "prob": "p"}
-    assert same(count(tmp_path / name, **names), CountTable().update(label, prob))
+    assert same_counts(count(tmp_path / name, **names), CountTable().update(label, prob))
     other = count(tmp_path / name, positive="0", **names)
-    assert same(other, CountTable().update(1 - label, prob))
+    assert same_counts(other, CountTable().update(1 - label, prob))
 
 
 @pytest.fixture
@@ -190,9 +190,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_csv_in_several_blocks(tmp_path: Path) -> None:
-    label, prob = rows(5000)
+    label, prob = skewed_log(5000)
     path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
-    assert same(count(path), CountTable().update(label, prob))
+    assert same_counts(count(path), CountTable().update(label, prob))
     spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
     assert_refused(spoilt, "row 5,001")
 
@@ -216,7 +216,7 @@ def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> N
         text += ",".join([*filler, answer, *["" for _ in range(18)], prob]) + "\r\n"
     path = write_csv(tmp_path / "wide.csv", text)
     table = count(path, label='true, "label"', prob="p", positive="yes")
-    assert same(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
+    assert same_counts(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
 
 
 def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
@@ -224,28 +224,28 @@ def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "log.npz", y=label, p=prob, words=np.array(["a", "b", "c"])[label])
     whole = CountTable(view="top-label").update(label, prob)
     table = count(tmp_path / "log.npz", view="top-label")
-    assert same(table, whole)
+    assert same_counts(table, whole)
     named = count(
         tmp_path / "log.npz", label="words", prob="p", classes=["a", "b", "c"], view="top-label"
     )
-    assert same(named, whole)
+    assert same_counts(named, whole)
 
 
 @pytest.mark.slow
 def test_several_files_of_different_kinds(tmp_path: Path) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     write_parquet(tmp_path / "a.parquet", {"y": label[:1000], "p": prob[:1000]}, 300)
     write_csv(tmp_path / "b.csv", csv_of(label[1000:2000], prob[1000:2000]))
     np.savez(tmp_path / "c.npz", y=label[2000:], p=prob[2000:])
     paths = sorted(tmp_path.iterdir())
     table = count_files(paths, label="y", prob="p", n_jobs=2)
-    assert same(table, CountTable().update(label, prob))
+    assert same_counts(table, CountTable().update(label, prob))
     with pytest.raises(ValueError, match="no files"):
         count_files([], label="y", prob="p")
 
 
 def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob}, 500)
     count(path)
     assert capsys.readouterr().err == ""
@@ -347,7 +347,7 @@ def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], wor
 def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
     tmp_path: Path, row: int, column: str, value: Any, words: str
 ) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     columns = {"y": label.astype(np.int64), "p": prob.copy()}
     columns[column][row] = value
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
@@ -382,15 +382,15 @@ def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
 
 
 def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:
-    label, prob = rows(50)
+    label, prob = skewed_log(50)
     columns = {"a.b": prob, "a": label, "day": pa.array([0] * 50).cast(pa.timestamp("s"))}
     path = write_parquet(tmp_path / "log.parquet", columns)
-    assert same(count(path, label="a", prob="a.b"), CountTable().update(label, prob))
+    assert same_counts(count(path, label="a", prob="a.b"), CountTable().update(label, prob))
     assert_refused(path, "datetime64.*not labels", label="day", prob="a.b")
 
 
 def large_parquet(path: Path) -> Path:
-    label, prob = rows(20_000)
+    label, prob = skewed_log(20_000)
     return write_parquet(path, {"y": label, "p": prob}, 2000, write_page_checksum=True)
 
 
@@ -501,7 +501,7 @@ def test_texts_from_outside_cannot_speak_to_the_terminal_and_are_cut(tmp_path: P
 
 
 def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch) -> None:
-    label, prob = rows(30)
+    label, prob = skewed_log(30)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"calibkit\[parquet\]"):
@@ -520,7 +520,7 @@ def test_whether_a_predicted_class_was_right(tmp_path: Path) -> None:
     np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
     for files in (paths, [tmp_path / "log.npz"], [tmp_path / "numbers.npz"]):
         table = count_files(files, label="y", prob="p", predicted="k")
-        assert same(table, wanted) and (table.views, table.n_classes) == (("top-label",), 3)
+        assert same_counts(table, wanted) and (table.views, table.n_classes) == (("top-label",), 3)
 
 
 @pytest.mark.parametrize(
