@@ -47,14 +47,16 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-PROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["project"]
+PYPROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))
+PROJECT = PYPROJECT["project"]
 KNOWN = {*dev.COMMANDS, *dev.MODULES, "help"}
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
 
 
-def requirements(*extras: str) -> dict[str, SpecifierSet]:
-    """Return the core requirements and those of some extras, by canonical name."""
-    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+def requirements(*names: str) -> dict[str, SpecifierSet]:
+    """Return the core requirements and those of some extras and groups, by canonical name."""
+    lines = [*PROJECT["dependencies"], *(line for name in names for line in (EXTRAS | GROUPS)[name])]
     parsed = [Requirement(line) for line in lines]
     return {canonicalize_name(item.name): item.specifier for item in parsed}
 
@@ -85,7 +87,7 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     conda = {canonicalize_name(item.name): item.specifier for item in parsed}
     assert conda.pop("pip") == SpecifierSet()
     assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
-    wanted = requirements("lab", "nets", "parquet", "book", "test")
+    wanted = requirements("lab", "nets", "parquet", "book", "test", "lint")
     assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
     assert "-e ." in pip
 
@@ -94,7 +96,7 @@ def test_pins_are_sorted_exact_without_addresses_and_in_every_range() -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in PINNED)
     assert sorted(PINNED) == PINNED
     assert len(PINS) == len(PINNED)
-    bounds = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    bounds = requirements(*EXTRAS, *GROUPS)
     outside = [name for name, one in bounds.items() if PINS.get(name, "0") not in one]
     assert outside == []
 
@@ -113,16 +115,28 @@ def test_every_installed_package_is_pinned() -> None:
             assert PINS.get(name) == package.version.partition("+")[0], name
 
 
-def test_the_extra_all_names_every_other_extra() -> None:
-    (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == set(EXTRAS) - {"all", "compare"}
-    assert {*dev.EVERYTHING, *dev.OPTIONAL, "compare", "all"} == set(EXTRAS)
+def test_users_see_four_extras_and_developers_have_groups() -> None:
+    assert set(EXTRAS) == {"lab", "nets", "audit", "parquet"}
+    assert {*dev.EVERYTHING, *dev.OPTIONAL, "audit", "compare"} == {*EXTRAS, *GROUPS}
+
+
+def test_the_pins_allow_the_oldest_python_that_is_promised() -> None:
+    """Debian 12 has Python 3.11.2. What a pinned package asks for stands in its metadata."""
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    assert f"Python](https://www.python.org) {oldest[:-2]} or newer" in read("README.md")
+    refuse = {}
+    for package in importlib.metadata.distributions():
+        name, asked = canonicalize_name(package.metadata["Name"]), package.metadata
+        if PINS.get(name) == package.version and "Requires-Python" in asked:
+            if oldest not in SpecifierSet(asked["Requires-Python"]):
+                refuse[name] = asked["Requires-Python"]
+    assert refuse == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", [*dist.PACKAGES, "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
-    declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    declared = requirements(*EXTRAS, *GROUPS)
     modules = {path.stem for path in (ROOT / "tests").rglob("*.py")}
     ours = {*dist.PACKAGES, "tools", "dev", "tests", "book"} | modules
     for path in (ROOT / folder).rglob("*.py"):

@@ -213,9 +213,9 @@ def requirements(names: list[str]) -> list[str]:
     """Return what an installer is asked for: the package with extras, and what groups list."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups: dict[str, list[str]] = project["dependency-groups"]
-    extras = ",".join(name for name in names if name not in groups)
-    lines = [line for name in names for line in groups.get(name, ())]
-    return ["-c", "constraints.txt", f"-e.[{extras}]", *lines]
+    extras = [name for name in names if name not in groups]
+    package = f"-e.[{','.join(extras)}]" if extras else "-e."
+    return ["-c", "constraints.txt", package, *(one for name in names for one in groups.get(name, ()))]
 
 
 def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:

@@ -29,7 +29,7 @@ def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_lab_comes_without_torch() -> None:
-    assert not {*dev.LAB, *dev.READER, *dev.EVERYTHING} & {*dev.NEED_TORCH}
+    assert not {*dev.LAB, *dev.READER, *dev.EVERYTHING} & venv.WITH_TORCH
 
 
 # --- stages --------------------------------------------------------------------------------------
@@ -76,10 +76,11 @@ def test_a_failing_stage_fails_the_whole(
         assert any(line.split()[:2] == [name, result] for line in lines), name
 
 
-def test_what_is_long_runs_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_long_runs_only_when_asked_for(tmp_path, monkeypatch) -> None:
     seen: list[set[str]] = []
     markers: list[str] = []
     monkeypatch.setattr(dev, "prepare", lambda *extras: None)
+    monkeypatch.setattr(dev, "REPORTS", tmp_path)  # the real ones are those of this run
     monkeypatch.setattr(dev, "pytest", lambda stage, *words: markers.append(words[1]) or 0)
     run_stages = dev.run_stages
 
