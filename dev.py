@@ -67,10 +67,10 @@ def lint(fix: bool = False) -> int:
     Repairs leave out notebooks, whose source is .md.
     """
     rules, layout, paths = (["--fix"], [], OURS) if fix else ([], ["--check"], ["."])
-    commands = (
+    commands: tuple[tuple[str, *tuple[object, ...]], ...] = (
         ("ruff", "check", "--quiet", *rules, *paths),
         ("ruff", "format", *layout, *paths),
-        ("codespell", *SPELLED),
+        ("codespell", *OURS, "notebooks", ".github", *(ROOT.glob("*.md"))),
         ("lint-imports", "--no-cache", "--no-logo"),
         ("zizmor", "--quiet", "--offline", "--no-progress", ".github"),
         ("python", "-m", "tools.docstrings"),
@@ -208,7 +208,7 @@ def forget_outdated_book() -> None:
 
 
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
-    "lint": ("ruff and mypy", lint),
+    "lint": ("style, spelling, docstrings, floors, types, workflows", lint),
     "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
     "solved": ("solved notebooks, without data", lambda: solve(of_today(notebook_paths()))),

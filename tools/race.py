@@ -1,189 +1,165 @@
 """The race: calibkit against installed rivals, on the same arrays: `python dev.py bench --race`.
 
-Each row is timed for us and for every rival that has the measure and is installed, as is what lies
-in `build/rivals` (``pip install --no-deps --target build/rivals probcal …``); the others are named.
-Arrays are turned into what a rival takes before its clock starts. Exit code 1 if a row falls behind.
+Rivals are what is installed (the group `compare`), or lies in `build/rivals` (``pip install
+--no-deps --target build/rivals probcal …``); one that is absent is skipped by its name. relplot's
+binned error is left out: it looks at no input. Exit code 1 if a row falls behind.
 """
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import calibkit as ck
-from calibkit import calibrators
-from tools.timing import Run, best_ms
+from calibkit import calibrators, corp
+from calibkit_audit import clinic
+from tools.bench import Run, best_ms
 from tools.virtual_environment import ROOT
-
-MEASURED, FITTED, WIDE = 1_000_000, 10_000, 1_000
-RIVALS = ("sklearn", "torchmetrics", "netcal", "probmetrics", "relplot", "betacal", "probcal")
-RIVALS += ("model_diagnostics",)
 
 
 class Row(NamedTuple):
-    """A measure or a fit, ours and that of rivals, each of which is made ready when it is asked."""
+    """A measure or a fit: ours, and that of rivals, by the module that a rival is called with."""
 
     name: str
     ours: Run
-    rivals: Mapping[str, Callable[[], Run]]
-
-
-@cache
-def library(name: str) -> Any:
-    """Import a module of a rival; None where it, or what it needs, is not installed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return import_module(name)
-        except ImportError:
-            return None
-
-
-def of(name: str, path: str, *data: Any, **options: Any) -> tuple[str, Callable[[], Run]]:
-    """Return a rival by its function, or by a class and its method ("module:Class().fit")."""
-
-    def ready() -> Run:
-        module, _, found = path.partition(":")
-        attribute, _, method = found.partition("().")
-        found = getattr(library(module), attribute)
-        if method:
-            return lambda: getattr(found(**options), method)(*data)
-        return partial(found, *data, **options)
-
-    return name, ready
-
-
-def tensors(*arrays: Any) -> list[Any]:
-    """Return arrays as torch's, where it is installed."""
-    torch = library("torch")
-    return [torch.as_tensor(array) for array in arrays] if torch else []
+    rivals: Mapping[str, Callable[[Any], object]]
 
 
 def measures(n: int, rng: np.random.Generator) -> Iterator[Row]:
     """Compare errors, scores and tests of many rows."""
-    table, classes = rng.dirichlet(np.ones(10), n), rng.integers(0, 10, n)
-    top = partial(ck.expected_calibration_error, classes, table, view="top-label", bins=15)
-    functional = "torchmetrics.functional.classification"
-    yield Row("top-label ECE, x 10", top, dict([
-        of("torchmetrics", f"{functional}:multiclass_calibration_error", *tensors(table, classes),
-           num_classes=10, n_bins=15),
-        of("netcal", "netcal.metrics:ECE().measure", table, classes, bins=15),
-    ]))  # fmt: skip
-    del table, classes
-    p = rng.random(n)
+    p, table, classes = rng.random(n), rng.dirichlet(np.ones(10), n), rng.integers(0, 10, n)
     y = (rng.random(n) < p).astype(np.int64)
-    curve, binned = "sklearn.calibration:calibration_curve", "probcal.metrics:ece"
-    yield Row("equal-width ECE", partial(ck.expected_calibration_error, y, p, bins=15), dict([
-        of("sklearn", curve, y, p, n_bins=15),
-        of("probcal", binned, y, p, n_bins=15, strategy="width"),
-        of("torchmetrics", f"{functional}:binary_calibration_error", *tensors(p, y), n_bins=15),
-        of("netcal", "netcal.metrics:ECE().measure", p, y, bins=15),
-        of("relplot", "relplot.metrics:binnedECE", p, y, nbins=15),
-    ]))  # fmt: skip
-    yield Row("equal-mass ECE", partial(ck.adaptive_calibration_error, y, p, n_bins=15), dict([
-        of("sklearn", curve, y, p, n_bins=15, strategy="quantile"),
-        of("probcal", binned, y, p, n_bins=15, strategy="mass"),
-    ]))  # fmt: skip
-    yield Row("SmoothECE", partial(ck.smooth_calibration_error, y, p), dict([
-        of("probcal", "probcal.metrics:smooth_ece", y, p),
-        of("relplot", "relplot:smECE", p, y),
-    ]))  # fmt: skip
-    squared = {} if library("model_diagnostics") is None else {
-        "scoring_function": import_module("model_diagnostics.scoring").SquaredError()
-    }  # fmt: skip
-    yield Row("CORP", partial(ck.corp_decomposition, y, p), dict([
-        of("model_diagnostics", "model_diagnostics.scoring:decompose", y, p, **squared),
-    ]))  # fmt: skip
-    yield Row("isotonic", partial(calibrators.IsotonicCalibrator().fit, p, y), dict([
-        of("sklearn", "sklearn.isotonic:IsotonicRegression().fit", p, y),
-        of("probcal", "probcal:IsotonicCalibrator().fit", p, y),
-    ]))  # fmt: skip
-    yield Row("Brier score", partial(ck.brier_score, y, p), dict([
-        of("sklearn", "sklearn.metrics:brier_score_loss", y, p),
-        of("probcal", "probcal.metrics:brier_score", y, p),
-    ]))  # fmt: skip
-    yield Row("log loss", partial(ck.log_loss, y, p), dict([
-        of("sklearn", "sklearn.metrics:log_loss", y, p),
-        of("probcal", "probcal.metrics:log_loss", y, p),
-    ]))  # fmt: skip
-    yield Row("Spiegelhalter", partial(ck.spiegelhalter, y, p), dict([
-        of("probcal", "probcal.metrics:spiegelhalter_z", y, p),
-    ]))  # fmt: skip
-    yield Row("cumulative differences", partial(ck.cumulative_differences, y, p), dict([
-        of("probcal", "probcal.metrics:ecce", y, p),
-    ]))  # fmt: skip
-    few = (y[: n // 10], p[: n // 10])
-    yield Row("smooth curve, 1e5", partial(ck.smooth_curve, *few), dict([
-        of("probcal", "probcal:reliability_smooth", *few),
-        of("probcal, LOESS", "probcal:reliability_loess", *few),
-    ]))  # fmt: skip
+    ece = partial(ck.expected_calibration_error, bins=15)
+    many = {"torchmetrics.functional": torchmetrics(table, classes, num_classes=10)}
+    many["netcal.metrics"] = lambda lib: lib.ECE(15).measure(table, classes)
+    yield Row("top-label ECE, x 10", lambda: ece(classes, table, view="top-label"), many)
+    yield Row("equal-width ECE", lambda: ece(y, p), {
+        "sklearn.calibration": lambda lib: lib.calibration_curve(y, p, n_bins=15),
+        "probcal.metrics": lambda lib: lib.ece(y, p, n_bins=15, strategy="width"),
+        "torchmetrics.functional": torchmetrics(p, y),
+        "netcal.metrics": lambda lib: lib.ECE(15).measure(p, y),
+    })  # fmt: skip
+    yield Row("equal-mass ECE", lambda: ck.adaptive_calibration_error(y, p), {
+        "sklearn.calibration": lambda lib: lib.calibration_curve(y, p, strategy="quantile"),
+        "probcal.metrics": lambda lib: lib.ece(y, p, strategy="mass"),
+    })  # fmt: skip
+    yield Row("SmoothECE", lambda: ck.smooth_calibration_error(y, p), {
+        "probcal.metrics": lambda lib: lib.smooth_ece(y, p),
+        "relplot": lambda lib: lib.smECE(p, y),
+    })  # fmt: skip
+    yield Row("CORP", lambda: corp.corp_decomposition(y, p), {
+        "model_diagnostics.scoring": lambda lib: lib.decompose(
+            y, p, scoring_function=lib.SquaredError()
+        ),
+    })  # fmt: skip
+    yield Row("isotonic", lambda: calibrators.IsotonicCalibrator().fit(p, y), {
+        "sklearn.isotonic": lambda lib: lib.IsotonicRegression().fit(p, y),
+        "probcal": lambda lib: lib.IsotonicCalibrator().fit(p, y),
+    })  # fmt: skip
+    yield Row("Brier score", lambda: ck.brier_score(y, p), {
+        "sklearn.metrics": lambda lib: lib.brier_score_loss(y, p),
+        "probcal.metrics": lambda lib: lib.brier_score(y, p),
+    })  # fmt: skip
+    yield Row("log loss", lambda: ck.log_loss(y, p), {
+        "sklearn.metrics": lambda lib: lib.log_loss(y, p),
+        "probcal.metrics": lambda lib: lib.log_loss(y, p),
+    })  # fmt: skip
+    spiegelhalter = {"probcal.metrics": lambda lib: lib.spiegelhalter_z(y, p)}
+    yield Row("Spiegelhalter", lambda: ck.spiegelhalter(y, p), spiegelhalter)
+    cumulative = {"probcal.metrics": lambda lib: lib.ecce(y, p)}
+    yield Row("cumulative differences", lambda: ck.cumulative_differences(y, p), cumulative)
+    few, labels = p[: n // 10], y[: n // 10]
+    yield Row("smooth curve, a tenth", lambda: clinic.smooth_curve(labels, few), {
+        "probcal": lambda lib: lib.reliability_smooth(labels, few),
+        "probcal.curves": lambda lib: lib.reliability_loess(labels, few),
+    })  # fmt: skip
+
+
+def torchmetrics(prob: Any, label: Any, **options: Any) -> Callable[[Any], object]:
+    """Return torchmetrics' error of two arrays, which become tensors before its clock starts."""
+    name = "multiclass" if options else "binary"
+    tensors: list[Any] = []
+
+    def error(lib: Any) -> object:
+        tensors[:] = tensors or map(import_module("torch").as_tensor, (prob, label))
+        found = getattr(lib.classification, f"{name}_calibration_error")
+        return found(*tensors, n_bins=15, **options)
+
+    return error
 
 
 def fits(rng: np.random.Generator) -> Iterator[Row]:
     """Compare calibrators of one dimension and of many classes."""
-    p = rng.random(FITTED)
-    y = (rng.random(FITTED) < p**1.5).astype(np.int64)
-    column = np.log(p / (1 - p))[:, None]
-    yield Row("Platt, 1e4", partial(calibrators.PlattCalibrator().fit, p, y), dict([
-        of("sklearn", "sklearn.linear_model:LogisticRegression().fit", column, y, C=np.inf),
-        of("probcal", "probcal:PlattCalibrator().fit", p, y),
-    ]))  # fmt: skip
-    yield Row("beta, 1e4", partial(calibrators.BetaCalibrator().fit, p, y), dict([
-        of("betacal", "betacal:BetaCalibration().fit", p[:, None], y, parameters="abm"),
-        of("probcal", "probcal:BetaCalibrator().fit", p, y),
-    ]))  # fmt: skip
-    for n, k in ((FITTED, 10), (25_000, WIDE), (5_000, 10)):
-        truth = 1.5 * rng.standard_normal((n, k), dtype=np.float32)
-        y = (truth + rng.gumbel(size=(n, k)).astype(np.float32)).argmax(axis=1)
-        z = (1.8 * truth).astype(np.float32 if k == WIDE else np.float64)
-        prob = np.exp(z - np.log(np.exp(z).sum(axis=1, keepdims=True)))
-        room = "probmetrics.calibrators"
-        if n == 5_000:
-            matrix = partial(calibrators.MatrixScaling("logits").fit, z, y)
-            yield Row("matrix, 5e3 x 10", matrix, dict([
-                of("sklearn", "sklearn.linear_model:LogisticRegression().fit", z, y, C=np.inf),
-                of("probmetrics", f"{room}:MatrixScalingCalibrator().fit", prob, y),
-            ]))  # fmt: skip
-            continue
-        scaling = partial(calibrators.TemperatureScaling("logits").fit, z, y)
-        yield Row(f"temperature, {n} x {k}", scaling, dict([
-            of("probmetrics", f"{room}:TemperatureScalingCalibrator().fit", prob, y),
-            of("sklearn", "sklearn.calibration:_TemperatureScaling().fit", z, y),
-            of("netcal", "netcal.scaling:TemperatureScaling().fit", prob, y),
-        ]))  # fmt: skip
+    p = rng.random(10_000)
+    y = (rng.random(len(p)) < p**1.5).astype(np.int64)
+    column, logit = p[:, None], np.log(p / (1 - p))[:, None]
+    yield Row("Platt, 1e4", lambda: calibrators.PlattCalibrator().fit(p, y), {
+        "sklearn.linear_model": lambda lib: lib.LogisticRegression(C=np.inf).fit(logit, y),
+        "probcal": lambda lib: lib.PlattCalibrator().fit(p, y),
+    })  # fmt: skip
+    yield Row("beta, 1e4", lambda: calibrators.BetaCalibrator().fit(p, y), {
+        "betacal": lambda lib: lib.BetaCalibration("abm").fit(column, y),
+        "probcal": lambda lib: lib.BetaCalibrator().fit(p, y),
+    })  # fmt: skip
+    for n, k in ((10_000, 10), (25_000, 1_000)):
+        yield temperature(*overconfident(n, k, rng))
+    z, label = overconfident(5_000, 10, rng)
+    yield Row("matrix, 5e3 x 10", lambda: calibrators.MatrixScaling("logits").fit(z, label), {
+        "sklearn.linear_model": lambda lib: lib.LogisticRegression(C=np.inf).fit(z, label),
+        "probmetrics.calibrators": lambda lib: lib.MatrixScalingCalibrator().fit(
+            softmax(z), label
+        ),
+    })  # fmt: skip
 
 
-def rows(n: int = MEASURED) -> Iterator[Row]:
-    """Yield all rows of the race."""
-    rng = np.random.default_rng(0)
-    yield from measures(n, rng)
-    yield from fits(rng)
+def temperature(z: Any, y: Any) -> Row:
+    """Compare temperature scaling on logits, or on the probabilities that a rival takes."""
+    prob, name = softmax(z), f"temperature, {z.shape[0]} x {z.shape[1]}"
+    return Row(name, lambda: calibrators.TemperatureScaling("logits").fit(z, y), {
+        "probmetrics.calibrators": lambda lib: lib.TemperatureScalingCalibrator().fit(prob, y),
+        "sklearn.calibration": lambda lib: lib._TemperatureScaling().fit(z, y),
+        "netcal.scaling": lambda lib: lib.TemperatureScaling().fit(prob, y),
+    })  # fmt: skip
 
 
-def run(found: Iterator[Row] | None = None) -> int:
-    """Run the race and print it row by row; 1 where a rival is quicker."""
-    folder = str(ROOT / "build" / "rivals")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    print(f"{'row':<26}{'ours (ms)':>10}{'best rival (ms)':>17}  {'who':<18}{'ratio':>6}")
-    behind, absent = 0, {name for name in RIVALS if library(name) is None}
-    for row in found or rows():
-        times: dict[str, float] = {}
-        for name, ready in row.rivals.items():
+def overconfident(n: int, k: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return logits that say too much, and labels."""
+    truth = 1.5 * rng.standard_normal((n, k), dtype=np.float32)
+    return 1.8 * truth, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+def softmax(z: Any) -> Any:
+    """Return probabilities."""
+    power = np.exp(z.astype(float))
+    return power / power.sum(axis=1, keepdims=True)
+
+
+def race(rows: Iterable[Row]) -> int:
+    """Run row by row and print; 1 where a rival is quicker."""
+    sys.path.append(str(ROOT / "build" / "rivals"))
+    warnings.simplefilter("ignore")  # theirs
+    print(f"{'row':<28}{'ours (ms)':>10}{'rival (ms)':>12}  {'best rival':<26}{'ratio':>6}")
+    behind = 0
+    for row in rows:
+        times = {"none is installed": np.inf}
+        for name, run in row.rivals.items():
             try:
-                times[name] = best_ms(ready(), 0.5)
-            except (ImportError, AttributeError):  # also of something that a rival needs
-                absent.add(f"{name} for {row.name}" if name not in absent else name)
-        ours = best_ms(row.ours, 0.5)
-        who = min(times, key=times.__getitem__, default="")
-        best = times.get(who, np.inf)
-        behind += ours > best
-        print(f"{row.name:<26}{ours:>10.2f}{best:>17.2f}  {who or 'no rival here':<18}"
-              f"{best / ours:>6.1f}{'  <- behind' * (ours > best)}", flush=True)  # fmt: skip
-    for name in sorted(absent):
-        print(f"skipped, not installed: {name}")
+                times[name] = best_ms(partial(run, import_module(name)), 0.5)
+            except ImportError as error:
+                print(f"  skipped: {name} ({error})")
+        ours, who = best_ms(row.ours, 0.5), min(times, key=times.__getitem__)
+        late = ours > times[who]
+        behind += late
+        figures = f"{ours:>10.2f}{times[who]:>12.2f}  {who:<26}{times[who] / ours:>6.1f}"
+        print(f"{row.name:<28}{figures}{'  <- behind' * late}", flush=True)
     return int(behind > 0)
+
+
+def run(n: int) -> int:
+    """Run the whole race, with so many rows in its measures."""
+    rng = np.random.default_rng(0)
+    return max([race(measures(n, rng)), race(fits(rng))])

@@ -215,7 +215,12 @@ def requirements(names: list[str]) -> list[str]:
     groups: dict[str, list[str]] = project["dependency-groups"]
     extras = [name for name in names if name not in groups]
     package = f"-e.[{','.join(extras)}]" if extras else "-e."
-    return ["-c", "constraints.txt", package, *(one for name in names for one in groups.get(name, ()))]
+    return [
+        "-c",
+        "constraints.txt",
+        package,
+        *(one for name in names for one in groups.get(name, ())),
+    ]
 
 
 def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:

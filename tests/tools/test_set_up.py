@@ -141,5 +141,3 @@ def test_another_python_begins_anew(root, monkeypatch) -> None:
     (root / ".venv" / "bin" / "python").unlink()  # a link that leads nowhere any more
     set_up(Machine(root), monkeypatch, *LAB)
     assert (root / ".venv" / "bin" / "python").read_text() == "whole"
-
-
