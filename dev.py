@@ -67,7 +67,7 @@ def lint(fix: bool = False) -> int:
     Repairs leave out notebooks, whose source is .md.
     """
     rules, layout, paths = (["--fix"], [], OURS) if fix else ([], ["--check"], ["."])
-    commands: tuple[tuple[str, *tuple[object, ...]], ...] = (
+    commands: tuple[tuple[object, ...], ...] = (
         ("ruff", "check", "--quiet", *rules, *paths),
         ("ruff", "format", *layout, *paths),
         ("codespell", *OURS, "notebooks", ".github", *(ROOT.glob("*.md"))),
@@ -76,7 +76,7 @@ def lint(fix: bool = False) -> int:
         ("python", "-m", "tools.docstrings"),
         ("mypy",),
     )
-    return max(call(venv_python().with_name(name), *words) for name, *words in commands)
+    return max(call(venv_python().with_name(str(name)), *words) for name, *words in commands)
 
 
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:

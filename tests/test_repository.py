@@ -32,7 +32,7 @@ LARGEST_FILE = 300_000
 BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
 
 # What conda-forge calls differently.
-CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
 # What is imported under another name than it is installed under.
 PACKAGES = {
     "sklearn": "scikit-learn",
