@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.chance.clusters import ClusterSums, robust_sd, score_test
-from calibkit.decisions.costs import as_costs
-from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule, cox_z
-from calibkit.inputs import BinaryProblem, FloatMatrix, FloatVector, IntVector, View, logit
+from calibkit.hypothesis_tests.cox import cox_z
+from calibkit.inputs import BinaryProblem, FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparing import compare
-from calibkit_audit.auditing.comparison import Comparison, comparison_fields
-from calibkit_audit.auditing.differences import Change, DifferenceSums, row_scores
+from calibkit_audit.auditing.comparison import Comparison
 from calibkit_audit.auditing.evidence import Summary, largest_region, power_of
 from calibkit_audit.auditing.impossible import Impossible, count_impossible
 from calibkit_audit.auditing.predictions import Predictions, join_blocks
@@ -26,35 +23,6 @@ from calibkit_audit.auditing.rows import probabilities, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
-
-
-def _row_scores(problems: Sequence[BinaryProblem]) -> FloatVector:
-    """Return the residual of each row, plain and times the logit, in every view."""
-    residuals = [one.label - one.prob.astype(np.float64) for one in problems]
-    pairs = zip(residuals, problems, strict=True)
-    return np.column_stack([part for r, one in pairs for part in (r, r * logit(one.prob))])
-
-
-def _test_by_cluster(
-    test: ViewTest, table: CountTable, sums: FloatMatrix, size: IntVector, looks: int
-) -> ViewTest:
-    """Return the test of a view with the sums of clusters in place of independent rows."""
-    prob, _, rows = (part.astype(np.float64) for part in table.groups())
-    level, slope = InterceptRule(prob, rows), SlopeRule(prob, rows)
-    middle = float((logit(prob) - slope.lever)[0])
-    # Equal predictions have no slope; what is left of it is rounding.
-    scores = np.column_stack([sums[:, 0], sums[:, 1] - middle * sums[:, 0]]) * [1, slope.sd > 0]
-    promised = np.array([level.sd, slope.sd])
-    z_level, z_slope = scores.sum(axis=0) / np.maximum(robust_sd(promised, scores), 1e-300)
-    chance = scores[:, 0] - size * (scores[:, 0].sum() / size.sum())
-    return replace(
-        test,
-        z_level=float(z_level),
-        z_slope=float(z_slope),
-        p_value=min(1.0, looks * score_test(scores, promised)[2]),
-        design=max(1.0, float((chance**2).sum()) / max(level.sd**2, 1e-300)),
-    )
-
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
@@ -78,16 +46,13 @@ def audit_stream(
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = RandomSample(sample, rng)
-    table, gone, by_cluster = _count(blocks, view, keeper)
+    table, gone = _count(blocks, view, keeper)
     rows = keeper.rows()
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
-    by_cluster.refuse_alone()
-    found = by_cluster.found() if by_cluster.number else None
-    summary = _summary(table, settings, names, gone, found)
-    return _with_all_rows(report, table, summary, None if found is None else len(found[1]))
+    return _with_all_rows(report, table, _summary(table, settings, names, gone))
 
 
 class RandomSample:
@@ -115,23 +80,16 @@ class RandomSample:
             self.keys = self.keys[smallest]
 
     def rows(self) -> Predictions:
-        """Return the sample in the order of the file; no clusters if each has one row of it."""
-        rows = join_blocks(self.kept)
-        cluster = rows.beside.get("cluster")
-        if cluster is None or len(np.unique(cluster)) < rows.n or rows.n == self.seen:
-            return rows
-        beside = {name: values for name, values in rows.beside.items() if name != "cluster"}
-        return replace(rows, beside=beside)
+        """Return the sample in the order of the file."""
+        if not self.kept:
+            raise ValueError("There are no rows.")
+        return join_blocks(self.kept)
 
 
 def _count(
     blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
-) -> tuple[CountTable, Impossible, ClusterSums]:
-    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample.
-
-    Where clusters are named, their residuals are added up, plain and times the logit, per view.
-    """
-    by_cluster = ClusterSums()
+) -> tuple[CountTable, Impossible]:
+    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
     stream = iter(blocks)
     first = next(stream, None)
     if first is None:
@@ -159,42 +117,27 @@ def _count(
             gone = gone + count_impossible(label, both, position, kind)
             left = probability_of(label, both) > 0
             if left.any():
-                each = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
-                if "cluster" in block.beside:
-                    by_cluster.add(block.beside["cluster"][left], _row_scores(each))
-                yield each
+                yield problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
 
-    table = CountTable(view=view).count(problems())
-    return table, gone, by_cluster
+    return CountTable(view=view).count(problems()), gone
 
 
 def _summary(
-    table: CountTable,
-    settings: AuditSettings,
-    names: dict[int, str],
-    gone: Impossible,
-    by_cluster: tuple[FloatMatrix, IntVector] | None,
+    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
 ) -> Summary:
+    """Return what all rows say of calibration, as `evidence_of` does for rows in memory."""
     whole = table.view != "class-wise"
     tables = [table] if whole else [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
-    if by_cluster is not None:
-        sums, size = by_cluster
-        views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
-        tests = [_test_by_cluster(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.limits[1] else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
-    test, said = "Cox's test and range of cumulative differences", error.describe()
-    if by_cluster is not None:
-        test = f"Cox's test by cluster, {len(by_cluster[0]):,} clusters"
-        said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
     return Summary(
         settings=settings,
-        test=test,
+        test="Cox's test and range of cumulative differences",
         first=tests[0],
         power=power_of(tests[0], settings, len(tests)),
         words=_words(tables[0], names),
@@ -204,8 +147,8 @@ def _summary(
         p_value=tests[loudest].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        error=said,
-        short=said,
+        error=error.describe(),
+        short=error.describe(),
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
     )
 
@@ -236,9 +179,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
-def _with_all_rows(
-    report: AuditReport, table: CountTable, summary: Summary, clusters: int | None
-) -> AuditReport:
+def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
     data, sampled = data_answer(summary), f"(Random sample of {report.n:,} rows.)"
     if summary.power.enough:
@@ -258,7 +199,7 @@ def _with_all_rows(
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **conclusions(list(answers.values()), summary, report.repairs, kept, clusters),
+        **conclusions(list(answers.values()), summary, report.repairs, kept, None),
     )
 
 
@@ -285,48 +226,16 @@ def compare_stream(
     blocks: Iterable[Predictions],
     names: Sequence[str],
     *,
-    costs: Any = None,
-    level: float = 0.95,
     rng: int = 0,
     sample: int = SAMPLE,
     **options: Any,
 ) -> Comparison:
-    """Compare models whose rows come in blocks: scores of all rows, the rest from a sample.
-
-    Means and standard errors of cost, log loss and Brier score are those of all rows, with
-    Student's intervals. Calibration, groups and figures are those of a random `sample`.
-    """
-    keeper, sums = RandomSample(sample, rng), DifferenceSums()
+    """Compare models whose rows come in blocks, by a random `sample` of the rows."""
+    keeper = RandomSample(sample, rng)
     for block in blocks:
-        k = max(block.scores.shape[1] // len(names), 2)
-        sums.costs = None if costs is None else as_costs(costs, k)
-        scores = [
-            row_scores(block.label, prob, sums.costs)
-            for prob in _by_model(block.scores, names).values()
-        ]
-        sums.add(np.bincount(block.label, minlength=k), scores, block.beside.get("cluster"))
         keeper.add(block)
-    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
-    if sums.n == found.n:
-        return found
-    sums.clusters.refuse_alone()
-    return _with_all_scores(found, sums, level)
-
-
-def _with_all_scores(found: Comparison, sums: DifferenceSums, level: float) -> Comparison:
-    """Put the scores of all rows in the place of those of the sample."""
-    columns = [getattr(found, name).tolist() for name in Change._fields]
-    keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
-    rows = dict(zip(keys, map(Change, *columns), strict=True))
-    for model, key in rows:
-        if key in sums.measures:
-            other, contents = found.models.index(model), (level, 1 - (1 - level) / len(rows))
-            alone, joint = (sums.change(key, other, content) for content in contents)
-            rows[model, key] = alone._replace(joint=alone.verdict == joint.verdict)
-    note = (
-        f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
-        f"All other tables and the figures: a random sample of {found.n:,} rows."
-    )
-    return replace(
-        found, n=sums.n, notes=(note, *found.notes), **comparison_fields(found.models, rows, level)
-    )
+    comparison = compare_rows(keeper.rows(), names, rng=rng, **options)
+    if keeper.seen == comparison.n:
+        return comparison
+    note = f"All numbers are those of a random sample of {comparison.n:,} of {keeper.seen:,} rows."
+    return replace(comparison, notes=(note, *comparison.notes))

@@ -7,11 +7,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import View
@@ -44,16 +43,6 @@ _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–"
 Options = argparse.Namespace  # what was asked; it is read, never changed
 
 
-@dataclass(frozen=True)
-class Target:
-    """One label with its predictions, the title of its report, and the files to write."""
-
-    label: str
-    scores: tuple[str, ...]
-    title: str
-    files: dict[str, str]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (by default those of the process).
 
@@ -82,102 +71,73 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _monitor(options: Options) -> int:
     """Show new rows to a monitor, whose state is read before and written after."""
-    files = {"json": options.json} if options.json else {}
-    (target,) = _targets(options, files)
-    _check_files(options, [{"state": options.state, **target.files}])
-    state, columns = Path(options.state), _columns(options, target.label, target.scores)
-    model = options.model or list_names(list(target.scores))
+    scores = _scores(options)
+    files = {"state": options.state} | ({"json": options.json} if options.json else {})
+    _check_files(options, files)
+    state, model = Path(options.state), options.model or list_names(scores)
     settings: dict[str, Any] = {"model": model, "view": _view(options), "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
     with _warnings_printed():
-        evidence = monitor_files(monitor, options.paths, **columns)
+        evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
     monitor.save(state)
-    document = json.dumps(evidence.to_dict(), indent=1)
-    if options.json == "-":
-        _print(document)
-    elif options.json:
-        write_whole(options.json, document + "\n")
-    if not options.quiet and options.json != "-":
-        _print(printable(evidence.describe()))
+    _put(options, json.dumps(evidence.to_dict(), indent=1), printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
 
 
 def _judge(options: Options, words: Sequence[str]) -> int:
-    """Audit each label, or compare models; write the reports, and look for the conditions."""
+    """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
-    files = {kind: vars(options)[kind] for kind in ("html", "markdown", "json")}
-    targets = _targets(options, {kind: path for kind, path in files.items() if path is not None})
-    _check_files(options, [target.files for target in targets])
-    make: Callable[[Options, Target], AuditReport | Comparison] = (
-        _audit if options.command == "audit" else _compare
-    )
+    scores, given = _scores(options), vars(options)
+    reports = ("html", "markdown", "json")
+    files = {kind: given[kind] for kind in reports if given[kind] is not None}
+    _check_files(options, files)
+    make: Callable[[Options, list[str]], AuditReport | Comparison]
+    make = _audit if options.command == "audit" else _compare
+    with _warnings_printed():
+        report = make(options, scores)
+    roles = {"label": [options.label], "predictions": scores}
+    roles |= {name: [given[name]] for name in _BESIDE if given.get(name)}
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     command = ["calibkit", *words, *seed]
-    documents, code = [], OK
-    for target in targets:
-        with _warnings_printed():
-            report = make(options, target)
-        roles = {"label": [target.label], "predictions": list(target.scores)}
-        roles |= {name: [given] for name in _BESIDE if (given := vars(options).get(name))}
-        written = [path for path in files.values() if path]
-        report = replace(report, source=source_of_files(options.paths, roles, command, written))
-        _write(report, target.files)
-        if options.json == "-":
-            documents.append(report.to_json())
-        elif not options.quiet:
-            # Names from outside may hold control characters.
-            _print("".join(c for c in report.text() if c.isprintable() or c == "\n"))
-        if met := [one for one in conditions if one in report.codes]:
-            _print(f"calibkit: condition met: {', '.join(met)}", error=True)
-            code = CONDITION_MET
-    if documents:
-        _print(f"[{', '.join(documents)}]" if len(targets) > 1 else documents[0])
-    return code
+    source = source_of_files(options.paths, roles, command, list(files.values()))
+    report = replace(report, source=source)
+    if options.html:
+        write_whole(options.html, report.to_html())
+    if options.markdown:
+        write_whole(options.markdown, report.to_markdown())
+    # Names from outside may hold control characters.
+    text = "".join(c for c in report.text() if c.isprintable() or c == "\n")
+    _put(options, report.to_json() if options.json else "", text)
+    met = [code for code in conditions if code in report.codes]
+    if met:
+        _print(f"calibkit: condition met: {', '.join(met)}", error=True)
+    return CONDITION_MET if met else OK
+
+
+def _put(options: Options, document: str, text: str) -> None:
+    """Write the JSON document where it is wanted, and print it or the text."""
+    if options.json == "-":
+        _print(document)
+        return
+    if options.json:
+        write_whole(options.json, document + "\n")
+    if not options.quiet:
+        _print(text)
 
 
 # --- what is asked --------------------------------------------------------------------------------
 
 
-def _targets(options: Options, files: dict[str, str]) -> list[Target]:
-    """Return each label of an audit with its predictions: several are y1,y2 by p1,p2."""
-    scores, label = options.prob or [], options.label or ""
-    if logits := vars(options).get("logits"):
-        if scores:
-            raise ValueError("give --prob or --logits, not both.")
-        scores = logits
-    title = vars(options).get("title")
-    several = "," in label and options.command == "audit" and label not in _names(options)
-    if not several:
-        if options.command == "compare":
-            scores = [name for text in scores for name in _parts(text)]
-        _refuse_missing(options, scores)
-        return [Target(label, tuple(scores), title or _title(options, label, scores), files)]
-    labels, scores = _parts(label), _parts(",".join(scores))
-    if len(labels) != len(scores) or len(set(labels)) < len(labels):
-        raise ValueError(
-            f"several labels need as many predictions, e.g. y1,y2 by p1,p2; got {listed(labels)} "
-            f"by {listed(scores) or 'none'}. Several models of one label are for compare."
-        )
-    return [
-        Target(
-            one,
-            (score,),
-            f"{title}: {one}" if title else _title(options, one, [score]),
-            {kind: _named_after(path, one) for kind, path in files.items()},
-        )
-        for one, score in zip(labels, scores, strict=True)
-    ]
-
-
-def _named_after(path: str, label: str) -> str:
-    if path == "-":
-        return path
-    return str(Path(path).with_stem(f"{Path(path).stem}-{quote(label, safe='')}"))
-
-
-def _title(options: Options, label: str, scores: Sequence[str]) -> str:
-    given = ",".join(scores) if options.command == "compare" else list_names(scores)
-    return f"{list_names(list(map(file_name, options.paths)))}: {label} by {given}"
+def _scores(options: Options) -> list[str]:
+    """Return the columns of the predictions, of a comparison one per model."""
+    logits = vars(options).get("logits") or []
+    if options.prob and logits:
+        raise ValueError("give --prob or --logits, not both.")
+    scores: list[str] = options.prob or logits
+    if options.command == "compare":
+        scores = [name for text in scores for name in _parts(text)]
+    _refuse_missing(options, scores)
+    return scores
 
 
 def _refuse_missing(options: Options, scores: Sequence[str]) -> None:
@@ -195,11 +155,11 @@ def _names(options: Options) -> list[str]:
     return column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
 
 
-def _columns(options: Options, label: str, scores: Sequence[str]) -> dict[str, Any]:
+def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
     given, names = vars(options), (*_BESIDE, "positive", "delimiter", "decimal")
     return {name: given[name] for name in names if given.get(name)} | {
-        "label": label,
+        "label": options.label,
         "prob": scores,
         "classes": None if options.classes is None else _parts(options.classes),
         "logits": bool(given.get("logits")),
@@ -224,10 +184,10 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
     return codes
 
 
-def _check_files(options: Options, wanted: Sequence[dict[str, str]]) -> None:
+def _check_files(options: Options, files: dict[str, str]) -> None:
     """Look before the work whether the reports can be written."""
     inputs, places = {Path(path).resolve() for path in options.paths}, set[Path]()
-    for name, target in [pair for files in wanted for pair in files.items()]:
+    for name, target in files.items():
         if target == "-" and name == "json":
             continue
         path = Path(target)
@@ -241,37 +201,38 @@ def _check_files(options: Options, wanted: Sequence[dict[str, str]]) -> None:
         if path.resolve() in places:
             raise ValueError(f"--{name}: {quoted(target)} is named for two reports; name another.")
         places.add(path.resolve())
-    if any("html" in files for files in wanted) and find_spec("matplotlib") is None:
+    if "html" in files and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
 
 
 # --- what is answered -----------------------------------------------------------------------------
 
 
-def _audit(options: Options, target: Target) -> AuditReport:
-    log = open_log(options.paths, **_columns(options, target.label, target.scores))
-    asked = _asked(options, target) | {"settings": AuditSettings(bins=options.bins)}
+def _audit(options: Options, scores: list[str]) -> AuditReport:
+    log = open_log(options.paths, **_columns(options, scores))
+    asked = _asked(options, scores) | {"settings": AuditSettings(bins=options.bins)}
     rows, stream = _rows_or_stream(options, [log])
     return audit_stream(stream, **asked) if rows is None else audit(**rows.arguments, **asked)
 
 
-def _compare(options: Options, target: Target) -> Comparison:
-    names = [name.replace("*", "").rstrip("_-. ") or name for name in target.scores]
+def _compare(options: Options, scores: list[str]) -> Comparison:
+    names = [name.replace("*", "").rstrip("_-. ") or name for name in scores]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
-    columns = [_columns(options, target.label, [name]) for name in target.scores]
-    logs = side_by_side([open_log(options.paths, **one) for one in columns])
-    asked = _asked(options, target) | {"bins": options.bins}
-    rows, stream = _rows_or_stream(options, logs)
+    logs = [open_log(options.paths, **_columns(options, [name])) for name in scores]
+    asked = _asked(options, [",".join(scores)]) | {"bins": options.bins}
+    rows, stream = _rows_or_stream(options, side_by_side(logs))
     if rows is None:
         return compare_stream(stream, names, **asked)
     return compare_rows(rows, names, **asked)
 
 
-def _asked(options: Options, target: Target) -> dict[str, Any]:
+def _asked(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     # Costs are read before the file is: a slip is told at once.
     costs = None if options.costs is None else as_costs(options.costs)
-    asked = {"view": _view(options), "costs": costs, "title": target.title}
+    files = list_names(list(map(file_name, options.paths)))
+    title = options.title or f"{files}: {options.label} by {list_names(scores)}"
+    asked = {"view": _view(options), "costs": costs, "title": title}
     return asked | {"rng": options.seed}
 
 
@@ -287,23 +248,15 @@ def _rows_or_stream(
         try:
             rows = keep_rows(stream, options.memory_limit * _MEGABYTE)
         except TooLarge:
-            note = f"calibkit: note: more than {options.memory_limit} MB of rows; counting them in "
+            note = f"calibkit: note: more than {options.memory_limit} MB of rows: they are read in "
             _print(f"{note}a stream (see --memory-limit)", error=True)
             stream = rows_of_files(models, progress=progress)
-    if rows is None and options.weight:
+    if rows is None and (options.weight or options.cluster):
         raise ValueError(
-            "--weight: a stream has no weights; leave out --large, or raise --memory-limit."
+            "--weight and --cluster need all rows in memory: leave out --large, or raise "
+            "--memory-limit."
         )
     return rows, stream
-
-
-def _write(report: AuditReport | Comparison, files: dict[str, str]) -> None:
-    if "html" in files:
-        write_whole(files["html"], report.to_html())
-    if "markdown" in files:
-        write_whole(files["markdown"], report.to_markdown())
-    if files.get("json", "-") != "-":
-        write_whole(files["json"], report.to_json() + "\n")
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from calibkit_audit.counts.readers import Block, Column, Texts
 
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
 _NAMED = 5  # this many rows or words are named in a message
-_TRUTH = {"true": 1, "false": 0}
 _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "sample_weight"}
 
 
@@ -37,9 +36,14 @@ class Columns:
         return tuple(dict.fromkeys(name for name in names if name))
 
     @property
-    def by_number(self) -> bool:
-        """Whether columns are called 1, 2, 3: then a label 1 is a name, in every kind of file."""
-        return len(self.prob) > 1 and any(name.strip().isdecimal() for name in self.prob)
+    def labels(self) -> dict[str, int] | None:
+        """The number of the class of each label; None: 0 and 1, or the numbers of the columns."""
+        if self.classes:
+            return {name: k for k, name in enumerate(self.classes)}
+        # Columns that are called 1, 2, 3 name their classes, in every kind of file.
+        if len(self.prob) > 1 and any(name.strip().isdecimal() for name in self.prob):
+            return {name: k for k, name in enumerate(self.prob)}
+        return None
 
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
@@ -124,7 +128,7 @@ def _between(names: Sequence[str], head: str, tail: str) -> tuple[str, ...]:
 def _hint(names: Sequence[str], name: str) -> str:
     """Say so if a name, or the one name of a file, looks like several."""
     if set(name.split(",")) <= set(names):
-        return " Several targets are several audits: a label for each. Models: calibkit compare."
+        return " Several targets are several audits, one for each label. Models: calibkit compare."
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
         if len(names) == 1 and mark in names[0]:
             return (
@@ -203,20 +207,48 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     column = block.columns[columns.label]
     if not isinstance(column, Texts) and column.dtype.kind not in "buif":
         raise block.place.error(f"column {quoted(columns.label)} holds {column.dtype}, not labels.")
-    named = columns.positive is not None or columns.classes is not None or columns.by_number
-    if not isinstance(column, Texts) and not named:
+    if not isinstance(column, Texts) and columns.positive is None and columns.labels is None:
         whole = column.dtype.kind != "f" or column == np.rint(column)
         if np.all((column >= 0) & (column < max(len(columns.prob), 2)) & whole):
-            return column if column.dtype.kind in "ui" else column.astype(np.int64)
+            return np.asarray(column, column.dtype if column.dtype.kind in "ui" else np.int64)
     texts = texts_of(block, columns.label)
-    if columns.positive is not None:
+    if columns.positive is None:
+        known = columns.labels or _usual_labels(columns.prob)
+        numbers = [known.get(text.strip(), known.get(_plain(text), -1)) for text in texts.values]
+    else:
         _count_words(texts, columns.label, words)
-    meaning = [_meaning(text, columns) for text in texts.values]
-    labels = np.array([-1 if code is None else code for code in meaning] or [0])[texts.codes]
+        numbers = [int(text.strip() == columns.positive.strip()) for text in texts.values]
+    labels = np.array(numbers or [0])[texts.codes]
     if (labels < 0).any():
         row = int(np.flatnonzero(labels < 0)[0])
-        raise block.place.error(_unknown_label(texts.values[texts.codes[row]], columns), row)
+        one = len(columns.prob) == 1
+        what = "neither 0 nor 1" if one else f"none of {listed(list(known))}"
+        remedy = (
+            'Say which label means y = 1: positive="…" (command line: --positive …).'
+            if one
+            else "Name the classes in the order of their columns: classes=[…] (command line: "
+            "--classes …), or use a pattern such as 'p_*'."
+        )
+        value = quoted(texts.values[texts.codes[row]])
+        raise block.place.error(
+            f"label {value} in column {quoted(columns.label)} is {what}. {remedy}", row
+        )
     return labels
+
+
+def _usual_labels(prob: Sequence[str]) -> dict[str, int]:
+    if len(prob) == 1:
+        return {"0": 0, "1": 1, "false": 0, "true": 1}
+    return {str(k): k for k in range(len(prob))} | {name: k for k, name in enumerate(prob)}
+
+
+def _plain(text: str) -> str:
+    """Return a number without a point where it is whole, and other words in small letters."""
+    word = text.strip().casefold()
+    try:
+        return _as_text(float(word.replace("_", "?")))
+    except ValueError:
+        return word
 
 
 def check_words(words: Words, columns: Columns, place: Place) -> None:
@@ -252,17 +284,12 @@ def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) ->
         )
     spelt: dict[str, str] = {}
     for word in sorted(true | predicted):
-        other = spelt.setdefault(_spelling(word), word)
+        other = spelt.setdefault(_plain(word), word)
         if other != word and not (word in true and other in true):
             raise place.error(
                 f"{quoted(other)} and {quoted(word)} look like one class, but one is among the "
                 "predicted classes only. Spell both columns alike."
             )
-
-
-def _spelling(word: str) -> str:
-    text = word.strip().casefold()
-    return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
 
 
 def _counted(words: Counter[str]) -> str:
@@ -295,41 +322,3 @@ def _refuse_missing(column: Column, place: Place, name: str) -> None:
             f"no value in column {quoted(name)}, {rows} {numbers}{more}. Drop or repair them; "
             "nothing is dropped silently."
         )
-
-
-def _meaning(text: str, columns: Columns) -> int | None:
-    """Return the class that a label in words means, or None."""
-    word, n_classes = text.strip(), len(columns.prob)
-    if columns.positive is not None:
-        return int(word == columns.positive.strip())
-    names = columns.classes or (columns.prob if n_classes > 1 else ())
-    if word in names:
-        return names.index(word)
-    if columns.classes or columns.by_number:
-        return None
-    if n_classes == 1 and word.lower() in _TRUTH:
-        return _TRUTH[word.lower()]
-    try:
-        number = float(word.replace("_", "?"))
-    except ValueError:
-        return None
-    return int(number) if number in range(max(n_classes, 2)) else None
-
-
-def _unknown_label(value: str, columns: Columns) -> str:
-    column = quoted(columns.label)
-    if len(columns.prob) == 1:
-        return (
-            f"label {quoted(value)} in column {column} is neither 0 nor 1. Say which label means "
-            'y = 1: positive="…" (command line: --positive …).'
-        )
-    if columns.classes is not None:
-        known = f"is none of the classes {listed(columns.classes)}"
-    elif columns.by_number:
-        known = f"is none of the columns {listed(columns.prob)}"
-    else:
-        known = f"is no class from 0 to {len(columns.prob) - 1} and no name of a column"
-    return (
-        f"label {quoted(value)} in column {column} {known}. Name the classes in the order of "
-        "their columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
-    )

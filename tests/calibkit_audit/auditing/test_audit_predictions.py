@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-import calibkit as ck
-from book.experiments import clustered_rows
-from calibkit.chance.clusters import clusters_of, mean_interval
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
 from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
@@ -228,41 +225,15 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     assert (report.n, report["data"].numbers["n"]) == (9000, 8997)
 
 
-@pytest.mark.long
-def test_a_stream_by_cluster_says_what_memory_says() -> None:
-    """Levels of all rows are those of Cox's test by cluster; a scored pair's intervals the same."""
-    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
-    off = clustered_rows.shifted(made.y_prob, 0.8)
-    names, label = np.char.add("team ", made.cluster.astype(str)), made.y_true
-    rows = predictions(label, off, beside={"cluster": names})
-    report = audit_stream(in_blocks(rows, 400), sample=500)
-    cox = ck.cox_test(label, off, cluster=names)
-    numbers = report["calibration"].numbers
-    assert numbers["p_value"] == pytest.approx(cox.p_value, rel=0.02)
-    assert "300 clusters are independent" in report.promise and report.n == 1500
-    half = report["data"].numbers["half_width"]
-    pseudo = mean_interval((label - off)[np.newaxis], 0.9, clusters_of(names, 1500))
-    assert half == pytest.approx(float(pseudo[1][0] - pseudo[0][0]) / 2, rel=0.02)
-    both = predictions(label, np.column_stack([off, made.y_prob]), beside={"cluster": names})
-    streamed = compare_stream(in_blocks(both, 400), ["off", "right"], sample=500)
-    kept = compare_rows(both, ["off", "right"])
-    for part in ("low", "high"):
-        assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
-    same = np.full(1500, label.mean() + 0.02)  # has no slope, also to rounding
-    found = audit_stream(
-        in_blocks(predictions(label, same, beside={"cluster": names}), 400), sample=500
-    )
-    cox = ck.cox_test(label, same, cluster=names)
-    assert found["calibration"].numbers["p_value"] == pytest.approx(cox.p_value)
-    # A sample that has one row of every cluster is one of independent rows.
-    assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
-    each = np.arange(1500).astype(str)
-    for same, message in ((np.full(1500, "a"), "one name, 'a', in all"), (each, "each of 1,500")):
-        for sample in (500, 1500):
-            with pytest.raises(ValueError, match=message):
-                audit_stream(
-                    in_blocks(predictions(label, off, beside={"cluster": same}), 400), sample=sample
-                )
+def test_models_of_a_stream_are_compared_by_a_random_sample() -> None:
+    rng = np.random.default_rng(4)
+    prob = rng.beta(1, 2, 9000)
+    label = (rng.random(9000) < prob).astype(int)
+    rows, names = predictions(label, np.column_stack([prob**2, prob])), ["bold", "fair"]
+    whole = compare_stream(in_blocks(rows, 700), names, sample=9000)
+    assert whole.to_dict() == compare_rows(rows, names).to_dict()
+    part = compare_stream(in_blocks(rows, 700), names, sample=2000)
+    assert part.n == 2000 and "a random sample of 2,000 of 9,000 rows" in part.notes[0]
 
 
 # --- true class, predicted class, confidence -----------------------------------------------------

@@ -131,7 +131,7 @@ def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Pa
     for name in ("log.csv", "log.parquet", "log.npz"):
         assert same_counts(count(tmp_path / name, **options), wanted), name
     parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
-    with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
+    with pytest.raises(PredictionFileError, match="label '0' .* none of '1', '2', '3'"):
         count(tmp_path / "from0.parquet", **options)
 
 
@@ -283,7 +283,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "classes of one": ("y,p\n1,.5\n", {"classes": ["a"]}, "one different name per column"),
     "sum": ("y,p,q\n0,.5,.4\n", {"prob": ["p", "q"]}, "row 1: .* sum to 0.9"),
     "class": ("y,p,q\ncat,.5,.5\n", {"prob": ["p", "q"]}, "label 'cat' .*--classes"),
-    "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of the classes 'a', 'b'"),
+    "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of 'a', 'b'"),
     "positive": ("y,p,q\n0,.5,.5\n", {"prob": ["p", "q"], "positive": "0"}, "to one column"),
 }
 
