@@ -15,9 +15,6 @@ from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.differences import DifferenceSums, judge_change
-from calibkit_audit.auditing.large import compare_stream
-from calibkit_audit.auditing.predictions import Predictions
-from tests.audit_cases import in_blocks, predictions
 from tests.helpers import binary_data, class_data, each_case
 
 
@@ -26,10 +23,6 @@ def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
     true = rng.beta(0.8, 1.2, n)
     y = (rng.random(n) < true).astype(np.int64)
     return y, {"bold": expit(slope * logit(true)), "fair": true}
-
-
-def blocks(y: Any, models: dict[str, Any]) -> list[Predictions]:
-    return in_blocks(predictions(y, np.column_stack(list(models.values()))), 700)
 
 
 def row(found: Comparison, measure: str, model: str | None = None) -> dict[str, Any]:
@@ -241,10 +234,7 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         apart = compare(y, {"zero": zero, "other": other})
-        pair = {"zero": zero, "other": other}
-        many = compare_stream(blocks(y, pair), list(pair), sample=200)
-    for one in (apart, many):
-        assert row(one, "log loss")["verdict"] == "not separated"
+    assert row(apart, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
 
 
@@ -280,9 +270,6 @@ def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2)
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
-    if events:
-        many = compare_stream(blocks(y, models), list(models), costs=(1, 1), sample=200)
-        assert set(many.verdict.tolist()) <= {"not separated", "equal"}
 
 
 def test_nothing_is_concluded_from_a_handful_of_other_decisions() -> None:
@@ -376,27 +363,3 @@ def test_the_figures_show_all_models() -> None:
     for n in (0, 6):
         with pytest.raises(ValueError, match=f"{n} models; draw 1 to 5"):
             plot.overlay(dict.fromkeys("abcdef"[:n], table))
-
-
-# --- in a stream ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_stream_has_the_scores_of_all_rows(n_classes: int) -> None:
-    y, models = two(3000)
-    if n_classes == 3:
-        y, prob = class_data(3000)
-        models = {"a": prob, "b": prob**2 / (prob**2).sum(axis=1, keepdims=True)}
-    costs = 1 - np.eye(n_classes)
-    found = compare_stream(blocks(y, models), list(models), costs=costs, sample=1000)
-    whole = compare(y, models, costs=costs)
-    assert found.n == 3000
-    for measure in ("cost", "log loss", "Brier score"):
-        one, other = row(found, measure), row(whole, measure)
-        assert one["joint"] == other["joint"]
-        for name in ("first", "value", "difference"):
-            assert one[name] == pytest.approx(other[name], abs=1e-12)
-        width = other["high"] - other["low"]
-        assert one["low"] == pytest.approx(other["low"], abs=0.15 * width + 1e-12)
-        assert one["high"] == pytest.approx(other["high"], abs=0.15 * width + 1e-12)
-    assert "random sample of 1,000 rows" in found.notes[0]

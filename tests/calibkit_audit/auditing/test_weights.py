@@ -1,7 +1,5 @@
-"""Weights in audit and compare: what a row stands for; and several targets in one run."""
+"""Weights in audit and compare: what a row stands for."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ from book.experiments import clustered_rows
 from calibkit.inputs import kish
 from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
-from calibkit_audit.cli import main
 from tests.helpers import class_data
 
 QUICK: dict[str, Any] = {"settings": AuditSettings(n_draws=199, n_resamples=50), "rng": 0}
@@ -131,26 +128,6 @@ def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
                 judge(y, models, sample_weight=weight)
     with pytest.raises(ValueError, match="test of time= has no weights"):
         audit(y, p, time=np.arange(50), sample_weight=w)
-
-
-@pytest.mark.long
-def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> None:
-    pd = pytest.importorskip("pandas")
-    y, p, w, _ = drawn(300, 1, shift=1.5)
-    frame = pd.DataFrame({"y1": y, "p1": p, "y/2": p > 0.5, "p2": p, "w": w})
-    log, page = tmp_path / "log.csv", tmp_path / "page.json"
-    frame.astype(float).to_csv(log, index=False)
-    words = ["audit", str(log), "--label", "y1,y/2", "--weight", "w", "--prob"]
-    assert main([*words, "p1,p2", "--json", str(page), "--fail-if", "miscalibrated"]) == 1
-    files = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json")}
-    assert sorted(files) == ["page-y%2F2.json", "page-y1.json"]
-    assert "worth" in capsys.readouterr().out and str(tmp_path) not in str(files)
-    assert main([*words, "p1,p2", "--json", "-"]) == 0
-    both = json.loads(capsys.readouterr().out)
-    assert [one["title"].partition(": ")[2] for one in both] == ["y1 by p1", "y/2 by p2"]
-    for more, said in (("p1", "several labels need"), ("p1,p2 --large", "a stream has no weights")):
-        assert main([*words, *more.split()]) == 2
-        assert said in capsys.readouterr().err
 
 
 def test_logits_and_other_names_for_predictions_are_answered(subtests: pytest.Subtests) -> None:
