@@ -265,7 +265,7 @@ def test_clones_of_a_deep_network_are_as_the_text_says() -> None:
     mixture = lesson03.DirichletMixture.fit(said).draw(100_000, rng=3)
     truth = repair.calibrate(mixture)[np.arange(len(mixture)), mixture.argmax(axis=1)]
     assert round(mixture.max(axis=1).mean(), 3) == 0.959
-    assert truth.mean() == pytest.approx(0.795, abs=0.003)
+    assert truth.mean() == pytest.approx(0.796, abs=0.003)
     winner = said.argmax(axis=1)
     right = repair.calibrate(said)[np.arange(len(said)), winner].mean()
     assert right == pytest.approx(0.914, abs=0.003)  # the text draws rows and labels
