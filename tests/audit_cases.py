@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit, ndtr, softmax
 
 from calibkit_audit.auditing.predictions import Predictions
 from calibkit_audit.counts import CountTable
@@ -82,3 +82,32 @@ def same_counts(one: CountTable, other: CountTable) -> bool:
         and np.allclose(one.squares, other.squares, rtol=1e-12)
         and (one.view, one.cells) == (other.view, other.cells)
     )
+
+
+# --- rows that belong together: calibrated predictions with their labels and clusters ------------
+
+
+def walk(rng: np.random.Generator, teams: int = 30, dates: int = 40) -> tuple[Any, Any, Any]:
+    """Draw what is known of a team's season, date by date; its one outcome ends every row."""
+    time = np.sort(rng.uniform(0, 0.9, dates))
+    steps = rng.normal(size=(teams, dates)) * np.sqrt(np.diff(time, prepend=0))
+    known = rng.normal(0, 0.5, (teams, 1)) + np.cumsum(steps, axis=1)
+    won = known[:, -1] + rng.normal(size=teams) * np.sqrt(1 - time[-1]) > 0
+    prob = ndtr(known / np.sqrt(1 - time))
+    return np.repeat(won * 1, dates), prob.ravel(), np.repeat(np.arange(teams), dates)
+
+
+def repeated(rng: np.random.Generator, cases: int = 100, rows: int = 10) -> tuple[Any, Any, Any]:
+    """Draw one vector of ten classes and one label per case, and write both down several times."""
+    prob = rng.dirichlet(np.full(10, 0.5), cases)
+    label = np.minimum((rng.random((cases, 1)) > prob.cumsum(axis=1)).sum(axis=1), 9)
+    return tuple(np.repeat(part, rows, axis=0) for part in (label, prob, np.arange(cases)))
+
+
+def effects(rng: np.random.Generator, clusters: int = 60, rows: int = 20) -> tuple[Any, Any, Any]:
+    """Draw rows with an effect of their cluster on the logit, which the predictions average out."""
+    cluster = np.repeat(np.arange(clusters), rows)
+    score, effect = rng.normal(0, 1.2, len(cluster)), rng.normal(0, 0.8, clusters)[cluster]
+    points, weight = np.polynomial.hermite_e.hermegauss(20)
+    prob = expit(score[:, np.newaxis] + 0.8 * points) @ weight / weight.sum()
+    return (rng.random(len(score)) < expit(score + effect)) * 1, prob, cluster

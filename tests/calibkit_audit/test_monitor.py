@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from book.experiments import peeking
 from calibkit_audit import Monitor
 from tests.helpers import binary_data
 
@@ -82,14 +81,6 @@ def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None
     assert mean == pytest.approx(1, abs=1e-12)
     assert 0.02 < alarms <= alpha
     assert missed <= alpha
-
-
-@pytest.mark.long
-def test_the_test_cries_wolf_and_the_monitor_finds_what_is_wrong() -> None:
-    calm, wrong = (peeking.alarms(40, 5, shift=shift) for shift in (0, 0.4))
-    share = {test: np.isfinite(rows).mean() for test, rows in calm.items()}
-    assert share["monitor"] <= 0.05 < 0.25 < share["test, every day"] <= share["test, every row"]
-    assert np.isfinite(wrong["monitor"]).all() and np.median(wrong["monitor"]) < 600
 
 
 def test_a_contradicted_certainty_is_an_alarm_and_a_kept_one_no_bet() -> None:

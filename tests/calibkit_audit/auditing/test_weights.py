@@ -7,7 +7,6 @@ import pytest
 from scipy.special import expit
 
 import calibkit as ck
-from book.experiments import clustered_rows
 from calibkit.inputs import kish
 from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
@@ -80,6 +79,16 @@ def test_every_number_is_the_weighted_one() -> None:
         assert [apart.first[place], apart.value[place]] == pytest.approx(wanted), name
 
 
+def rare_rows(rng: np.random.Generator, n: int = 500) -> tuple[Any, Any, Any]:
+    """Choose all events and a twentieth of the others; say with what chance each row was chosen."""
+    prob = expit(rng.normal(-3, 1.2, 40 * n))
+    label = (rng.random(len(prob)) < prob) * 1
+    chance = np.where(label, 1, 0.05)
+    rng.lognormal(0, 1, len(prob))  # the sets that were looked at
+    row = np.flatnonzero(rng.random(len(prob)) < chance)[:n]
+    return label[row], prob[row], chance[row]
+
+
 @pytest.mark.slow
 def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
     """All events and a tenth of the rest, or the reverse: weights answer for the population."""
@@ -95,11 +104,11 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
                 accused.append(test.p_value <= 0.01)
     error, left = [], 0
     for seed in range(12):  # weights that stay with their rows: 1.8 times the error, and 10 bands
-        draw = clustered_rows.WEIGHTS["a twentieth of the others, rare events"]
-        made, rng = draw(np.random.default_rng([7, seed])), np.random.default_rng(seed)
-        o: dict[str, Any] = {"sample_weight": made.weight, "n_draws": 99, "rng": rng}
-        null = ck.null_level(ck.expected_calibration_error, made.y_true, made.y_prob, **o)
-        band = ck.consistency_band(made.y_true, made.y_prob, simultaneous=True, **o)
+        label, prob, kept = rare_rows(np.random.default_rng([7, seed]))
+        rng = np.random.default_rng(seed)
+        o: dict[str, Any] = {"sample_weight": 1 / kept, "n_draws": 99, "rng": rng}
+        null = ck.null_level(ck.expected_calibration_error, label, prob, **o)
+        band = ck.consistency_band(label, prob, simultaneous=True, **o)
         error.append((null.value, null.mean))
         left += band.outside.any()
     value, chance = np.mean(error, axis=0)
