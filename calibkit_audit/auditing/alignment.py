@@ -62,7 +62,7 @@ class Alignment:
 
 def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
-    if rows.true is not None:
+    if rows.answers is not None:
         found = alignment_of(spread_confidence(rows, rng), rng)
         return replace(found, accuracy=float(rows.weigh(rows.label).mean()))
     table, label = rows.table, rows.label
