@@ -11,10 +11,14 @@ from scipy import special
 from calibkit.hypothesis_tests.cox import cox_z
 from calibkit.inputs import BinaryProblem, FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
-from calibkit_audit.auditing.comparing import compare
-from calibkit_audit.auditing.comparison import Comparison
-from calibkit_audit.auditing.evidence import Summary, largest_region, power_of
-from calibkit_audit.auditing.impossible import Impossible, count_impossible
+from calibkit_audit.auditing.comparison import Comparison, compare
+from calibkit_audit.auditing.evidence import (
+    Impossible,
+    Summary,
+    count_impossible,
+    largest_region,
+    power_of,
+)
 from calibkit_audit.auditing.predictions import Predictions, join_blocks
 from calibkit_audit.auditing.questions import audit, conclusions
 from calibkit_audit.auditing.redraws import TOP, ViewTest

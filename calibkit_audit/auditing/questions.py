@@ -17,18 +17,24 @@ from calibkit_audit.auditing.calibration import (
     weak_calibration,
 )
 from calibkit_audit.auditing.costs import Consequences, consequences_of, costs_answer, net_benefits
-from calibkit_audit.auditing.dependence import dependence_finding, qualify_headline
+from calibkit_audit.auditing.dependence import (
+    add_time,
+    dependence_finding,
+    qualify_headline,
+    time_finding,
+)
 from calibkit_audit.auditing.evidence import (
+    Impossible,
     Measurements,
     Summary,
     evidence_of,
+    impossible_finding,
     package_view,
     view_name,
     views_of,
 )
 from calibkit_audit.auditing.groups import GroupTable, groups_of
-from calibkit_audit.auditing.impossible import Impossible, impossible_finding
-from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.repairs import (
     REPAIRED,
@@ -47,8 +53,6 @@ from calibkit_audit.auditing.rows import (
     rows_of,
 )
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.auditing.source import list_names
-from calibkit_audit.auditing.times import add_time, time_finding
 
 
 def audit(

@@ -17,7 +17,7 @@ from calibkit.inputs import View
 from calibkit_audit import Monitor
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit
 from calibkit_audit.auditing.large import audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.pages import plain
+from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
 from calibkit_audit.auditing.predictions import (
     Predictions,
     TooLarge,
@@ -25,7 +25,6 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.auditing.source import file_name, list_names, source_of_files
 from calibkit_audit.cli.arguments import CODES_OF, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.files import Log, open_log

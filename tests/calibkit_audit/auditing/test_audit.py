@@ -23,11 +23,10 @@ from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.auditing.alignment import alignment_of
-from calibkit_audit.auditing.dependence import dependence_finding
+from calibkit_audit.auditing.dependence import add_time, dependence_finding, time_finding
 from calibkit_audit.auditing.groups import groups_of
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import CODES, LIGHTS
-from calibkit_audit.auditing.times import add_time, time_finding
 from calibkit_course.data import DataUnavailable, load
 from tests.audit_cases import CLASSES, Case, effects, make, repeated, walk
 from tests.helpers import class_data, each_case
