@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -24,41 +24,26 @@ from typing import NamedTuple
 import numpy as np
 
 import calibkit as ck
-from calibkit import bins, calibrators, hypothesis_tests
-from calibkit.fakes import KnobClassifier, SyntheticShape
+from calibkit import bins, calibrators
+from calibkit.fakes import SyntheticShape
 from calibkit_audit import counts
 from calibkit_course import explore, lessons
 
+FEW = 1000  # rows of a single quick call
+ROWS_OF_A_GROUP = 1_000_000
+COUNT = "import sys; from calibkit_audit.counts import count_file; count_file(sys.argv[1], **{})"
+READ = {"label": "label", "prob": "score"}
 Run = Callable[[], object]
 
 
-class Yardstick(NamedTuple):
-    """What a time is compared with."""
-
-    name: str
-    ms: float
-
-
 class Case(NamedTuple):
-    """One measured line: a time, and how many yardsticks it may take."""
+    """One measured line: a time, and how many of its yardsticks it may take."""
 
     name: str
     ms: float
-    yardstick: Yardstick
     promised: float
-
-    @property
-    def ratio(self) -> float:
-        """Time in units of the yardstick."""
-        return self.ms / self.yardstick.ms
-
-
-MILLISECOND = Yardstick("one millisecond", 1.0)
-FEW = 1000  # rows of a single quick call
-ROWS_OF_A_GROUP = 1_000_000
-GIGABYTE = Yardstick("1024 MB", 1024.0)
-COUNT = "import sys; from calibkit_audit.counts import count_files; count_files(sys.argv[1:], **{})"
-READ = {"label": "label", "prob": "score"}
+    yardstick: str = "one millisecond"
+    unit: float = 1.0
 
 
 def best_ms(run: Run, seconds: float = 1.0) -> float:
@@ -73,109 +58,68 @@ def best_ms(run: Run, seconds: float = 1.0) -> float:
     return 1e3 * best
 
 
-def yardstick(name: str, run: Run) -> Yardstick:
-    """Time a yardstick."""
-    return Yardstick(name, best_ms(run))
+def timed(
+    name: str, run: Run, promised: float, yardstick: str = "", unit: Run | None = None
+) -> Case:
+    """Time a case, and its yardstick where that is no millisecond."""
+    if unit is None:
+        return Case(name, best_ms(run), promised)
+    return Case(name, best_ms(run), promised, yardstick, best_ms(unit))
 
 
-def timed(name: str, run: Run, stick: Yardstick, promised: float) -> Case:
-    """Time a case."""
-    return Case(name, best_ms(run), stick, promised)
-
-
-def printed(cases: Iterable[Case]) -> int:
-    """Print each case as soon as it is measured; 1 where a promise is broken."""
-    print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
-    broken = 0
-    for case in cases:
-        over = case.ratio > case.promised
-        broken += over
-        print(
-            f"{case.name:<36}{case.ms:>10.3f}  {case.yardstick.name:<22}{case.yardstick.ms:>8.3f}"
-            f"{case.ratio:>8.2f}{case.promised:>9.1f}{'  <- broken' * over}",
-            flush=True,
-        )
-    return int(broken > 0)
-
-
-def importing() -> Case:
+def importing() -> Iterator[Case]:
     """Time the import of the package against that of what it needs."""
 
     def fresh(names: str) -> Run:
         return partial(subprocess.run, [sys.executable, "-c", f"import {names}"], check=True)
 
-    needed = yardstick("numpy, special", fresh("numpy, scipy.special"))
-    return timed("import calibkit", fresh("calibkit"), needed, 2)
+    needed = fresh("numpy, scipy.special")
+    yield timed("import calibkit", fresh("calibkit"), 2, "numpy, special", needed)
 
 
 def measures(n: int, rng: np.random.Generator) -> Iterator[Case]:
-    """Time the measures on many rows and on few, and measure what memory they take."""
+    """Time few rows, the table of bins, tests with redraws; measure the memory of many rows."""
     top_label = partial(ck.expected_calibration_error, view="top-label")
     table, classes = rng.dirichlet(np.ones(10), n), rng.integers(0, 10, n)
     few = partial(top_label, classes[:FEW], table[:FEW])
-    yield timed("top-label ECE, 1e3 x 10", few, MILLISECOND, 0.4)
+    yield timed("top-label ECE, 1e3 x 10", few, 0.4)
     tracemalloc.start()
     top_label(classes, table)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    yield Case("extra memory", peak / 1e6, Yardstick("MB of input", table.nbytes / 1e6), 1.0)
+    yield Case("extra memory", peak / 1e6, 1.0, "MB of input", table.nbytes / 1e6)
     prob = rng.random(n)
-    table_of = partial(ck.reliability_table, rng.random(n) < prob, prob)
-    yield timed("table of bins", table_of, yardstick("np.sum of p", lambda: prob.sum()), 40)
-
-
-def draws(n: int, rng: np.random.Generator) -> Iterator[Case]:
-    """Time exact bootstrap resamples, and samples of a fake classifier with ten classes."""
-    prob = rng.random(10_000)
-    data = (rng.random(10_000) < prob, prob)
-    ece = partial(ck.bootstrap_interval, ck.expected_calibration_error, *data, n_resamples=1000)
-    indices = yardstick("drawing the indices", lambda: rng.integers(0, 10_000, (1000, 10_000)))
-    yield timed("1000 bootstrap resamples, n = 1e4", partial(ece, rng=rng), indices, 4)
-    gammas = yardstick("as many gammas", lambda: rng.standard_gamma(1.0, 10 * n))
-    sample = KnobClassifier(10, 0.9, budget_share=0.5).sample
-    yield timed("fake sample, x 10", partial(sample, n, rng), gammas, 6)
-
-
-# --- what is fitted ------------------------------------------------------------------------------
-
-
-def searches() -> Iterator[Case]:
-    """Time single fits, whole searches, and the choice among 40 numbers of bins."""
-    shape = SyntheticShape.with_error("stairs", 0.05)
-    samples = [shape.sample(n, seed=0) for n in (3000, 10_000)]
-    small, large = ((sample.y_prob, sample.y_true) for sample in samples)
-    sort = yardstick("np.sort of p", lambda: np.sort(large[0]))
-    for space, name in {"probability": "PL", "logit": "PL3"}.items():
-        single = partial(calibrators.PiecewiseLinear(space, 6).fit, *small)
-        yield timed(f"{name}, 6 pieces, n = 3000", single, MILLISECOND, 30)
-        search = partial(calibrators.PiecewiseLinear(space).fit, *large)
-        found = timed(f"{name}, search to 16, n = 10000", search, MILLISECOND, 3000)
-        yield from (found, Case("  the same, by the sort", found.ms, sort, 60_000))
-    choice = partial(calibrators.CrossValidatedBinning().fit, *small)
-    yield timed("bins by folds, 1 to 40, n = 3000", choice, MILLISECOND, 30)
-
-
-def test_based_errors(rng: np.random.Generator) -> Iterator[Case]:
-    """Time the test-based error with PAVA-BC bins and its null level, sorting included."""
-    prob = rng.random(50_000)
-    label = (rng.random(50_000) < prob).astype(np.int64)
-    sort = yardstick("np.sort of p", lambda: np.sort(prob))
-    error = partial(hypothesis_tests.test_based_calibration_error, label, prob, rng=0)
-    alone = timed("test-based error, n = 50000", partial(error, null_draws=0), sort, 20)
-    redraw = (best_ms(partial(error, null_draws=50), 0.1) - alone.ms) / 50
-    yield from (alone, Case("test-based error, one redraw", redraw, sort, 8))
-    yield timed("PAVA-BC bins, n = 50000", partial(bins.PavaBC().edges, prob, label), sort, 6)
+    label = (rng.random(n) < prob).astype(np.int64)
+    binned = partial(ck.reliability_table, label, prob)
+    yield timed("table of bins", binned, 40, "np.sum of p", lambda: prob.sum())
+    p, y = prob[:50_000], label[:50_000]
+    edges = partial(bins.PavaBC().edges, p, y)
+    yield timed("PAVA-BC bins, n = 50000", edges, 6, "np.sort of p", lambda: np.sort(p))
+    p, y = p[:10_000], y[:10_000]
+    ece = partial(ck.bootstrap_interval, ck.expected_calibration_error, y, p)
+    indices = partial(rng.integers, 0, 10_000, (1000, 10_000))
+    resampled = partial(ece, n_resamples=1000, rng=0)
+    yield timed("1000 resamples, n = 1e4", resampled, 4, "drawing the indices", indices)
 
 
 def fits(rng: np.random.Generator) -> Iterator[Case]:
-    """Time what has no rival in the race: Dirichlet calibration and Venn-Abers."""
+    """Time what has no rival in the race."""
+    shape = SyntheticShape.with_error("stairs", 0.05)
+    samples = [shape.sample(n, seed=0) for n in (3000, 10_000)]
+    small, large = ((sample.y_prob, sample.y_true) for sample in samples)
+    for space, name in {"probability": "PL", "logit": "PL3"}.items():
+        single = partial(calibrators.PiecewiseLinear(space, 6).fit, *small)
+        yield timed(f"{name}, 6 pieces, n = 3000", single, 30)
+        search = partial(calibrators.PiecewiseLinear(space).fit, *large)
+        yield timed(f"{name}, search to 16, n = 10000", search, 3000)
+    choice = partial(calibrators.CrossValidatedBinning().fit, *small)
+    yield timed("bins by folds, 1 to 40, n = 3000", choice, 30)
     truth = 1.5 * rng.standard_normal((5000, 10))
+    label = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
     dirichlet = calibrators.DirichletCalibrator("logits", penalty=1e-3)
-    fit = partial(dirichlet.fit, 1.8 * truth, (truth + rng.gumbel(size=truth.shape)).argmax(axis=1))
-    yield timed("Dirichlet, ODIR, 5000 x 10", fit, MILLISECOND, 80)
-    p = rng.random(10_000)
-    fit = partial(calibrators.VennAbers("probabilities").fit, p, rng.random(10_000) < p**1.5)
-    yield timed("Venn-Abers, 1e4", fit, MILLISECOND, 25)
+    yield timed("Dirichlet, ODIR, 5000 x 10", partial(dirichlet.fit, 1.8 * truth, label), 80)
+    venn_abers = partial(calibrators.VennAbers("probabilities").fit, *large)
+    yield timed("Venn-Abers, 1e4", venn_abers, 25)
 
 
 # --- a large log, against merely reading it ------------------------------------------------------
@@ -208,7 +152,7 @@ def counting(n: int) -> Iterator[Case]:
         write_log(path, n)
         read = partial(parquet.read_table, path, columns=["score", "label"], use_threads=False)
         count = partial(counts.count_files, [path], label="label", prob="score")
-        yield timed(f"count table of {n:.0e} rows", count, yardstick("reading them", read), 2)
+        yield timed(f"count table of {n:.0e} rows", count, 2, "reading them", read)
         subprocess.run([sys.executable, "-c", COUNT.format(READ), path], check=True)
     if sys.platform == "win32":
         return
@@ -216,7 +160,7 @@ def counting(n: int) -> Iterator[Case]:
 
     unit = 2**20 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit
-    yield Case("memory of a process that counts", peak, GIGABYTE, 1.0)
+    yield Case("memory of a process that counts", peak, 1.0, "1024 MB", 1024.0)
 
 
 # --- explorers -----------------------------------------------------------------------------------
@@ -233,32 +177,32 @@ def redraws() -> Iterator[Case]:
         shown = make()
         if isinstance(shown, explore.Quiz):
             picture = partial(shown.picture, shown.first, revealed=True)
-            yield timed(f"redraw, {name}", picture, MILLISECOND, 200)
+            yield timed(f"redraw, {name}", picture, 200)
             continue
         ends = [{control.name: control.values[-1]} for control in shown.controls]
         slowest = max(best_ms(partial(shown.show, **state), 0.6) for state in ({}, *ends))
-        yield Case(f"slowest redraw, {name}", slowest, MILLISECOND, 200)
-
-
-def cases(n: int, n_counted: int) -> Iterator[Case]:
-    """Measure them all."""
-    rng = np.random.default_rng(0)
-    yield importing()
-    yield from chain(measures(n, rng), draws(n, rng), searches(), test_based_errors(rng))
-    yield from chain(fits(rng), counting(n_counted), redraws())
+        yield Case(f"slowest redraw, {name}", slowest, 200)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run all cases and print them."""
+    """Run all cases, print each as soon as it is measured; 1 where a promise is broken."""
     parser = argparse.ArgumentParser(prog="dev.py bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the log to count")
     parser.add_argument("--race", action="store_true", help="against other libraries instead")
     chosen = parser.parse_args(arguments)
-    n = 100_000 if chosen.quick else 1_000_000
+    n, rng = 100_000 if chosen.quick else 1_000_000, np.random.default_rng(0)
     if chosen.race:
-        return import_module("tools.race").run(n)  # type: ignore[no-any-return]
-    return printed(cases(n, chosen.rows))
+        return int(import_module("tools.race").run(n))
+    print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
+    broken = 0
+    for case in chain(importing(), measures(n, rng), fits(rng), counting(chosen.rows), redraws()):
+        ratio = case.ms / case.unit
+        over = ratio > case.promised
+        broken += over
+        figures = f"{case.unit:>8.3f}{ratio:>8.2f}{case.promised:>9.1f}{'  <- broken' * over}"
+        print(f"{case.name:<36}{case.ms:>10.3f}  {case.yardstick:<22}{figures}", flush=True)
+    return int(broken > 0)
 
 
 if __name__ == "__main__":
