@@ -31,7 +31,7 @@ from calibkit_course import explore, lessons
 
 FEW = 1000  # rows of a single quick call
 ROWS_OF_A_GROUP = 1_000_000
-COUNT = "import sys; from calibkit_audit.counts import count_file; count_file(sys.argv[1], **{})"
+COUNT = "import sys; from calibkit_audit.counts import count_files as c; c([sys.argv[1]], **{})"
 READ = {"label": "label", "prob": "score"}
 Run = Callable[[], object]
 
