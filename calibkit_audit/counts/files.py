@@ -130,9 +130,9 @@ def count_files(
         The label that belongs to each column of `prob`. Needed unless labels are the numbers of
         the columns, from 0, or their names.
     predicted : str, optional
-        Column of the predicted class: `label` is then the true class, `prob` the confidence, and
-        the view ``"confidence"``. Both columns are read once before the rest.
-    view : {"top-label", "class-wise", "confidence"} or int, optional
+        Column of the predicted class: `label` is then the true class, spelt alike, `prob` the
+        confidence, and the view ``"top-label"``.
+    view : {"top-label", "class-wise"} or int, optional
         Which events are counted; needed with one column per class.
     cells : int
         Number of cells of the grid; numbers of bins must divide it.
@@ -159,9 +159,8 @@ def count_files(
 
     Notes
     -----
-    The table is the same, to the last bit, for any number of workers, and after the loss of some. A
-    block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
-    per worker.
+    The table is the same, to the last bit, for any number of workers. A block of at most a million
+    rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time, per worker.
 
     Examples
     --------
