@@ -44,7 +44,13 @@ from calibkit.hypothesis_tests import (
 )
 from calibkit.inputs import CalibrationWarning, binary_problem, binary_problems
 from calibkit.reliability import BinTable, reliability_table, reliability_tables
-from calibkit.scores import brier_decomposition, brier_score, log_loss
+from calibkit.scores import (
+    brier_decomposition,
+    brier_score,
+    corp_decomposition,
+    log_loss,
+    miscalibration,
+)
 
 __all__ = [
     "BinTable",
@@ -68,6 +74,7 @@ __all__ = [
     "calibration_error",
     "class_wise_calibration_error",
     "consistency_band",
+    "corp_decomposition",
     "cox_test",
     "cumulative_differences",
     "debiased_calibration_error",
@@ -76,6 +83,7 @@ __all__ = [
     "log_loss",
     "marginal_calibration_error",
     "maximum_calibration_error",
+    "miscalibration",
     "null_level",
     "reliability_table",
     "reliability_tables",

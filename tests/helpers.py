@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import corp
+from calibkit import scores
 from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -118,7 +118,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
         "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
-        "smooth": lambda y, p: ck.smooth_calibration_error(y, p, view=view),
+        "smooth": lambda y, p: ck.smooth_ece(y, p, view=view),
     }
 
 
@@ -138,8 +138,8 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
             y, p, n_draws=4, rng=0, simultaneous=True, **o
         ),
-        "corp": lambda y, p: corp.corp_decomposition(y, p, view=view),
-        "corp_part": lambda y, p: corp.miscalibration(y, p, view=view),
+        "corp": lambda y, p: scores.corp_decomposition(y, p, view=view),
+        "corp_part": lambda y, p: scores.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
         "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, null_draws=3, rng=0),
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),

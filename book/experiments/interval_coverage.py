@@ -16,8 +16,9 @@ import numpy as np
 
 import calibkit as ck
 from calibkit.bins import Binning
-from calibkit.fakes import KnobClassifier, LogitDistortion, vgg16_lookalike
+from calibkit.fakes import KnobClassifier, LogitDistortion
 from calibkit.inputs import FloatVector
+from calibkit_course.lesson11 import vgg16_lookalike
 
 # The models of the table. Those with ten classes are seen through their predicted label.
 MODELS: dict[str, Callable[[], Any]] = {

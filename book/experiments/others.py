@@ -17,7 +17,6 @@ import numpy as np
 
 import calibkit as ck
 from book.experiments.pages import filled, markdown
-from calibkit import corp
 from calibkit_audit import clinic
 from tools.virtual_environment import ROOT
 
@@ -122,7 +121,7 @@ LIBRARIES = (
                 "relplot.metrics.binnedECE(p, y, nbins=15)",
                 "ck.expected_calibration_error(y, p, bins=15)",
             ),
-            Row("relplot.smECE(p, y)", "ck.smooth_calibration_error(y, p)", HALF),
+            Row("relplot.smECE(p, y)", "ck.smooth_ece(y, p)", HALF),
         ),
     ),
     Library(
@@ -212,7 +211,7 @@ def data() -> Mapping[str, Any]:
     arrays = {"p": p, "y": y, "w": rng.random(N), "score": score, "s": 0.01 + 0.98 * p}
     arrays["x"] = np.log(arrays["s"] / (1 - arrays["s"]))
     arrays |= {"table": table, "labels": labels, "drawn": drawn}
-    return {**arrays, "ck": ck, "clinic": clinic, "corp": corp, "np": np}
+    return {**arrays, "ck": ck, "clinic": clinic, "np": np}
 
 
 def ours(row: Row) -> float:

@@ -25,7 +25,7 @@ class IsotonicCalibrator(Calibrator):
     Notes
     -----
     Constant on a block and beyond the ends, linear between blocks, as in scikit-learn. Equal
-    predictions are pooled first. The blocks are those of `calibkit.corp.corp_decomposition`. Only
+    predictions are pooled first. The blocks are those of `calibkit.scores.corp_decomposition`. Only
     ranks and labels count: any increasing distortion of the predictions leaves the heights alone.
     The outer blocks often say exactly 0 and 1, so one surprise makes the log loss infinite.
     Zadrozny and Elkan (2002). Taught in lessons 05 and 11; the blocks in lesson 04.

@@ -1,35 +1,87 @@
 """What a calibrated model would show: null levels and consistency bands."""
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, SupportsFloat, Unpack
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins, as_bins
-from calibkit.chance import redraws
-from calibkit.chance.clusters import Dependence, clusters_of
 from calibkit.inputs import (
     TIE,
-    BinaryProblem,
+    CalibrationWarning,
+    FloatArray,
     FloatVector,
+    IntArray,
+    IntVector,
     Rng,
-    Rows,
     View,
     as_count,
     as_generator,
     as_level,
-    one_problem,
-    plain_rows,
-    shows_rows,
+    as_predictions,
+    binary_problem,
 )
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
 
 Measure = Callable[..., SupportsFloat]
-# Two computations of the same number may differ in the last digits; such draws are ties.
-_RELATIVE_TIE = 1e-9
+_RELATIVE_TIE = 1e-9  # two computations of one number may differ in the last digits
+
+
+def redrawn_labels(
+    prob: FloatArray, n_draws: int, generator: np.random.Generator
+) -> Iterator[IntVector]:
+    """Yield labels of all rows, drawn from their own probabilities, `n_draws` times."""
+    if prob.ndim == 1:
+        for _ in range(n_draws):
+            yield (generator.random(len(prob)) < prob).astype(np.intp)
+        return
+    upper = np.cumsum(prob[:, :-1], axis=1, dtype=np.float64)
+    for _ in range(n_draws):  # the class is the number of cumulated probabilities passed
+        yield (generator.random((len(prob), 1)) >= upper).sum(axis=1)
+
+
+def p_value_of(value: float, draws: FloatVector) -> float:
+    """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
+    limit = value - _RELATIVE_TIE * abs(value) - TIE
+    return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
+
+
+def values_of(
+    measure: Measure, rows: Iterator[tuple[IntArray, FloatArray]], options: Mapping[str, Any]
+) -> FloatVector:
+    """Measure redrawn rows; what the measure warned of on the data, it does not repeat."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        return np.array([float(measure(*drawn, **options)) for drawn in rows])
+
+
+def plain_data(
+    y_true: Any, y_prob: Any, options: Mapping[str, Any], wanted: str
+) -> tuple[IntArray, FloatArray, dict[str, Any]]:
+    """Return labels 0 .. K-1, probabilities, and the options of the measure."""
+    if options.get("sample_weight") is not None:
+        raise ValueError(
+            f"A {wanted} takes no sample_weight: chance depends on how weights hang together with "
+            "labels. Leave it out, or repeat rows that stand for several independent ones."
+        )
+    labels, prob = as_predictions(y_true, y_prob, options.get("positive"))
+    return labels, prob, {key: value for key, value in options.items() if key != "positive"}
+
+
+def measured(
+    measure: Measure, y_true: Any, y_prob: Any, options: Mapping[str, Any], wanted: str
+) -> tuple[float, str]:
+    """Return what a measure finds on the data, and its name."""
+    observed = measure(y_true, y_prob, **options)
+    value = float(observed)
+    if not np.isfinite(value):
+        raise ValueError(f"The measure is {value} on these predictions, so it has no {wanted}.")
+    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
+    return value, str(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -56,6 +108,22 @@ class NullLevel(Number):
     p_value: float
     draws: FloatVector
 
+    @classmethod
+    def of(cls, value: float, name: str, draws: FloatVector) -> "NullLevel":
+        """Sum up the values of redraws."""
+        low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
+        return cls(
+            value=value,
+            name=name,
+            mean=float(draws.mean()),
+            sd=float(draws.std(ddof=1)) if len(draws) > 1 else float("nan"),
+            low=low,
+            median=median,
+            high=high,
+            p_value=p_value_of(value, draws),
+            draws=draws,
+        )
+
     def describe(self) -> str:
         """Say the value, its null level, the p-value and the verdict at 5 %."""
         verdict = "no evidence of miscalibration"
@@ -79,18 +147,14 @@ def null_level(
     *,
     n_draws: int = 1000,
     rng: Rng = None,
-    cluster: Any = None,
     **options: Any,
 ) -> NullLevel:
     """Measure again and again on labels redrawn from the predictions themselves.
 
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
-    never 0 and is valid for any R.  Binned errors
-    reuse their bins, which is fast; beyond 200,000 rows, rows of one bin whose predictions agree to
-    1/4096 are drawn as one lot with their mean prediction, which changes a variance by less than
-    2e-8 a row. Long runs show a bar to a person who waits. Sources: Bröcker and Smith (2007);
-    Panchenko (2021), section 3.3. Taught in lesson 04.
+    never 0 and is valid for any R. Sources: Bröcker and Smith (2007); Panchenko (2021),
+    section 3.3.
 
     Parameters
     ----------
@@ -106,14 +170,9 @@ def null_level(
     rng : int, numpy.random.Generator or None
         Seed or generator. Random numbers follow the rows: with the same seed, the same rows in
         another order get other redraws, of the same law.
-    cluster : array-like of shape (n,), optional
-        Which rows belong together: they agree in a redraw as they do in the data (see `clusters`).
     **options
-        Passed to `measure`, e.g. ``view="top-label"``. Where rows were chosen by their label, a
-        `sample_weight` follows the redrawn label in binned errors of one event (see
-        `weights_of_labels`); with other measures it stays with its row, which is right only where
-        weights do not hang on the label.
-        ``positive`` names the label that a one-dimensional `y_prob` is about.
+        Passed to `measure`, e.g. ``view="top-label"``, except ``positive``, the label that a
+        one-dimensional `y_prob` is about.
 
     Returns
     -------
@@ -125,54 +184,25 @@ def null_level(
     ValueError
         If labels, probabilities, view or options are not valid; the message names row and value.
 
+    See Also
+    --------
+    consistency_band : the same chance, bin by bin.
+    bootstrap_interval : how sure a measured value is.
+
     Examples
     --------
     >>> from calibkit import expected_calibration_error
     >>> y_prob = np.linspace(.05, .95, 300)
     >>> y_true = np.random.default_rng(0).random(300) < y_prob
     >>> null = null_level(expected_calibration_error, y_true, y_prob, rng=0)
-    >>> round(null.value, 3), round(null.mean, 3), null.p_value > .05
-    (0.086, 0.073, True)
+    >>> round(null.value, 3), round(null.mean, 2), null.p_value > .05
+    (0.086, 0.07, True)
     """
     n_draws, generator = as_count(n_draws, "n_draws"), as_generator(rng)
-    labels, prob, options = plain_rows(y_true, y_prob, options)
-    observed, value, name = measured(measure, labels, prob, options, "null level")
-    clusters = None if cluster is None else clusters_of(cluster, len(labels))
-    if kept := redraws.redraws_of(observed, labels, prob, options.get("sample_weight")):
-        draws = kept.within(clusters, generator).null_errors(n_draws, generator)
-    else:
-        drawn = redraws.redrawn(prob, labels, clusters, n_draws, generator)
-        draws = np.array([float(measure(y, prob, **options)) for y in drawn])
-    low, median, high = map(float, np.quantile(draws, [0.05, 0.5, 0.95]))
-    return NullLevel(
-        value=value,
-        name=name,
-        mean=float(draws.mean()),
-        sd=float(draws.std(ddof=1)) if len(draws) > 1 else float("nan"),
-        low=low,
-        median=median,
-        high=high,
-        p_value=p_value_of(value, draws),
-        draws=draws,
-    )
-
-
-def p_value_of(value: float, draws: FloatVector) -> float:
-    """Return ``(1 + #{redraws >= value}) / (R + 1)``, which is never 0."""
-    limit = value - _RELATIVE_TIE * abs(value) - TIE
-    return float((1 + (draws >= limit).sum()) / (len(draws) + 1))
-
-
-def measured(
-    measure: Measure, y_true: Any, y_prob: Any, options: Mapping[str, Any], wanted: str
-) -> tuple[Any, float, str]:
-    """Return what a measure finds on the data, as it is and as a number, and its name."""
-    observed = measure(y_true, y_prob, **options)
-    value = float(observed)
-    if not np.isfinite(value):
-        raise ValueError(f"The measure is {value} on these predictions, so it has no {wanted}.")
-    name = getattr(observed, "name", getattr(measure, "__name__", "measure").replace("_", " "))
-    return observed, value, str(name)
+    labels, prob, options = plain_data(y_true, y_prob, options, "null level")
+    value, name = measured(measure, labels, prob, options, "null level")
+    rows = ((drawn, prob) for drawn in redrawn_labels(prob, n_draws, generator))
+    return NullLevel.of(value, name, values_of(measure, rows, options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -222,7 +252,6 @@ class ConsistencyBand(Result):
         return named | {name: getattr(self, name) for name in ("lower", "upper", "outside")}
 
 
-@shows_rows
 def consistency_band(
     y_true: Any,
     y_prob: Any,
@@ -233,15 +262,14 @@ def consistency_band(
     simultaneous: bool = False,
     n_draws: int = 1000,
     rng: Rng = None,
-    cluster: Any = None,
-    **rows: Unpack[Rows],
+    positive: Any = None,
 ) -> ConsistencyBand:
     """Band in which the frequency of each bin would lie if the predictions were right.
 
     Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
     mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
     quantile of the largest standardised deviation over all bins (maximum statistic).
-    Sources as for `null_level`. Taught in lesson 04.
+    Source: Bröcker and Smith (2007).
 
     Parameters
     ----------
@@ -262,16 +290,8 @@ def consistency_band(
         Number of redraws, at least two.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
-    cluster : array-like of shape (n,), optional
-        Which rows belong together, as in `null_level`.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
-    sample_weight : array-like of shape (n,), optional
-        What each row stands for, at least 0; it follows the label in a redraw, as in `null_level`.
-        Of 100 calibrated sets of 500 rows in each of six designs (``dev.py clusters --weights``) 8
-        to 19 left a simultaneous band of 90 %; with weights that stay, up to 87.
 
     Returns
     -------
@@ -283,6 +303,10 @@ def consistency_band(
     ValueError
         If labels, probabilities, view or options are not valid; the message names row and value.
 
+    See Also
+    --------
+    null_level : the same chance, in one number.
+
     Examples
     --------
     >>> y_prob = np.linspace(.05, .95, 300)
@@ -291,23 +315,19 @@ def consistency_band(
     [False, False, False, False, False]
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=2)
-    problem, generator = one_problem(y_true, y_prob, view=view, **rows), as_generator(rng)
-    table = table_of(problem, as_bins(bins))
-    if redraws.uses_labels(table.binning):
+    generator = as_generator(rng)
+    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
+    table, prob = table_of(problem, as_bins(bins)), problem.prob.astype(np.float64)
+    if getattr(table.binning, "uses_labels", False):
         raise ValueError(f"A consistency band needs bins that ignore the labels, not {table.bins}.")
-    chance = None
-    if cluster is not None:
-        clusters = clusters_of(cluster, problem.n)
-        chance = Dependence(problem.prob, problem.label, clusters, generator)
-    how = problem, table, n_draws, generator
+    index = table.assign(problem.prob)
+    redraws = redrawn_labels(prob, n_draws, generator)
+    events = np.array([np.bincount(index, drawn, table.n_bins) for drawn in redraws])
     with np.errstate(invalid="ignore"):  # empty bins stay NaN
-        if problem.weight is None:
-            frequency = redraws.draw_events(*how, chance=chance) / table.total
-        else:
-            frequency = table.mean_prob + np.divide(*redraws.draw_weighed(*how, chance))
-    plain = chance is None and problem.weight is None
+        frequency = events / table.count
     if simultaneous:
-        lower, upper = _simultaneous_limits(frequency, table, problem, level, plain)
+        variance = np.bincount(index, prob * (1 - prob), table.n_bins)
+        lower, upper = simultaneous_ends(frequency, variance, table, level)
     else:
         lower, upper = np.quantile(frequency, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return ConsistencyBand(
@@ -315,17 +335,15 @@ def consistency_band(
     )
 
 
-def _simultaneous_limits(
-    frequency: FloatVector, table: BinTable, problem: BinaryProblem, level: float, plain: bool
+def simultaneous_ends(
+    frequency: FloatVector, variance: FloatVector, table: BinTable, level: float
 ) -> tuple[FloatVector, FloatVector]:
-    prob = problem.prob.astype(np.float64)
-    index = table.assign(prob)
-    variance = np.bincount(index, weights=prob * (1 - prob), minlength=table.n_bins)
+    """Return the ends that all (R, B) frequencies keep at this level; `variance` is of counts."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        sd = np.sqrt(variance) / table.total if plain else frequency.std(axis=0)
+        sd = np.sqrt(variance) / table.total
         deviation = np.abs(frequency - table.mean_prob) / sd
     # Bins whose predictions are all 0 or 1 cannot deviate: 0 / 0 counts as no deviation.
     largest = np.nan_to_num(deviation, nan=0.0).max(axis=1)
-    reach = np.quantile(largest, level, method="higher") * sd
+    margin = np.quantile(largest, level, method="higher") * sd
     # A frequency cannot leave [0, 1], and neither does the band.
-    return np.clip(table.mean_prob - reach, 0, 1), np.clip(table.mean_prob + reach, 0, 1)
+    return np.clip(table.mean_prob - margin, 0, 1), np.clip(table.mean_prob + margin, 0, 1)

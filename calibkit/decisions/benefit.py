@@ -1,7 +1,7 @@
 """Net benefit: right treatments minus those in vain, in the unit of right ones. Lesson 13."""
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,12 @@ from calibkit.chance.clusters import Clusters, clusters_of
 from calibkit.decisions.regret import as_levels
 from calibkit.inputs import (
     BinaryProblem,
-    Events,
     FloatVector,
     View,
     as_finite,
     as_level,
     as_weights,
     binary_problem,
-    shows_rows,
 )
 from calibkit.results import Number, Result, listed, spell
 
@@ -121,7 +119,6 @@ class NetBenefit(Number):
         return listed(self, names, ("quantity", "number"))
 
 
-@shows_rows
 def decision_curve(
     y_true: Any,
     y_prob: Any,
@@ -132,7 +129,7 @@ def decision_curve(
     level: float = 0.95,
     cluster: Any = None,
     sample_weight: Any = None,
-    **rows: Unpack[Events],
+    **rows: Any,
 ) -> DecisionCurve:
     """Net benefit of a model at many thresholds, beside treating all and treating none.
 
@@ -256,7 +253,6 @@ def _mean(
     return mean, mean - float(half), mean + float(half)
 
 
-@shows_rows
 def net_benefit(
     y_true: Any,
     y_prob: Any,
@@ -266,7 +262,7 @@ def net_benefit(
     level: float = 0.95,
     cluster: Any = None,
     sample_weight: Any = None,
-    **rows: Unpack[Events],
+    **rows: Any,
 ) -> NetBenefit:
     """Net benefit of treating from one threshold on: `decision_curve` at a point.
 

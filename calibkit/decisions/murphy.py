@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector, View, as_array, one_problem
+from calibkit.inputs import FloatVector, View, as_array, binary_problem
 from calibkit.results import Result, spell
 
 
@@ -150,7 +150,7 @@ def murphy_curve(
     >>> curve.cost([0.2, 0.35]).round(4).tolist(), round(curve.area, 4)
     ([0.05, 0.25], 0.0875)
     """
-    problem = one_problem(y_true, y_prob, view=view, sample_weight=sample_weight)
+    problem = binary_problem(y_true, y_prob, view=view, sample_weight=sample_weight)
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.int64)
     order, weight = np.argsort(prob, kind="stable"), problem.weight
     each: Any = np.ones_like(label) if weight is None else weight[order]

@@ -114,7 +114,7 @@ def weighted_norm(gap: FloatVector, weight: FloatVector, norm: float) -> FloatVe
 
 
 def error_of_tables(
-    tables: tuple[BinTable, ...], *, norm: float = 1, weights: str = "mass", name: str
+    tables: tuple[BinTable, ...], *, norm: float = 1, weights: str = "mass", name: str | None = None
 ) -> CalibrationError:
     """Take the norm over the bins of each table, then over the tables."""
     per_view = np.empty(len(tables))
@@ -129,7 +129,7 @@ def error_of_tables(
         _warn_of_absent_classes(tables)
     return CalibrationError(
         value=value,
-        name=name,
+        name=name or name_of(norm, weights),
         norm=float(norm),
         weights=weights,
         view=view,
@@ -249,12 +249,17 @@ def calibration_error(
     >>> round(float(error), 4)
     0.2062
     """
-    as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
-    as_choice(weights, "weights", ("mass", "equal"))
+    check_options(norm, weights)
     tables = reliability_tables(
         y_true, y_prob, view=view, bins=bins, positive=positive, sample_weight=sample_weight
     )
-    return error_of_tables(tables, norm=norm, weights=weights, name=name or name_of(norm, weights))
+    return error_of_tables(tables, norm=norm, weights=weights, name=name)
+
+
+def check_options(norm: float, weights: str = "mass") -> None:
+    """Check the choices that make a calibration error."""
+    as_number(norm, "norm", "a number from 1 on, or numpy.inf", lambda norm: norm >= 1)
+    as_choice(weights, "weights", ("mass", "equal"))
 
 
 def name_of(norm: float, weights: str = "mass") -> str:

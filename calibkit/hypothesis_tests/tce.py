@@ -1,22 +1,20 @@
-"""The test-based calibration error: the share of the predictions that the labels contradict."""
+"""The test-based calibration error, and the exact binomial test that it is made of."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
+from scipy.stats import binom
 
-from calibkit.bins import Bins, PavaBC, as_bins
-from calibkit.chance.null import p_value_of
-from calibkit.chance.redraws import draw_classes
+from calibkit.bins import Binning, Bins, PavaBC, as_bins, assign, edges_between
+from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
-from calibkit.hypothesis_tests._sorted import SortedProblem, hits_of, owners
-from calibkit.hypothesis_tests.binomial import BinomialTest
 from calibkit.inputs import (
+    BinaryProblem,
     BoolVector,
-    Events,
     FloatArray,
     FloatVector,
     IntArray,
@@ -28,14 +26,170 @@ from calibkit.inputs import (
     as_level,
     as_probabilities,
     binary_problems,
-    shows_rows,
 )
-from calibkit.progress import watched
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
 
-# Redraws are tested together, about so many predictions at a time.
-_BLOCK = 5_000_000
+# scipy counts an outcome as no more likely than the observed one up to this relative error.
+_TOLERANCE = np.log1p(1e-7)
+_CLEAR = 1e-9  # by this a tail must be larger than the level for its p-value not to be computed
+
+
+def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
+    """Two-sided p-values of "the events have this probability", by likelihood.
+
+    ``p = sum of P(j) over all outcomes j with P(j) <= P(k)``, where P is the binomial
+    distribution (N, prob): the method of minimum likelihood, that of
+    ``scipy.stats.binomtest(k, N, prob).pvalue``, for whole arrays. The set of probabilities that
+    are not rejected need not be an interval. The test rejects less often than its level says,
+    because outcomes are whole numbers. Source: Matsubara and others (2023), section 3.2.
+
+    Parameters
+    ----------
+    hits, count, prob : array-like
+        k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
+
+    Returns
+    -------
+    ndarray
+        The p-values, in the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no whole number or no probability, or has more events than trials.
+
+    Examples
+    --------
+    >>> binomial_p_values(3, 15, [.1, .2, .5]).round(4).tolist()
+    [0.1841, 1.0, 0.0352]
+    """
+    k, n, prob = np.broadcast_arrays(*as_trials(hits, count), prob)
+    p = prob.ravel().astype(np.float64)
+    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if len(bad):
+        raise ValueError(f"prob[{bad[0]}] = {p[bad[0]]} is not a probability in [0, 1].")
+    rows, values = np.column_stack([k.ravel(), n.ravel()]), np.empty(len(p))
+    pairs, of = np.unique(rows, axis=0, return_inverse=True)
+    for place, (hits_of_pair, count_of_pair) in enumerate(pairs.tolist()):
+        here = of.ravel() == place
+        values[here] = p_values_of(hits_of_pair, count_of_pair, p[here])
+    return values.reshape(prob.shape)
+
+
+def p_values_of(k: int, n: int, p: FloatVector) -> FloatVector:
+    """Return the p-values of k events in n trials for many probabilities.
+
+    The outcome j is no more likely than k where ``ln C(n, j) - ln C(n, k) + (j - k) logit p <= 0``:
+    a limit for logit p that rises with j, so that a search finds where the other tail begins.
+    """
+    j = np.arange(n + 1)
+    ways = -special.gammaln(j + 1) - special.gammaln(n - j + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # at j = k, which is not used
+        limit = (ways[k] - ways + _TOLERANCE) / (j - k)
+    logits, below = special.logit(p), k < p * n
+    above = k + 1 + np.searchsorted(limit[k + 1 :], logits)
+    under = np.searchsorted(limit[:k], logits, side="right") - 1
+    low, high = np.where(below, k, under), np.where(below, above, k)
+    value = np.minimum(1.0, binom.cdf(low, n, p) + binom.sf(high - 1, n, p))
+    return np.where(k == p * n, 1.0, value)
+
+
+def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
+    """Check numbers of events and of the trials that they happened in."""
+    k, n = np.broadcast_arrays(hits, count)
+    for name, values in (("hits", k), ("count", n)):
+        bad = np.flatnonzero(~(values == np.rint(values)))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] = {values.flat[bad[0]]} is not a whole number.")
+    bad = np.flatnonzero(~((n >= 1) & (k >= 0) & (k <= n)))
+    if len(bad):
+        raise ValueError(
+            f"{k.flat[bad[0]]} events in {n.flat[bad[0]]} trials (entry {bad[0]}): there must be "
+            "at least one trial, and from 0 to all of them are events."
+        )
+    return k.astype(np.int64), n.astype(np.int64)
+
+
+def wilson_interval(
+    hits: Any, count: Any, *, level: float = 0.95
+) -> tuple[FloatVector, FloatVector]:
+    """Interval for the probability of an event that happened in some of several trials.
+
+    It holds the probabilities p with ``|k/N - p| <= z sqrt(p (1 - p) / N)``: those that a normal
+    test with their own spread does not reject. It stays in [0, 1], has a width also for 0 or N
+    events, and is close to its level on average. Source: Wilson (1927).
+
+    Parameters
+    ----------
+    hits, count : array-like of int
+        k events of N >= 1 trials; they broadcast.
+    level : float
+        Probability content, in (0, 1).
+
+    Returns
+    -------
+    low, high : ndarray
+        The ends, in the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no whole number, has no trial, or more events than trials.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval([31, 0], 50)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.482, 0.0], [0.741, 0.071])
+    """
+    k, n = as_trials(hits, count)
+    z2 = float(special.ndtri((1 + as_level(level)) / 2)) ** 2
+    share = k / n
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    # Without events the lower end is 0, which rounding may miss; the upper end is alike.
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
+    """Return the accepted probability nearest to `end`, on the way from k / n, to 1e-9."""
+    inside = k / n
+    for _ in range(4):
+        grid = np.linspace(inside, end, 257)
+        last = np.flatnonzero(p_values_of(k, n, grid) > alpha)[-1]
+        inside, end = float(grid[last]), float(grid[min(last + 1, 256)])
+    return inside
+
+
+def rejections(hits: IntVector, bounds: IntVector, prob: FloatVector, alpha: float) -> BoolVector:
+    """Test the sorted predictions ``bounds[b] : bounds[b + 1]`` against ``hits[b]`` events.
+
+    A p-value holds the tail of the observed events, so that a prediction between both one-sided
+    limits of Clopper and Pearson is accepted without computing it: nearly all of them are.
+    """
+    count = np.diff(bounds)
+    with np.errstate(invalid="ignore"):  # no limit where no events, or only events, occurred
+        low = np.where(hits == 0, 0.0, special.betaincinv(hits, count - hits + 1, alpha))
+        high = np.where(hits == count, 1.0, special.betainccinv(hits + 1, count - hits, alpha))
+    of = bin_of_rows(bounds)
+    near = np.flatnonzero((prob <= low[of] + _CLEAR) | (prob >= high[of] - _CLEAR))
+    rejected, at = np.zeros(len(prob), dtype=bool), np.searchsorted(near, bounds)
+    for b in np.flatnonzero(np.diff(at)):
+        rows = near[at[b] : at[b + 1]]
+        rejected[rows] = p_values_of(int(hits[b]), int(count[b]), prob[rows]) <= alpha
+    return rejected
+
+
+def bin_of_rows(bounds: IntVector) -> IntVector:
+    """Return the bin of each sorted prediction."""
+    return np.repeat(np.arange(len(bounds) - 1, dtype=np.intp), np.diff(bounds))
+
+
+def hits_of(label: NDArray[Any], bounds: IntVector) -> NDArray[np.int64]:
+    """Return the number of events in each bin of sorted labels."""
+    cumulated = np.concatenate(([0], np.cumsum(label, dtype=np.int64)))
+    return np.asarray(np.diff(cumulated[bounds]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -141,12 +295,15 @@ class TestBasedError(OfTables):
 
         Between them the exact test may have small gaps.
         """
-        verdict = self.verdicts[view]
-        used = verdict.table.occupied
-        low, high = np.full(len(used), np.nan), np.full(len(used), np.nan)
-        ends = BinomialTest(self.alpha).acceptance(verdict.hits[used], verdict.table.count[used])
-        low[used], high[used] = (np.clip(end, 0.0, 1.0) for end in ends)
-        return low, high
+        verdict, alpha = self.verdicts[view], self.alpha
+        ends = np.full((2, verdict.table.n_bins), np.nan)
+        for b in np.flatnonzero(verdict.table.occupied):
+            k, n = int(verdict.hits[b]), int(verdict.table.count[b])
+            # Beyond these ends the tail that holds k is so improbable that nothing is accepted.
+            low = special.betaincinv(k, n - k + 1, alpha * 1e-6) if k else 0.0
+            high = special.betainccinv(k + 1, n - k, alpha * 1e-6) if k < n else 1.0
+            ends[:, b] = [_last_accepted(k, n, float(end), alpha) for end in (low, high)]
+        return ends[0], ends[1]
 
     def describe(self) -> str:
         """Say the share in per cent, its view, bins and test, and the null level."""
@@ -174,7 +331,67 @@ class TestBasedError(OfTables):
         }
 
 
-@shows_rows
+class SortedProblem:
+    """Predictions (float64) and events, sorted by `order`, ready to be cut into bins."""
+
+    def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
+        self.view, self.binning = problem.view, binning
+        order = getattr(binning, "order", np.argsort)  # where that of equal predictions matters
+        self.order: IntVector = order(problem.prob)
+        self.prob = problem.prob[self.order].astype(np.float64)
+        self.label = problem.label[self.order]
+        fixed = not getattr(binning, "uses_labels", False)
+        self._fixed = self._cut(self.label) if fixed else None  # such bins are cut once
+
+    def cut(self, label: IntArray) -> tuple[FloatVector, IntVector]:
+        """Return edges and bounds of the bins for labels in sorted order."""
+        return self._cut(label) if self._fixed is None else self._fixed
+
+    def _cut(self, label: IntArray) -> tuple[FloatVector, IntVector]:
+        if hasattr(self.binning, "bounds"):
+            bounds = np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
+            return edges_between(self.prob, bounds), bounds
+        edges = self.binning.edges(self.prob, label)
+        index = assign(self.prob, edges)
+        if (np.diff(index) < 0).any():
+            raise ValueError(f"{self.binning} must number bins from low to high predictions.")
+        return edges, np.searchsorted(index, np.arange(len(edges)))
+
+    def verdict(self, alpha: float) -> ViewVerdict:
+        """Test each prediction against the events of its bin."""
+        edges, bounds = self.cut(self.label)
+        hits, of = hits_of(self.label, bounds), bin_of_rows(bounds)
+        count = np.diff(bounds)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+            mean_prob = np.bincount(of, self.prob, len(count)) / count
+            frequency = hits / count
+        rejected = rejections(hits, bounds, self.prob, alpha)
+        return ViewVerdict(
+            table=BinTable(
+                edges=edges,
+                count=count,
+                mean_prob=mean_prob,
+                frequency=frequency,
+                view=self.view,
+                bins=str(self.binning),
+                binning=self.binning,
+            ),
+            prob=self._as_given(self.prob),
+            bin=self._as_given(of),
+            rejected=self._as_given(rejected),
+        )
+
+    def share(self, label: IntArray, alpha: float) -> float:
+        """Return the rejected share for other labels in sorted order."""
+        bounds = self.cut(label)[1]
+        return float(rejections(hits_of(label, bounds), bounds, self.prob, alpha).mean())
+
+    def _as_given(self, values: NDArray[Any]) -> NDArray[Any]:
+        back = np.empty_like(values)
+        back[self.order] = values
+        return read_only(back)
+
+
 def test_based_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -182,11 +399,17 @@ def test_based_calibration_error(
     view: View = None,
     bins: Bins | None = None,
     alpha: float = 0.05,
-    null_draws: int = 100,
+    n_draws: int = 100,
     rng: Rng = None,
-    **rows: Unpack[Events],
+    positive: Any = None,
 ) -> TestBasedError:
     """Share of the predictions that differ significantly from the frequency of their bin.
+
+    ``(1/n) sum_b sum_{i in b} R(k_b, n_b, p_i)`` in [0, 1] (the source prints per cent): R is 1 if
+    the test of "the events of bin b have probability p_i" has a p-value of at most alpha. The
+    value of a calibrated model is *not* alpha and grows with n, for predictions inside a bin
+    differ and the labels tell only their mean: read it beside its null level, or take bins that
+    shrink as n grows, as those of `Pava` do. Source: Matsubara and others (2023), Definition 2.
 
     Parameters
     ----------
@@ -200,14 +423,12 @@ def test_based_calibration_error(
         `PavaBC` by default; an int means equal-width bins.
     alpha : float
         Level of each single test, the exact binomial one, in (0, 1).
-    null_draws : int
+    n_draws : int
         Label redraws for the null level; 0 leaves it out (for `null_level`, say).
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws, which do not change the value.
     positive : optional
-        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
+        The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``.
 
     Returns
     -------
@@ -219,53 +440,27 @@ def test_based_calibration_error(
     ValueError
         If labels, probabilities, view or options are not valid; the message names row and value.
 
-    Notes
-    -----
-    ``(1/n) sum_b sum_{i in b} R(k_b, n_b, p_i)`` in [0, 1] (the source prints per cent): R is 1 if
-    the test of "the events of bin b have probability p_i" has a p-value of at most alpha
-    (Matsubara and others, 2023, Definition 2). Every prediction of a bin is tested with the same
-    labels.
-
-    The value of a calibrated model is *not* alpha, and does not stay where it is. Predictions
-    inside a bin differ, the labels tell only their mean, and the test grows sharper with n.
-    Calibrated uniform predictions, mean of 40 samples (10 for n = 100,000), in per cent, with a
-    standard error of 1 at n = 300 and below .5 from n = 30,000 on:
-
-    =========================  =======  ========  ==========  ===========
-    bins                       n = 300  n = 3000  n = 30,000  n = 100,000
-    =========================  =======  ========  ==========  ===========
-    `PavaBC`, default sizes    7.2      11.9      35.4        58.7
-    `EqualMass` with 10 bins   7.3      27.8      71.3        84.3
-    `Pava`                     6.3      5.6       6.9         6.9
-    =========================  =======  ========  ==========  ===========
-
-    So read the value beside its null level (labels redrawn from the predictions, bins found
-    anew), or take bins that shrink as n grows, as those of `Pava` do. Taught in lesson 08.
-
     Examples
     --------
     >>> y_prob = np.linspace(.05, .95, 300)
     >>> y_true = np.random.default_rng(0).random(300) < y_prob ** 2
     >>> error = test_based_calibration_error(y_true, y_prob, rng=0)
-    >>> round(error.value, 3), round(error.null_mean, 3)
-    (0.84, 0.048)
+    >>> round(error.value, 3), error.null_mean < .2
+    (0.84, True)
     """
-    draws, generator = as_count(null_draws, "null_draws", minimum=0), as_generator(rng)
-    rule = BinomialTest(as_level(alpha, "alpha"))
-    binning = PavaBC() if bins is None else as_bins(bins)
-    problems = binary_problems(y_true, y_prob, view=view, **rows)
+    n_draws, generator = as_count(n_draws, "n_draws", minimum=0), as_generator(rng)
+    alpha, binning = as_level(alpha, "alpha"), PavaBC() if bins is None else as_bins(bins)
+    problems = binary_problems(y_true, y_prob, view=view, positive=positive)
     parts = [SortedProblem(problem, binning) for problem in problems]
-    observed = ((part, part.label) for part in parts)
-    verdicts = tuple(_verdict(*one) for one in _tested(observed, problems[0].n, rule))
-    redraws = _redraws(parts, as_probabilities(y_prob), draws, generator)
-    tested = watched(_tested(redraws, problems[0].n, rule), draws * len(parts), "redraws")
-    shares = np.array([rejected.mean() for _, _, rejected in tested])
+    verdicts = tuple(part.verdict(alpha) for part in parts)
+    redraws = _redraws(parts, as_probabilities(y_prob), n_draws, generator)
+    shares = [[part.share(label, alpha) for part, label in one] for one in redraws]
     return TestBasedError(
         value=float(np.mean([verdict.value for verdict in verdicts])),
         view=view_of(problems),
-        alpha=float(alpha),
+        alpha=alpha,
         verdicts=verdicts,
-        null_values=shares.reshape(draws, len(parts)).mean(axis=1),
+        null_values=np.array(shares).reshape(n_draws, len(parts)).mean(axis=1),
     )
 
 
@@ -273,51 +468,18 @@ def test_based_calibration_error(
 vars(test_based_calibration_error)["__test__"] = False
 
 
-def _tested(
-    labelled: Iterable[tuple[SortedProblem, IntArray]], n: int, rule: BinomialTest
-) -> Iterator[tuple[SortedProblem, IntVector, BoolVector]]:
-    """Cut problems of n rows with their labels; yield each with its bounds and what is rejected.
-
-    Many are tested at once, as if their rows stood behind each other.
-    """
-    waiting = iter(labelled)
-    while some := list(islice(waiting, max(1, _BLOCK // n))):
-        cuts = [part.cut(label) for part, label in some]
-        hits = [hits_of(label, cut) for (_, label), cut in zip(some, cuts, strict=True)]
-        bounds = [cut[1:] + place * n for place, cut in enumerate(cuts)]
-        at = np.concatenate([np.zeros(1, dtype=np.intp), *bounds])
-        prob = np.concatenate([part.prob for part, _ in some])
-        rejected = rule.rejections(np.concatenate(hits), at, prob).reshape(-1, n)
-        for (part, _), cut, row in zip(some, cuts, rejected, strict=True):
-            yield part, cut, row
-
-
-def _verdict(part: SortedProblem, bounds: IntVector, rejected: BoolVector) -> ViewVerdict:
-    return ViewVerdict(
-        table=part.table(bounds),
-        prob=read_only(part.as_given(part.prob)),
-        bin=read_only(part.as_given(owners(bounds))),
-        rejected=read_only(part.as_given(rejected)),
-    )
-
-
 def _redraws(
-    parts: Sequence[SortedProblem], prob: FloatArray, draws: int, generator: np.random.Generator
-) -> Iterator[tuple[SortedProblem, IntArray]]:
+    parts: Sequence[SortedProblem], prob: FloatArray, n_draws: int, generator: np.random.Generator
+) -> Iterator[list[tuple[SortedProblem, IntArray]]]:
     """Redraw the labels of sorted rows, so that the order of the rows cannot matter."""
     if len(parts) == 1:
-        for _ in range(draws):
-            happened = generator.random(len(prob)) < parts[0].prob
-            yield parts[0], happened.view(np.uint8)
+        for label in redrawn_labels(parts[0].prob, n_draws, generator):
+            yield [(parts[0], label)]
         return
     # One class is drawn per row, which all views share.
     by_class = np.column_stack((1 - prob, prob)) if prob.ndim == 1 else prob
     rows = np.lexsort(by_class.T)
-    # Where these rows stand in each view: a label is an event in one of them alone.
-    places = np.stack([np.argsort(part.order)[rows].astype(np.int32) for part in parts])
-    size = max(1, _BLOCK // len(rows))
-    for start in range(0, draws, size):
-        for drawn in draw_classes(by_class[rows], min(size, draws - start), generator):
-            happened = np.zeros(places.shape, dtype=np.uint8)
-            happened[drawn, places[drawn, np.arange(len(rows))]] = 1
-            yield from zip(parts, happened, strict=True)
+    back = np.argsort(rows)
+    for drawn in redrawn_labels(by_class[rows], n_draws, generator):
+        label = drawn[back]
+        yield [(part, label[part.order] == k) for k, part in enumerate(parts)]

@@ -50,16 +50,10 @@ def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
     return numbers
 
 
-def labels_as_events(y_true: Any, positive: Any, prob: FloatArray) -> NDArray[np.bool_]:
+def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     """Return in which rows the label is `positive`, where there are two labels of any kind."""
-    if prob.ndim == 2:
-        raise ValueError(
-            f"positive={positive!r} names the event of one column of probabilities, but y_prob has "
-            f"{prob.shape[1]}. Pass the column of that label, or class numbers and a view."
-        )
-    words = (
-        list(y_true) if isinstance(y_true, list | tuple) else unwrapped(y_true, "y_true").tolist()
-    )
+    given = isinstance(y_true, list | tuple)  # NumPy would turn the 1 of [1, "a"] into a word
+    words = list(y_true) if given else unwrapped(y_true, "y_true").tolist()
     try:
         count = Counter(words)
         others = Counter({word: n for word, n in count.items() if word != positive})

@@ -265,7 +265,12 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
     With `positive`, the label whose probability a one-dimensional `prob` is, `y_true` may hold two
     labels of any kind.
     """
-    labels = y_true if positive is None else labels_as_events(y_true, positive, prob)
+    if positive is not None and prob.ndim == 2:
+        raise ValueError(
+            f"positive={positive!r} names the event of one column of probabilities, but y_prob has "
+            f"{prob.shape[1]}. Pass the column of that label, or class numbers and a view."
+        )
+    labels = y_true if positive is None else labels_as_events(y_true, positive)
     labels = as_array(labels, "y_true")
     if labels.ndim != 1:
         report_label_table(labels)

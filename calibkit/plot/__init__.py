@@ -22,7 +22,6 @@ from calibkit.plot._tested import test_based
 from calibkit.plot._venn_abers import venn_abers
 from calibkit.plot._words import alt_text
 from calibkit.plot.look import legend, style
-from calibkit.wrong_names import unknown_name
 
 __all__ = [
     "alt_text",
@@ -42,7 +41,3 @@ __all__ = [
     "test_based",
     "venn_abers",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise unknown_name(__name__, name)

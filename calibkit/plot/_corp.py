@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.corp import CorpDecomposition
 from calibkit.plot import frames, look
+from calibkit.scores import CorpDecomposition
 
 _FEW = 40  # distinct predictions: drawn one by one; of more, a histogram
 _N_COLUMNS = 40
@@ -35,7 +35,7 @@ def corp(
     Parameters
     ----------
     parts : CorpDecomposition
-        From `calibkit.corp.corp_decomposition`.
+        From `calibkit.scores.corp_decomposition`.
     truth : callable, optional
         The true map, from predictions to true probabilities (known for fake classifiers).
     show : iterable of str, optional
@@ -66,7 +66,7 @@ def corp(
     Examples
     --------
     >>> from calibkit import plot
-    >>> from calibkit.corp import corp_decomposition
+    >>> from calibkit.scores import corp_decomposition
     >>> ax = plot.corp(corp_decomposition([0, 1, 0, 1], [.2, .3, .4, .9]))
     >>> ax.get_ylabel()
     'observed frequency'

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.hypothesis_tests import CumulativeDifferences
+from calibkit.hypothesis_tests.cumulative import CumulativeDifferences
 from calibkit.plot import look
 
 # 5 % of Brownian motions on [0, 1] leave this strip; tests/calibkit/plot/test_tested.py checks it.

@@ -5,7 +5,7 @@ it. Consistency bars after Bröcker and Smith (2007); for the diagonal filling s
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from calibkit.bins import Bins
 from calibkit.chance import ConsistencyBand, NullLevel, consistency_band, null_level
 from calibkit.errors import expected_calibration_error
-from calibkit.inputs import Rows, View, refuse_other_order, shows_rows
+from calibkit.inputs import Rows, View, refuse_other_order
 from calibkit.plot import frames, look
 from calibkit.plot._decisions import CODES
 from calibkit.plot._filling import fill_bins
@@ -33,7 +33,6 @@ _WORDS = {
 }
 
 
-@shows_rows
 def reliability(
     *data: Any,
     view: View = None,
@@ -47,7 +46,7 @@ def reliability(
     legend: bool | None = None,
     label: str = "bin mean",
     color: str = look.INK,
-    **rows: Unpack[Rows],
+    **rows: Any,
 ) -> Axes:
     """Draw a reliability diagram.
 

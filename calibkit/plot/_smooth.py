@@ -3,14 +3,14 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.errors import SmoothError
+from calibkit.errors import SmoothECE
 from calibkit.plot import frames, look
 
 _WIDEST = 5.0  # points, where the predictions lie closest
 
 
 def smooth(
-    error: SmoothError,
+    error: SmoothECE,
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -20,8 +20,8 @@ def smooth(
 
     Parameters
     ----------
-    error : SmoothError
-        From `calibkit.smooth_calibration_error`, with one view.
+    error : SmoothECE
+        From `calibkit.smooth_ece`, with one view.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -47,8 +47,8 @@ def smooth(
 
     Examples
     --------
-    >>> from calibkit import plot, smooth_calibration_error
-    >>> ax = plot.smooth(smooth_calibration_error([0, 1, 0, 1], [.2, .3, .4, .9]))
+    >>> from calibkit import plot, smooth_ece
+    >>> ax = plot.smooth(smooth_ece([0, 1, 0, 1], [.2, .3, .4, .9]))
     >>> ax.get_ylabel()
     'observed frequency'
     """

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
-from calibkit.hypothesis_tests import TestBasedError, ViewVerdict
+from calibkit.hypothesis_tests.tce import TestBasedError, ViewVerdict
 from calibkit.inputs import FloatMatrix, FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot.strips import LeaveRoom, counts_strip, print_above

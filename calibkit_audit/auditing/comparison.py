@@ -1,28 +1,54 @@
-"""Models on the same rows: the report, its codes and its figures."""
+"""Models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.decisions import MurphyCurve
+from calibkit.bins import Binning, as_bins
+from calibkit.chance import NullLevel, null_level
+from calibkit.decisions import MurphyCurve, murphy_curve
+from calibkit.decisions.costs import as_costs
+from calibkit.errors import expected_calibration_error
 from calibkit.inputs import (
     FloatVector,
     View,
+    as_generator,
+    as_level,
     as_predictions,
-    column_names,
+    binary_problem,
     refuse_other_columns,
     refuse_other_order,
 )
-from calibkit.reliability import BinTable
+from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
-from calibkit_audit.auditing import html
-from calibkit_audit.auditing.differences import Change
-from calibkit_audit.auditing.pages import Report
-from calibkit_audit.auditing.rows import Rows, counting, rows_of
+from calibkit_audit.auditing.calibration import weak_calibration
+from calibkit_audit.auditing.costs import net_benefits
+from calibkit_audit.auditing.dependence import dependence_finding
+from calibkit_audit.auditing.differences import (
+    FEWEST,
+    SCORES,
+    Change,
+    Changes,
+    DifferenceSums,
+    row_measures,
+)
+from calibkit_audit.auditing.html import draw_comparison, page
+from calibkit_audit.auditing.pages import Listing, Report
+from calibkit_audit.auditing.predictions import class_columns, table_columns
+from calibkit_audit.auditing.rows import (
+    AuditRows,
+    cluster_notes,
+    drop_weightless,
+    probability_of,
+    rows_of,
+)
 from calibkit_audit.auditing.settings import MOST_CLASSES
+from calibkit_audit.incoming import column_names
 
 # Each measure with its unit in words.
 MEASURES = {
@@ -38,27 +64,6 @@ COMPARISON_CODES = (
     *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
     "not separated",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Listing(Result):
-    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
-
-    sentence: str
-    columns: Mapping[str, NDArray[Any]]
-
-    @classmethod
-    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
-        """Return a table of rows."""
-        columns = map(np.array, zip(*rows, strict=True))
-        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
-
-    def describe(self) -> str:
-        """Return the sentence."""
-        return self.sentence
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return self.columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -148,11 +153,11 @@ class Comparison(Report):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        return html.page(self)
+        return page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return html.draw_comparison(self.bins, self.curves, self.costs)
+        return draw_comparison(self.bins, self.curves, self.costs)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagrams of all models in one frame; return its Axes."""
@@ -169,7 +174,7 @@ class Comparison(Report):
         return {name: getattr(self, name) for name in names}
 
 
-def view_of_models(rows: Rows, view: View) -> View:
+def view_of_models(rows: AuditRows, view: View) -> View:
     """Return the events that all models are compared in."""
     if rows.top:
         if view not in (None, "top-label"):
@@ -180,7 +185,9 @@ def view_of_models(rows: Rows, view: View) -> View:
     return view
 
 
-def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict[str, FloatVector]]:
+def rows_of_models(
+    y_true: Any, y_prob: Any, **options: Any
+) -> tuple[AuditRows, dict[str, FloatVector]]:
     """Check all models against one set of labels, and put their rows into one order."""
     if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
         raise ValueError(
@@ -214,4 +221,319 @@ def rows_of_models(y_true: Any, y_prob: Any, **options: Any) -> tuple[Rows, dict
         probs[name] = checked[rows.position]
     assert rows is not None
     used = slice(None) if rows.weight is None else rows.weight > 0
-    return counting(rows), {name: prob[used] for name, prob in probs.items()}
+    return drop_weightless(rows), {name: prob[used] for name, prob in probs.items()}
+
+
+def comparison_fields(names: tuple[str, ...], found: Changes, level: float) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
+    rows = [(*key, *change) for key, change in found.items()]
+    heads = ("model", "measure", *Change._fields)
+    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline_of = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline_of, "light": light}
+
+
+def _sentence(first: str, other: str, found: Changes, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")
+
+
+Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
+Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
+_SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
+_DRAWS = 200  # redraws behind a null level
+
+
+def compare(
+    y_true: Any,
+    models: Mapping[str, Any],
+    *,
+    view: View = None,
+    costs: Any = None,
+    groups: Any = None,
+    cluster: Any = None,
+    class_names: Sequence[str] | None = None,
+    predicted: Any = None,
+    sample_weight: Any = None,
+    title: str = "Comparison of models",
+    level: float = 0.95,
+    bins: Binning | int = 15,
+    rng: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Compare models on the same rows: paired differences with intervals, in plain words.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``.
+    models : mapping from str to array-like of shape (n,) or (n, K)
+        Probabilities of two or more models by name, all of one shape. Each is compared with the
+        first.
+    view : {"top-label", "class-wise"} or int, optional
+        The events of the calibration parts. None: y = 1; of K columns every class, summed.
+    costs, groups, cluster, class_names, predicted, sample_weight
+        As in `audit`; the scores are compared in each group, too, and `predicted` is the same for
+        all models.
+    title : str
+        What was compared, for the pages.
+    level : float
+        Nominal probability content of each interval, in (0, 1).
+    bins : int or Binning
+        Of diagrams and calibration errors; a number means bins of equal width.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of redraws.
+
+    Returns
+    -------
+    Comparison
+        Differences with intervals and verdicts; ``text()``, ``codes``, figures, and pages.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two models, or labels, probabilities or options are not valid.
+
+    See Also
+    --------
+    compare_table : the same, of columns of a table.
+
+    Notes
+    -----
+    Differences are other minus first, with Student's intervals of paired rows or of clusters; the
+    ``codes`` pay for all models and measures together (Hothorn, Bretz and Westfall, 2008).
+    Miscalibration and discrimination are the CORP parts of the Brier score (Dimitriadis, Gneiting
+    and Jordan, 2021). Lesson 13.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import LogitDistortion
+    >>> data = LogitDistortion(slope=0.5).sample(10_000, rng=0)
+    >>> found = compare(data.y_true, {"old": data.y_prob, "new": data.true_prob}, costs=(1, 9))
+    >>> found.headline.partition(":")[0]
+    'new is better than old'
+    """
+    level, bins = as_level(level), as_bins(bins)
+    rows, probs = rows_of_models(
+        y_true,
+        models,
+        groups=groups,
+        cluster=cluster,
+        class_names=class_names,
+        predicted=predicted,
+        sample_weight=sample_weight,
+    )
+    table = None if costs is None else as_costs(costs, rows.n_classes)
+    of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
+    view = view_of_models(rows, view)
+    doubt = dependence_finding(rows, np.random.default_rng(of_order))
+    each, nulls = _measure(rows, probs, table, view, bins, of_null)
+    changes = _differences(rows, each, nulls, table, level, of_all)
+    return Comparison(
+        title=str(title),
+        n=rows.n,
+        n_classes=len(rows.class_names),
+        calibration=_calibration(each, nulls),
+        groups=_by_group(rows, each, level, table),
+        costs=table,
+        **_clinic(rows, probs, view, table, level),
+        notes=(*_notes(level, bins), *cluster_notes(rows)),
+        advice=doubt.sentence if doubt else "",
+        **_diagrams(rows, probs, view, bins),
+        **comparison_fields(tuple(probs), changes, level),
+    )
+
+
+def compare_table(
+    table: Any,
+    *,
+    label: str,
+    models: Mapping[str, str | Sequence[str]] | Sequence[str],
+    groups: str | None = None,
+    cluster: str | None = None,
+    predicted: str | None = None,
+    sample_weight: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose probabilities are columns of one table.
+
+    Parameters
+    ----------
+    table : DataFrame, Table or mapping from names to columns
+    label : str
+        The column of labels.
+    models : sequence of str, or mapping from str to str or sequence of str
+        Columns of P(y = 1), or by the name of each model its column or columns per class.
+    groups, cluster, predicted, sample_weight : str, optional
+        Further columns, as in `compare`.
+    **options
+        `view`, `costs`, `class_names`, `title`, `level`, `bins` and `rng`, as in `compare`.
+
+    Examples
+    --------
+    >>> table = {"y": [0, 1] * 50, "old": [0.4, 0.6] * 50, "new": [0.1, 0.9] * 50}
+    >>> "better log loss" in compare_table(table, label="y", models=["old", "new"]).codes
+    True
+    """
+    names = {"groups": groups, "cluster": cluster}
+    names |= {"predicted": predicted, "sample_weight": sample_weight}
+    named = {role: name for role, name in names.items() if name is not None}
+    columns = table_columns(table, {"y_true": label, **named})
+    by_name = models if isinstance(models, Mapping) else dict(zip(models, models, strict=True))
+    probs = {name: class_columns(table, label, prob)[0] for name, prob in by_name.items()}
+    return compare(models=probs, **columns, **options)
+
+
+def _measure(
+    rows: AuditRows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
+) -> tuple[Measured, list[NullLevel]]:
+    """Return what each row adds to the measures of each model, and the null levels of its error."""
+    each, nulls = {}, []
+    for name, prob in probs.items():
+        each[name] = row_measures(rows, prob, costs, view, bins)
+        how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
+        measured = expected_calibration_error, rows.label, prob
+        nulls.append(null_level(*measured, cluster=rows.clusters, sample_weight=rows.weight, **how))
+    return each, nulls
+
+
+def _clinic(
+    rows: AuditRows, probs: Models, view: View, costs: FloatVector | None, level: float
+) -> dict[str, Any]:
+    """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
+    shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
+    how: Any = {"view": shown, "sample_weight": rows.weight}
+    problems = {name: binary_problem(rows.label, p, **how) for name, p in probs.items()}
+    told = {name: probability_of(one, prob) for name, prob in probs.items()}
+    return {
+        "weak": weak_calibration(problems, rows.clusters, level),
+        "benefit": net_benefits(rows, told, costs, level),
+    }
+
+
+def _diagrams(rows: AuditRows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
+    """Return what the figures show; of every class, summed, that is the predicted one."""
+    summed = view == "class-wise"
+    shown: View = "top-label" if summed else view
+    how: Any = {"view": shown, "bins": bins, "sample_weight": rows.weight}
+    tables = {n: reliability_table(rows.label, p, **how) for n, p in probs.items()}
+    several, how = {} if view in _SEVERAL else probs, {"view": view, "sample_weight": rows.weight}
+    return {
+        "view": "every class, summed" if summed else next(iter(tables.values())).view,
+        "bins": tables,
+        "curves": {n: murphy_curve(rows.label, p, **how) for n, p in several.items()},
+    }
+
+
+def _sums(
+    rows: AuditRows, each: Measured, costs: FloatVector | None, inside: Any
+) -> DifferenceSums:
+    """Return the sums over some rows, by mask or slice."""
+    sums, codes = (
+        DifferenceSums(costs),
+        None if rows.clusters is None else rows.clusters.code[inside],
+    )
+    count = np.bincount(rows.label[inside], minlength=rows.n_classes)
+    parts = [{k: v[inside] for k, v in own.items()} for own in each.values()]
+    sums.add(count, parts, codes, partial(rows.weigh, where=inside))
+    return sums
+
+
+def _differences(
+    rows: AuditRows,
+    each: Measured,
+    nulls: Sequence[NullLevel],
+    costs: FloatVector | None,
+    level: float,
+    seed: int,
+) -> Changes:
+    """Judge every measure of every other model, each alone and all together."""
+    sums, names, found = _sums(rows, each, costs, slice(None)), list(each), {}
+    together = sums.together(level, np.random.default_rng(seed))
+    for other, key in product(range(1, len(names)), sums.measures):
+        wider = (nulls[other].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
+        alone, joint = (sums.change(key, other, one, wider) for one in (level, together))
+        found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
+    return found
+
+
+def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
+    """Put the error of each model beside what chance alone would show."""
+    rows = [
+        (name, null.value, null.mean, null.p_value, np.isinf(own["log loss"]).sum())
+        for (name, own), null in zip(each.items(), nulls, strict=True)
+    ]
+    said = "; ".join(
+        f"{name} {value:.4f} (a calibrated model would show {mean:.4f}, p = {p:.3f})"
+        for name, value, mean, p, _ in rows
+    )
+    heads = ("model", "error", "by chance", "p_value", "impossible events")
+    return Listing.of(f"Calibration error: {said}.", heads, rows)
+
+
+def _by_group(
+    rows: AuditRows, each: Measured, level: float, costs: FloatVector | None
+) -> Listing | None:
+    """Compare the scores in every group, each at a level that pays for all groups."""
+    if rows.group is None:
+        return None
+    names, content, found = list(each), 1 - (1 - level) / len(rows.groups), []
+    scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
+    for place, group in enumerate(rows.groups):
+        sums = _sums(rows, scores, costs, rows.group == place)
+        for other, key in product(range(1, len(names)), sums.measures):
+            said: Any = np.nan, np.nan, np.nan, "too few rows"
+            if not sums.few:
+                said = sums.change(key, other, content)[2:6]
+            found.append((group, sums.n, names[other], key, *said))
+    heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
+    worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
+    few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
+    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
+    text += f"{', '.join(worse) or 'none shown'}"
+    text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
+    return Listing.of(text, heads, found)
+
+
+def _notes(level: float, bins: Binning) -> tuple[str, ...]:
+    return (
+        f"Differences: other minus first, Student's {100 * level:g} % intervals of paired rows, "
+        "each taken alone: of two equal models one measure at least is "
+        "separated in 8 to 13 of 100 files at 95 %. Codes, and --fail-if, take what holds for all "
+        "models and measures together; what does not is marked as taken alone.",
+        "Miscalibration and discrimination: the CORP parts of the Brier score.",
+        f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",
+        "Nothing is clipped: one impossible event makes the log loss infinite.",
+    )

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning, assign
-from calibkit.chance.clusters import ClusterSums, means_of_sums, student
-from calibkit.corp import corp_decomposition
+from calibkit.bins import Binning
+from calibkit_audit.dependent_rows import ClusterSums, means_of_sums, student
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
     BinaryProblem,
@@ -17,10 +16,11 @@ from calibkit.inputs import (
     FloatVector,
     IntVector,
     View,
-    weighted_problems,
+    binary_problems,
 )
 from calibkit.reliability import table_of
-from calibkit_audit.auditing.rows import Rows, given_to, losses
+from calibkit.scores import corp_decomposition
+from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
@@ -31,11 +31,11 @@ Each = Sequence[Mapping[str, FloatVector]]  # what rows add, by model and measur
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
 
-def scores_of_rows(
+def row_scores(
     label: IntVector, prob: FloatVector, costs: FloatVector | None
 ) -> dict[str, FloatVector]:
     """Return what each row adds to cost, log loss and Brier score."""
-    own = given_to(label, prob)
+    own = probability_of(label, prob)
     brier = (1 - own) ** 2
     if prob.ndim == 2:
         brier = np.einsum("ik,ik->i", prob, prob) - own**2 + brier
@@ -45,19 +45,19 @@ def scores_of_rows(
     return {"cost": costs[best_actions(prob, costs=costs), label]} | found
 
 
-def measures_of_rows(
-    rows: Rows, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
+def row_measures(
+    rows: AuditRows, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
 ) -> dict[str, FloatVector]:
     """Return what each row adds to the scores, the CORP parts of the Brier score, and the ECE.
 
     The curve and the frequency are minimisers of what they are subtracted from: to first order
     their own error does not matter, and sums over rows behave as those of fixed functions.
     """
-    problems = weighted_problems(rows.label, prob, view=view, sample_weight=rows.weight)
+    problems = binary_problems(rows.label, prob, view=view, sample_weight=rows.weight)
     parts = [_parts(problem, bins) for problem in problems]
     lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
     parts_of_brier = {"miscalibration": lost, "discrimination": won}
-    scores = scores_of_rows(rows.label, prob, costs)
+    scores = row_scores(rows.label, prob, costs)
     return scores | parts_of_brier | {"calibration error": error / len(problems)}
 
 
@@ -66,9 +66,9 @@ def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVec
     weight = problem.weight
     curve = corp_decomposition(problem.label, prob, sample_weight=weight).recalibrate(prob)
     best = (curve - happened) ** 2
-    edges = table_of(problem, bins).edges
-    place, scale = assign(prob, edges), 1.0 if weight is None else weight
-    side = np.sign(np.bincount(place, scale * (prob - happened), minlength=len(edges)))
+    table = table_of(problem, bins)
+    place, scale = table.assign(prob), 1.0 if weight is None else weight
+    side = np.sign(np.bincount(place, scale * (prob - happened), minlength=table.n_bins))
     return (
         (prob - happened) ** 2 - best,
         (np.average(happened, weights=weight) - happened) ** 2 - best,
@@ -88,7 +88,10 @@ class Change(NamedTuple):
     joint: bool = True  # whether that holds where all measures and models are judged together
 
 
-def change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
+Changes = Mapping[tuple[str, str], Change]  # by model and measure
+
+
+def judge_change(measure: str, first: float, value: float, ends: tuple[float, float]) -> Change:
     """Judge a difference by its interval; an infinite one judges itself."""
     apart = float("nan") if np.isinf(first) and np.isinf(value) else value - first
     low, high = (apart, apart) if np.isinf(apart) else ends
@@ -102,7 +105,7 @@ def change(measure: str, first: float, value: float, ends: tuple[float, float]) 
     return Change(first, value, apart, *ends, verdict)
 
 
-class Sums:
+class DifferenceSums:
     """What rows add to each measure, summed by model: enough to judge every difference."""
 
     def __init__(self, costs: FloatVector | None = None) -> None:
@@ -130,18 +133,18 @@ class Sums:
         return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
     def add(
-        self, count: IntVector, each: Each, cluster: Any = None, weighed: Any = np.asarray
+        self, count: IntVector, each: Each, cluster: Any = None, weigh: Any = np.asarray
     ) -> None:
         """Add what some rows add to the measures of each model; `count`: rows of each class.
 
-        `weighed` makes of these values such as have weighted means; which rows differ they hide.
+        `weigh` makes of these values such as have weighted means; which rows differ they hide.
         """
         self.count, self.measures = self.count + count, list(each[0])
         values = np.array([list(one.values()) for one in each])
         with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
             apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
             self.up, self.down = self.up + (apart > 0).sum(1), self.down + (apart < 0).sum(1)
-            values, apart = weighed(values), weighed(apart)
+            values, apart = weigh(values), weigh(apart)
             self.values, self.apart = self.values + values.sum(axis=2), self.apart + apart.sum(1)
             if cluster is None:
                 self.products = self.products + apart @ apart.T
@@ -183,7 +186,7 @@ class Sums:
             half = float(student(cover[place, place], df, level))
             ends = mean - half - wider[0] * some, mean + half + wider[1] * some
         first, value = (self.values[[0, other], self.measures.index(key)] / self.n).tolist()
-        return change(key, first, value, ends)
+        return judge_change(key, first, value, ends)
 
     def together(self, level: float, rng: np.random.Generator) -> float:
         """Return the content of single intervals that hold all their truths with this level.

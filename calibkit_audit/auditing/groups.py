@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.chance.clusters import Clusters, score_test, weights_of_labels
+from calibkit_audit.dependent_rows import Clusters, score_test, weights_of_labels
 from calibkit.hypothesis_tests.cox import CoxRule, cox_scores
 from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.evidence import given_view, reach
-from calibkit_audit.auditing.rows import Rows, losses
+from calibkit_audit.auditing.evidence import detectable_z, package_view
+from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -89,39 +89,42 @@ class GroupTable(Result):
 
 
 def groups_of(
-    rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
+    rows: AuditRows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
-    rows = _unlike(rows)
+    rows = _rows_as_clusters(rows)
     if rows.group is None:
         return None
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
-    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
+    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
-    square = _squared(weight, prob, problem.label)
+    square = _mean_square(weight, prob, problem.label)
     sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
     promised, events, variance, mass = np.array([np.bincount(rows.group, w, size) for w in sums])
     count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    outside = _outside(events - promised, variance, mass)
-    left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
+    outside = _mean_outside(events - promised, variance, mass)
+    left, draws = (
+        _rows_that_count(rows, label, prob, settings.alpha),
+        _DRAWS * size / settings.alpha,
+    )
     members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [
         _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
         if rows.clusters is None
-        else _by_cluster(prob, residual, inside, rows.clusters, (weight, square))
+        else _p_values_by_cluster(prob, residual, inside, rows.clusters, (weight, square))
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = _by_sandwich(np.sqrt(variance), rows.group, residual, rows.clusters)
+    sd = _sandwich_sd(np.sqrt(variance), rows.group, residual, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
         mean_prob=promised / mass,
         frequency=events / mass,
         error=np.sqrt(variance) / mass,
-        smallest=reach(settings.alpha / size) * sd / mass,
+        smallest=detectable_z(settings.alpha / size) * sd / mass,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
@@ -130,27 +133,27 @@ def groups_of(
     )
 
 
-def _squared(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
+def _mean_square(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
     """Return what a squared weight is on average, where rows were chosen by their label."""
     both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
     return np.asarray(both.prod(axis=1))
 
 
-def _unlike(rows: Rows) -> Rows:
+def _rows_as_clusters(rows: AuditRows) -> AuditRows:
     """Take each row as a cluster of its own where weights differ and no clusters are named."""
     if rows.weight is None or rows.clusters is not None:
         return rows
     return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
 
 
-def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
+def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
     """Return mean residual of all rows outside each group, and its sd; NaN without any."""
     others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
     spread = np.maximum(variance.sum() - variance, 0.0)
     return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
 
 
-def _by_sandwich(
+def _sandwich_sd(
     sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
 ) -> FloatVector:
     """Return the standard deviations of the groups' sums, or those by cluster if larger."""
@@ -161,7 +164,9 @@ def _by_sandwich(
     return np.maximum(sd, np.sqrt(square))
 
 
-def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:
+def _rows_that_count(
+    rows: AuditRows, label: FloatVector, prob: FloatVector, alpha: float
+) -> NDArray[np.bool_]:
     """Return the rows of groups in which something could be found.
 
     Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
@@ -204,7 +209,7 @@ def _p_values(
     return p_value, p_differs
 
 
-def _by_cluster(
+def _p_values_by_cluster(
     prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, weights: Any
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""

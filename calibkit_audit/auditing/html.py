@@ -18,10 +18,10 @@ from calibkit.decisions import DecisionCurve, MurphyCurve, decision_threshold
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result
-from calibkit_audit.auditing.consequences import Consequences, prices_with_threshold
-from calibkit_audit.auditing.evidence import Evidence
+from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
+from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.groups import GroupTable
-from calibkit_audit.auditing.pages import Report, as_rows, cell, plain
+from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.settings import LIGHTS
 
@@ -151,7 +151,9 @@ def _tables(report: Report) -> str:
 def _table(table: Result) -> str:
     names, rows = as_rows(table)
     head = "".join(f"<th scope='col'>{_text(name.replace('_', ' '))}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{_text(cell(v))}</td>' for v in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_text(format_cell(v))}</td>' for v in row)}</tr>" for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -167,7 +169,7 @@ def _methods(report: Report) -> str:
 
 
 def draw_audit(
-    evidence: Evidence, costs: Consequences, repairs: RepairTable, groups: GroupTable | None
+    evidence: Measurements, costs: Consequences, repairs: RepairTable, groups: GroupTable | None
 ) -> dict[str, Any]:
     """Return the figures of an audit by name."""
     try:

@@ -6,18 +6,48 @@ The two statistics of a view are told in the Notes of `audit`. The level holds f
 predictions and any number of views.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.chance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
+from calibkit_audit.dependent_rows import Clusters, Dependence, robust_sd, weights_of_labels
 from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule
 from calibkit.hypothesis_tests.results import ratio, undecided
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit_audit.auditing.drawer import Drawer
+
+
+class Drawer:
+    """Draws a label for every row from its own probabilities.
+
+    Of two classes each row gets its `usual` label with the probability of that label, and else the
+    other one: with the observed labels as usual ones, the redraws of the same event under its
+    other name (1 - y, 1 - p) are the same.
+    """
+
+    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
+        self.n, self.k = table.shape
+        if self.k == 2:
+            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
+            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
+        else:
+            upper = np.cumsum(table, axis=1)
+            upper /= upper[:, -1:]
+            upper[:, -1] = 1.0
+            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
+            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
+            self.start = np.arange(self.n, dtype=np.intp) * self.k
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
+        uniform = rng.random(self.n)
+        if self.k == 2:
+            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
+        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
+        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
+
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -72,7 +102,6 @@ class _View:
         self.total = float(variance.sum())
         level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
         self.sd = np.array([level.sd, slope.sd])
-        self.design = 1.0
         self.cell, self.n_cells = _cells(prob, variance)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
@@ -92,39 +121,40 @@ class _View:
         cox = (z_level**2 + z_slope**2) / 2
         if self.sd[1] == 0:
             cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        variances = _halved(self.variance[np.newaxis])
-        return np.asarray(np.maximum(cox, _clearest(_halved(events - self.expected), variances)))
+        variances = _halve(self.variance[np.newaxis])
+        return np.asarray(np.maximum(cox, _clearest(_halve(events - self.expected), variances)))
 
     def strength_by_cluster(
         self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
-    ) -> FloatVector:
-        """Return the same where only clusters are independent: first the data, then redraws.
+    ) -> tuple[FloatVector, FloatVector, float]:
+        """Return the same where only clusters are independent, and the sd of level and slope.
 
-        Every sum is divided by its standard deviation in the redraws; that of the data by the
-        sandwich of its `residual`, if that is larger: it knows dependence of every kind, but
-        where hardly any event was expected it only sees that none has come.
+        First come the data, then redraws. Every sum is divided by its standard deviation in the
+        redraws; that of the data by the sandwich of its `residual`, if that is larger: it knows
+        dependence of every kind, but where hardly any event was expected it only sees that none
+        has come. The third value is the variance of the level over that of independent rows.
         """
         if self.total <= 0:
-            return np.zeros(len(events))
+            return np.zeros(len(events)), self.sd, 1.0
         own = clusters.sums(np.column_stack([residual, residual * self.lever]))
         scores = self.scores(events, lever)
         drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
-        self.sd, self.design = robust_sd(drawn, own), drawn[0] ** 2 / self.total
+        sd, design = robust_sd(drawn, own), float(drawn[0] ** 2 / self.total)
         z = np.column_stack(list(map(ratio, scores.T, drawn)))
-        z[0] = list(map(ratio, scores[0], self.sd))
+        z[0] = list(map(ratio, scores[0], sd))
         inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
         cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
         place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-        cells = _halved(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-        sums, variances = _halved(events - self.expected), []
+        cells = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        sums, variances = _halve(events - self.expected), []
         for part, mine in zip(sums, cells, strict=True):
             variances.append((part[1:] ** 2).mean(axis=0))
             sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
             part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
-        return np.asarray(np.maximum(cox, _clearest(sums, variances)))
+        return np.asarray(np.maximum(cox, _clearest(sums, variances))), sd, design
 
 
-def _halved(cells: Any) -> list[Any]:
+def _halve(cells: Any) -> list[Any]:
     """Return (m, cells) sums, and those of pairs of cells, of pairs of pairs, ... of all."""
     found = [cells]
     while found[-1].shape[1] > 1:
@@ -243,62 +273,28 @@ def joint_test(
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
     tables = _Tables(table, views, label, weight)
-    redraw = _redraws_of(tables, label, clusters, rng)
-    if clusters is None and weight is not None:
-        # Each row as a cluster: its sandwich holds for weights of any kind.
+    draw = Drawer(tables.chance, label).draw
+    if clusters is not None:
+        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
+        draw = Dependence(chance, label, clusters, rng).draw
+    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
         clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
     while True:
-        sums += [redraw(rng) for _ in range(n_draws + 1 - len(sums))]
-        strength, own = _strengths(tables, sums, label, clusters)
+        sums += [tables.sums(draw(rng)) for _ in range(n_draws + 1 - len(sums))]
+        parts = _strengths(tables, sums, label, clusters)
+        strength = np.column_stack([one[0] for one in parts])
         loudest = strength[1:].max(axis=1)
         beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):
             break
         n_draws = min(2 * n_draws, most)
-    p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    happened = [label == happens for happens in tables.happens]
-    tests = zip(tables.views, views, *own, p_values, happened, strict=True)
-    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
-
-
-def _redraws_of(
-    tables: _Tables, label: IntVector, clusters: Clusters | None, rng: np.random.Generator
-) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
-    """Return what redraws the labels and adds them up."""
-    if clusters is not None:
-        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
-        dependence = Dependence(chance, label, clusters, rng)
-        return lambda rng: tables.sums(dependence.draw(rng))
-    drawer = Drawer(tables.chance, label)
-    if tables.k > 2:
-        return lambda rng: tables.sums(drawer.draw(rng))
-    return _changes_of(tables, drawer, label)
-
-
-def _changes_of(
-    tables: _Tables, drawer: Drawer, label: IntVector
-) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
-    """Return the same of two classes, from the sums of the data: few labels change in a redraw."""
-    (events, levers), parts = tables.sums(label), []
-    for view, happens in zip(tables.views, tables.happens, strict=True):
-        lost = label == happens  # an event that is none if the label changes
-        weight = None if tables.weight is None else view.weight
-        key, gain = view.cell + view.n_cells * lost, np.where(lost, -view.pull, view.pull)
-        parts.append((key, view.n_cells, gain, weight))
-
-    def redraw(rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
-        rows, cells, gains = drawer.changed(rng), [], []
-        for key, size, gain, weight in parts:
-            # Fancy indices: in the browser `take` needs eight times as long.
-            each = None if weight is None else weight[rows]
-            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
-            cells.append(won - lost)
-            gains.append(gain[rows].sum())
-        return events + np.concatenate(cells), levers + gains
-
-    return redraw
+    tests = []
+    for i, (count, (_, sd, design)) in enumerate(zip(beyond, parts, strict=True)):
+        p_value = (1 + count) / (n_draws + 1)
+        tests.append(_view_test(tables, i, views[i], label, p_value, sd, design))
+    return JointTest(tuple(tests), (1 + min(beyond)) / (n_draws + 1), n_draws)
 
 
 def _strengths(
@@ -306,25 +302,33 @@ def _strengths(
     sums: Sequence[tuple[FloatVector, FloatVector]],
     label: IntVector,
     clusters: Clusters | None,
-) -> tuple[FloatMatrix, tuple[FloatVector, FloatVector]]:
-    """Return the (R, V) statistics, first those of the data, whose events and levers follow."""
+) -> list[tuple[FloatVector, FloatVector, float]]:
+    """Return for every view the statistics, first that of the data, sd and design."""
     events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
-    ends, each = tables.offset, []
+    parts = []
     for i, view in enumerate(tables.views):
-        found = events[:, ends[i] : ends[i + 1]], levers[:, i]
+        own = events[:, tables.offset[i] : tables.offset[i + 1]], levers[:, i]
         if clusters is None:
-            each.append(view.strength(*found))
+            parts.append((view.strength(*own), view.sd, 1.0))
         else:
-            residual = tables.residual(i, label)
-            each.append(view.strength_by_cluster(*found, residual, clusters))
-    return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
+            parts.append(view.strength_by_cluster(*own, tables.residual(i, label), clusters))
+    return parts
 
 
 def _view_test(
-    one: _View, view: int, count: float, lever: float, p_value: float, happened: Any
+    tables: _Tables,
+    i: int,
+    view: int,
+    label: IntVector,
+    p_value: float,
+    sd: FloatVector,
+    design: float,
 ) -> ViewTest:
-    scores = count - one.expected.sum(), lever - one.expected_lever
-    z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
+    one, happened = tables.views[i], label == tables.happens[i]
+    events, levers = tables.sums(label)
+    count = events[tables.offset[i] : tables.offset[i + 1]].sum()
+    scores = np.array([count - one.expected.sum(), levers[i] - one.expected_lever])
+    z_level, z_slope = map(float, map(ratio, scores, sd))
     n, mass = len(happened), float(one.scale.sum())
     means = [round(float(one.scale @ x / mass), 14) for x in (one.prob, happened)]  # alike anywhere
     return ViewTest(
@@ -337,6 +341,6 @@ def _view_test(
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
-        design=one.design * n / mass,
+        design=design * n / mass,
         kish=mass if mass < n else float("inf"),
     )

@@ -1,4 +1,4 @@
-"""Which repair, and how much is gained? Tried on rows that it was not fitted to."""
+"""Question 6: which repair, and how much is gained? Tried on rows that it was not fitted to."""
 
 import threading
 import warnings
@@ -23,11 +23,13 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.class_scores import as_scores
 from calibkit.calibrators.folds import assign_folds
-from calibkit.chance.clusters import Clusters, mean_interval, pseudo_values
+from calibkit_audit.dependent_rows import Clusters, mean_interval, pseudo_values
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.rows import Rows, given_to, losses
+from calibkit_audit.auditing.evidence import Summary
+from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
@@ -148,7 +150,7 @@ class TwoColumns:
 
 
 def repairs_of(
-    rows: Rows,
+    rows: AuditRows,
     settings: AuditSettings,
     rng: np.random.Generator,
     *,
@@ -194,7 +196,7 @@ def repairs_of(
 
 
 def _held_out(
-    candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
+    candidates: dict[str, Any], rows: AuditRows, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[dict[str, FloatVector], list[float], list[str]]:
     """Return held-out predictions, by how much less each fit loses on its own rows, and notes."""
     # Rows are in canonical order, so their numbers carry no order of the input.
@@ -214,18 +216,18 @@ def _held_out(
                     fitted = _fit(model, rows, np.flatnonzero(~held))
                     said = fitted.calibrate(scores)
                     after[held] = said[held]
-                    lost = losses(given_to(rows.label, said))
-                    own += float(rows.weighed(lost[left & ~held], left & ~held).mean()) / n_folds
+                    lost = losses(probability_of(rows.label, said))
+                    own += float(rows.weigh(lost[left & ~held], left & ~held).mean()) / n_folds
             repaired[name] = after
-            lost = losses(given_to(rows.label, after))[left]
-            flattery.append(float(rows.weighed(lost, left).mean()) - own)
+            lost = losses(probability_of(rows.label, after))[left]
+            flattery.append(float(rows.weigh(lost, left).mean()) - own)
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
         except ValueError as error:
             notes.append(f"{name} could not be fitted: {error}")
     return repaired, flattery, notes
 
 
-def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
+def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     if rows.binary:
@@ -249,7 +251,7 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
-def _scores(model: Any, rows: Rows) -> FloatVector:
+def _scores(model: Any, rows: AuditRows) -> FloatVector:
     if getattr(model, "input", "") == "logits":
         if rows.logits is None:
             raise ValueError("it takes logits, but probabilities were given.")
@@ -257,7 +259,7 @@ def _scores(model: Any, rows: Rows) -> FloatVector:
     return rows.prob
 
 
-def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
+def _fit(model: Any, rows: AuditRows, where: IntVector) -> Any:
     weight = None if rows.weight is None else rows.weight[where]
     return clone(model).fit(_scores(model, rows)[where], rows.label[where], sample_weight=weight)
 
@@ -268,13 +270,16 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
 
 
 def _table(
-    rows: Rows, held_out: dict[str, FloatVector], flattery: FloatVector, settings: AuditSettings
+    rows: AuditRows,
+    held_out: dict[str, FloatVector],
+    flattery: FloatVector,
+    settings: AuditSettings,
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
     before = losses(rows.own)
-    after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
+    after = np.array([losses(probability_of(rows.label, p)) for p in held_out.values()])
     after = after.reshape(m, rows.n)  # also where there is no candidate
-    gains = rows.weighed(before[left] - after[:, left], left)
+    gains = rows.weigh(before[left] - after[:, left], left)
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
@@ -289,17 +294,17 @@ def _table(
         chosen = _simplest(gains, clear, inside)
         if not left.all():  # then it is worth more that nothing is called impossible again
             safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-rows.weighed(after), safe, rows.clusters)
+            chosen = _simplest(-rows.weigh(after), safe, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
-        log_loss=rows.weighed(after).mean(axis=1),
+        log_loss=rows.weigh(after).mean(axis=1),
         gain=gain,
         low=low,
         high=high,
         clear=clear,
         error=np.full(m, np.nan),
-        before=float(rows.weighed(before).mean()),
-        before_left=float(rows.weighed(before[left], left).mean()) if left.any() else float("nan"),
+        before=float(rows.weigh(before).mean()),
+        before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
         level=settings.level,
         folds=settings.folds,
@@ -322,3 +327,117 @@ def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters |
         parts = pseudo_values(behind, clusters)
     error = parts.std(axis=1) / np.sqrt(parts.shape[1])
     return int(places[behind.mean(axis=1) <= error][0])
+
+
+REPAIRED = {
+    "temperature": "temperature scaling",
+    "Platt": "Platt scaling",
+    "beta": "beta calibration",
+    "isotonic": "isotonic regression",
+    "vector": "vector scaling",
+    "Dirichlet": "Dirichlet scaling",
+}
+
+
+def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+    """Answer question 6: which repair, and what speaks against it."""
+    table = found.table
+    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
+    place = table.chosen if table.chosen >= 0 else table.best
+    if place >= 0:
+        found_here = (table.log_loss, table.gain, table.low, table.high, table.error)
+        names = ("log_loss_after", "gain", "gain_low", "gain_high", "error_after")
+        numbers |= {k: float(v[place]) for k, v in zip(names, found_here, strict=True)}
+    if not aligned:
+        verdict, light = "align first", "bad"
+        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
+    elif place < 0:
+        verdict, light = "no repair", "unknown"
+        text = " ".join(table.notes) or "No repair was tried."
+    else:
+        verdict, light = "no repair", "good" if summary.power.enough else "unknown"
+        text = _gain_in_words(found, place) + _warnings(found, place)
+        if table.chosen >= 0:
+            verdict, light = "repair", "caution"
+            text += _errors(table, summary)
+        elif summary.miscalibrated:
+            light = "caution"
+            text += (
+                " That the predictions are miscalibrated (question 3) stands: maps fitted to "
+                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
+            )
+    return Answer("repair", verdict, light, text.strip(), numbers)
+
+
+def _gain_in_words(found: Repairs, place: int) -> str:
+    table = found.table
+    name = str(table.name[place])
+    words = REPAIRED.get(name, name)
+    gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if np.isinf(gain):
+        return f"None. Even the best candidate, {words}, says 0 to something that happened."
+    if gain < 0:
+        low, high = -high, -low
+    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
+    if table.chosen < 0 and gain < 0:
+        return (
+            f"None. Even the best candidate, {words}, would worsen the log loss by "
+            f"{four_digits(-gain)} {interval}."
+        )
+    if table.chosen < 0:
+        why = "the interval holds 0, so this may be chance"
+        if low > 0 and table.left < table.n:
+            why = "it rules out too much"
+        elif low > 0:
+            why = "but no error was shown that it would mend (question 3)"
+        return (
+            f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
+            f"{interval}: {why}."
+        )
+    temperature = getattr(found.calibrator, "temperature_", None)
+    one = f" (T = {temperature:.2f})" if temperature is not None else ""
+    falls = "falls" if gain >= 0 else "rises"
+    change = "a gain of" if gain >= 0 else "the price of not saying 0:"
+    return (
+        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss {falls} from "
+        f"{table.before_left:.4f} to {table.before_left - gain:.4f}, {change} {abs(gain):.4f} "
+        f"{interval}."
+    )
+
+
+def _errors(table: RepairTable, summary: Summary) -> str:
+    """Say the calibration error after the repair, and in which number it loses to what."""
+    place, before = table.chosen, summary.numbers["error"]
+    own = four_digits(table.error[place])
+    text = f" Expected calibration error afterwards: {own} ({summary.words})."
+    if float(own) > round(before, 4):
+        text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
+    simpler = [
+        f"{REPAIRED.get(name, name)} (error {four_digits(error)}, log loss {four_digits(loss)})"
+        for name, error, loss in zip(table.name, table.error, table.log_loss[:place], strict=False)
+        if round(error, 4) < float(own) or round(loss, 4) < round(table.log_loss[place], 4)
+    ]
+    if simpler:
+        text += f" Simpler, and better in one of these numbers: {', '.join(simpler)}."
+    return text
+
+
+def _warnings(found: Repairs, place: int) -> str:
+    """Return what to know of a candidate before it is used."""
+    table, text = found.table, ""
+    if table.left < table.n:
+        after = table.log_loss[place]
+        text = (
+            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
+            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
+        )
+    if found.certain and np.isfinite(table.gain[place]):
+        before = found.certain_before
+        than = f", as the predictions do in {before:,}" if before else ""
+        beware = "" if found.certain <= before else "Beware: "
+        text += (
+            f" {beware}{'it' if beware else 'It'} says exactly 0 (or 1) in "
+            f"{spell(found.certain, 'row')}{than}, and one outcome "
+            "against that makes the log loss infinite."
+        )
+    return text

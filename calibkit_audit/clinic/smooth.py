@@ -1,18 +1,17 @@
 """A smooth calibration curve with bands, and the distances to it in one number. Lesson 08."""
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.chance.clusters import Clusters
+from calibkit_audit.dependent_rows import Clusters
 from calibkit.chance.null import p_value_of
 from calibkit.chance.redraws import redrawn
 from calibkit.hypothesis_tests.results import Sample, sample_of
 from calibkit.inputs import (
-    Events,
     FloatMatrix,
     FloatVector,
     Rng,
@@ -23,7 +22,6 @@ from calibkit.inputs import (
     as_level,
     as_number,
     binary_problem,
-    shows_rows,
 )
 from calibkit.results import Number, spell
 from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
@@ -87,7 +85,6 @@ class SmoothCurve(Number):
         return {"index": np.array(INDICES)} | {name: getattr(self, name) for name in names}
 
 
-@shows_rows
 def smooth_curve(
     y_true: Any,
     y_prob: Any,
@@ -101,7 +98,7 @@ def smooth_curve(
     null_draws: int = 0,
     rng: Rng = None,
     cluster: Any = None,
-    **rows: Unpack[Events],
+    **rows: Any,
 ) -> SmoothCurve:
     """Smooth the labels over the predictions; sum up how far the curve is from the diagonal.
 

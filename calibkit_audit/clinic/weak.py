@@ -8,14 +8,14 @@ for every pattern of features, which no data can show). Lesson 08.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 
 from calibkit.chance.bootstrap import Interval
 from calibkit.hypothesis_tests.results import Sample, sample_of
-from calibkit.inputs import FloatVector, Rows, View, as_level, one_problem, shows_rows
+from calibkit.inputs import FloatVector, Rows, View, as_level, binary_problem
 from calibkit.results import spell
 
 _FAR = 1e3  # no estimate lies further from its start
@@ -51,7 +51,7 @@ def _checked(
     y_true: Any, y_prob: Any, view: View, cluster: Any, rows: Rows
 ) -> tuple[Sample, FloatVector]:
     """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
-    sample = sample_of(one_problem(y_true, y_prob, view=view, **rows), cluster)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
     sure = (sample.prob == 0) | (sample.prob == 1)
     if wrong := int((sample.label != sample.prob)[sure].sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
@@ -117,7 +117,6 @@ def _ends(loss: Callable[[float], float], best: float, rise: float) -> tuple[flo
     return end(-1.0), end(1.0)
 
 
-@shows_rows
 def calibration_in_the_large(
     y_true: Any,
     y_prob: Any,
@@ -125,7 +124,7 @@ def calibration_in_the_large(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Unpack[Rows],
+    **rows: Any,
 ) -> WeakCalibration:
     """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
 
@@ -181,7 +180,6 @@ def calibration_in_the_large(
     return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
 
 
-@shows_rows
 def calibration_slope(
     y_true: Any,
     y_prob: Any,
@@ -189,7 +187,7 @@ def calibration_slope(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Unpack[Rows],
+    **rows: Any,
 ) -> WeakCalibration:
     """Slope b of ``logit P(event) = a + b logit p`` by maximum likelihood: weak calibration.
 
@@ -239,7 +237,6 @@ def calibration_slope(
     return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)
 
 
-@shows_rows
 def observed_expected_ratio(
     y_true: Any,
     y_prob: Any,
@@ -247,7 +244,7 @@ def observed_expected_ratio(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Unpack[Rows],
+    **rows: Any,
 ) -> WeakCalibration:
     """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
 
@@ -276,7 +273,7 @@ def observed_expected_ratio(
     """
     how: Any = {"view": view, "level": level, "cluster": cluster, **rows}
     large = calibration_in_the_large(y_true, y_prob, **how)
-    sample = sample_of(one_problem(y_true, y_prob, view=view, **rows))
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
     logits, weight, ends = special.logit(sample.prob), sample.weight, (large.low, large.high)
     expected = float(weight @ sample.prob)
     low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)

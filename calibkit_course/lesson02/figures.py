@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from calibkit import plot
-from calibkit.corp import CorpDecomposition
 from calibkit.plot import look
 from calibkit.reliability import reliability_table
-from calibkit.scores import BrierDecomposition
+from calibkit.scores import BrierDecomposition, CorpDecomposition
 from calibkit_course.lesson02.view import Virtues
 
 _MARGIN = 0.025

@@ -6,7 +6,7 @@ from calibkit_course.lesson11.binned import BinnedErrors, binned_errors
 from calibkit_course.lesson11.figures import draw_binned_errors
 from calibkit_course.lesson11.number import which_number_view
 from calibkit_course.lesson11.number_explorer import which_number
-from calibkit_course.lesson11.population import Population
+from calibkit_course.lesson11.population import Population, vgg16_lookalike
 from calibkit_course.lesson11.view import Race, calibrator_race, standings
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "draw_binned_errors",
     "favourites",
     "standings",
+    "vgg16_lookalike",
     "which_number",
     "which_number_view",
 ]

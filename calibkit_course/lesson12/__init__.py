@@ -3,7 +3,7 @@
 from calibkit_course.learn import table
 from calibkit_course.lesson12.explorer import simplex_lens
 from calibkit_course.lesson12.hiding import HidingView, six_vectors, six_vectors_view
-from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE
+from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE, LogLinear
 from calibkit_course.lesson12.tables import (
     binned_strong_error,
     label_conditional_error,
@@ -17,6 +17,7 @@ __all__ = [
     "SIX_TRUE",
     "HidingView",
     "LensView",
+    "LogLinear",
     "binned_strong_error",
     "label_conditional_error",
     "repair_table",

@@ -45,7 +45,7 @@ def _parts(classifier: Any) -> list[tuple[float, KnobClassifier]]:
     if isinstance(classifier, KnobClassifier):
         return [(1.0, classifier)]
     if isinstance(classifier, ClassKnobs):
-        return list(zip(classifier.weights.tolist(), classifier.knobs, strict=True))
+        return [(1 / classifier.n_classes, knob) for knob in classifier.knobs]
     raise ValueError(
         "exact values exist for KnobClassifier and ClassKnobs, not for "
         f"{type(classifier).__name__}; deal rounds and play them."

@@ -14,9 +14,9 @@ from book.experiments.verified import (
 )
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
-from calibkit.fakes import KnobClassifier, vgg16_lookalike
+from calibkit.fakes import KnobClassifier
 from calibkit_course import data
-from calibkit_course.lesson11 import binned as _verified_bins
+from calibkit_course.lesson11 import binned as _verified_bins, vgg16_lookalike
 
 FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)
 

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from book.experiments import verified
 from book.experiments.verified import figures
 from calibkit import plot
-from calibkit.fakes import vgg16_lookalike
-from calibkit_course.lesson11 import draw_binned_errors
+from calibkit_course.lesson11 import draw_binned_errors, vgg16_lookalike
 
 FAKE = verified.Population.of_fake(vgg16_lookalike(), n=1200, rng=0)
 ROWS = verified.Population.of_rows(FAKE.labels(1), FAKE.y_prob)

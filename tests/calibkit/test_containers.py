@@ -17,8 +17,8 @@ from sklearn.metrics import make_scorer
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit.inputs import column_names
-from calibkit_audit import audit, compare
+from calibkit_audit import AuditSettings, audit, compare
+from calibkit_audit.incoming import column_names
 from tests.helpers import (
     assert_same,
     binary_data,
@@ -35,6 +35,8 @@ from tests.helpers import (
 # Multiples of 1/128 are the same number in every type, from bfloat16 to Decimal.
 LABELS, PROB = coarse_binary(60, 128, seed=3)
 CLASSES, ROWS = coarse_classes(60, 3, 128, seed=4)
+
+QUICK = AuditSettings(n_draws=99, n_resamples=50)
 
 
 def strided(array: Any) -> Any:
@@ -206,7 +208,7 @@ def test_columns_named_like_the_classes_in_another_order_are_refused(make, subte
         with subtests.test(name), pytest.raises(ValueError, match="the classes in another order"):
             measure(labels, mixed)
     for case, run in {
-        "audit": lambda one: audit(labels, one, n_draws=99),
+        "audit": lambda one: audit(labels, one, settings=QUICK),
         "logits": lambda one: audit(labels, logits=one),
         "compare": lambda one: compare(labels, {"a": frame, "b": one}),
     }.items():
@@ -220,7 +222,7 @@ def test_columns_named_like_class_names_are_compared_with_them(subtests: pytest.
     for head in ("", "p_"):
         frame = pd.DataFrame(ROWS, columns=[head + name for name in animals])
         with subtests.test(head=head):
-            report = audit(CLASSES, frame, class_names=animals, n_draws=99, n_resamples=50)
+            report = audit(CLASSES, frame, class_names=animals, settings=QUICK)
             assert report.class_names == tuple(animals)
             for names in (animals[::-1], ["dog", "owl", "cat"]):
                 with pytest.raises(ValueError, match="the classes in another order"):

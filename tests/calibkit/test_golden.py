@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit.bins import assign
 import calibkit as ck
+from calibkit.bins import assign
 from tests.helpers import each_case, golden, golden_data
 
 # --- plug-in errors of uncertainty-calibration --------------------------------------------------

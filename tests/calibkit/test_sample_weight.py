@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from calibkit import corp
+from calibkit import scores
 from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes, each_case
 
 Measure = Callable[..., Any]
@@ -36,15 +36,15 @@ def weighted(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
         "class_wise": fixed(ck.class_wise_calibration_error, bins=bins),
         "marginal": fixed(ck.marginal_calibration_error, bins=bins),
         "top_label": fixed(ck.top_label_calibration_error, bins=bins),
-        "smooth": fixed(ck.smooth_calibration_error, view=view),
+        "smooth": fixed(ck.smooth_ece, view=view),
         "brier_score": ck.brier_score,
         "brier_score_mean": fixed(ck.brier_score, classes="mean"),
         "log_loss": ck.log_loss,
         "brier_decomposition": fixed(ck.brier_decomposition, **o),
         "brier_decomposition_distinct": fixed(ck.brier_decomposition, view=view),
-        "corp": fixed(corp.corp_decomposition, view=view),
-        "corp_log": fixed(corp.corp_decomposition, view=view, score="log"),
-        "miscalibration": fixed(corp.miscalibration, view=view),
+        "corp": fixed(scores.corp_decomposition, view=view),
+        "corp_log": fixed(scores.corp_decomposition, view=view, score="log"),
+        "miscalibration": fixed(scores.miscalibration, view=view),
     }
 
 
@@ -122,7 +122,7 @@ def test_scikit_learn_weighs_alike() -> None:
     wanted = metrics.log_loss(classes, rows, sample_weight=w, labels=range(4))
     assert float(ck.log_loss(classes, rows, sample_weight=w)) == pytest.approx(wanted, abs=1e-13)
     fitted = IsotonicRegression().fit(p, y, sample_weight=w).predict(p)
-    curve = corp.corp_decomposition(y, p, sample_weight=w).recalibrate(p)
+    curve = scores.corp_decomposition(y, p, sample_weight=w).recalibrate(p)
     assert curve == pytest.approx(fitted, abs=1e-11)
 
 

@@ -129,9 +129,9 @@ def test_confidence_in_a_predicted_class_is_the_top_label_view(subtests: pytest.
     for measure in (
         ck.binary_problem,
         ck.expected_calibration_error,
-        ck.smooth_calibration_error,
+        ck.smooth_ece,
         ck.debiased_calibration_error,
-        ck.corp.corp_decomposition,
+        ck.corp_decomposition,
         ck.cox_test,
         ck.cumulative_differences,
         lambda y, p, **more: ck.test_based_calibration_error(y, p, null_draws=9, **o, **more),

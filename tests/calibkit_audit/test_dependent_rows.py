@@ -5,8 +5,7 @@ import pytest
 from scipy import special, stats
 
 import calibkit as ck
-from book.experiments import clustered_rows as rows
-from calibkit.chance.clusters import (
+from calibkit_audit.dependent_rows import (
     Clusters,
     Dependence,
     clusters_of,
@@ -15,6 +14,7 @@ from calibkit.chance.clusters import (
     score_test,
 )
 from calibkit_audit import audit, compare
+from tests.audit_cases import effects
 from tests.helpers import binary_data
 
 ECE = ck.expected_calibration_error
@@ -130,15 +130,14 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
 
 @pytest.mark.long
 def test_cox_by_cluster_holds_its_level() -> None:
-    """At 5 %: 60 and 100 clusters by the limit law, ten by redraws."""
-    cases = (("unequal sizes, 100", 0, 200), ("random effect, 60 x 20", 0, 200))
-    for design, draws, sets in (*cases, ("random effect, 10 x 100", 39, 100)):
+    """At 5 %: 60 clusters by the limit law, ten by redraws."""
+    for size, draws, sets in (((60, 20), 0, 200), ((10, 100), 39, 100)):
         found = []
         for seed in range(sets):
-            made = rows.DESIGNS[design](np.random.default_rng([1, seed]))
-            test = ck.cox_test(made.y_true, made.y_prob, cluster=made.cluster, null_draws=draws)
+            y, p, cluster = effects(np.random.default_rng([1, seed]), *size)
+            test = ck.cox_test(y, p, cluster=cluster, null_draws=draws)
             found.append(test.p_value)
         assert np.mean(np.array(found) <= 0.05) < 0.1
-    made = rows.DESIGNS["random effect, 60 x 20"](np.random.default_rng(0))
-    error = ck.cox_test(made.y_true, made.y_prob, cluster=made.cluster).intercept_error
-    assert error > 1.2 * ck.cox_test(made.y_true, made.y_prob).intercept_error
+    y, p, cluster = effects(np.random.default_rng(0))
+    error = ck.cox_test(y, p, cluster=cluster).intercept_error
+    assert error > 1.2 * ck.cox_test(y, p).intercept_error

@@ -18,20 +18,19 @@ import calibkit as ck
 from calibkit import calibrators as cal
 from calibkit.bins import Pava
 from calibkit.calibrators import PiecewiseLinear, TemperatureScaling
-from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from calibkit.fakes import (
     DirichletFake,
     FakeSample,
     KnobClassifier,
     LogitDistortion,
-    LogLinear,
     SyntheticShape,
 )
 from calibkit.fit_on_test import fit_on_test
 from calibkit.hypothesis_tests import test_based_calibration_error as tce
+from calibkit.scores import corp_decomposition
 from calibkit_audit import audit
-from calibkit_course import lesson06, lesson07
+from calibkit_course import lesson06, lesson07, lesson12
 from calibkit_course.lesson09 import GaussianDiscriminant, prevalence_dial_view
 from calibkit_course.lesson14 import VerbalModel
 
@@ -243,7 +242,7 @@ def an_honest_model_fails_the_contract(seed: int) -> bool:
 
 def the_smooth_error_of_a_perfect_model_falls(seed: int) -> bool:
     sets = [PERFECT.sample(n, seed) for n in (500, 8000)]
-    few, many = (ck.smooth_calibration_error(s.y_true, s.y_prob).value for s in sets)
+    few, many = (ck.smooth_ece(s.y_true, s.y_prob).value for s in sets)
     return many < few
 
 
@@ -343,7 +342,7 @@ def percentiles_never_hold_zero(seed: int) -> bool:
 
 def one_number_straightens_the_cycle(seed: int) -> bool:
     cycle = [[0.6, 0.4, 0], [0, 0.6, 0.4], [0.4, 0, 0.6]]
-    fake = DirichletFake((1, 1, 1), LogLinear(cycle), "confidence-is-base")
+    fake = DirichletFake((1, 1, 1), lesson12.LogLinear(cycle), "confidence-is-base")
     fit, test = fake.sample(5000, seed), fake.sample(50_000, 1000 + seed)
     said = TemperatureScaling("probabilities").fit(fit.y_prob, fit.y_true).calibrate(test.y_prob)
     top = ck.expected_calibration_error(test.y_true, said, view="top-label").value

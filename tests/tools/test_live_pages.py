@@ -88,16 +88,6 @@ def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -
     assert repr(again) == repr(one)
 
 
-def test_lessons_show_explorers_and_quizzes() -> None:
-    assert len(shown_in_lessons()) == 21
-
-
-def test_a_start_that_no_slider_had_is_kept() -> None:
-    told = in_page.controls("lesson01:forecaster", json.dumps({"days": 17}))
-    place = told["names"].index("days")
-    assert told["texts"][place][told["starts"][place]] == "17 days"
-
-
 @pytest.mark.slow
 def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> None:
     lab = lesson04.diagram_lab()
@@ -111,14 +101,6 @@ def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> No
     picture, text = lab.show(**values)
     drawn = in_page.state("lesson04:diagram-lab", "{}", places)
     assert (drawn["src"], drawn["alt"], drawn["text"]) == (picture.source, picture.alt, text)
-
-
-@pytest.mark.slow
-def test_a_quiz_goes_on_where_the_page_ends() -> None:
-    game = lesson04.which_is_perfect()
-    drawn = in_page.draw("lesson04:which-is-perfect", game.n_book)
-    perfect = game.view(draw=game.first + game.n_book).perfect
-    assert drawn["right"] == [int(is_perfect) for is_perfect in perfect]
 
 
 @pytest.fixture
@@ -261,10 +243,6 @@ def test_pasted_columns_become_a_file(folder: Path, text: str, written: str) -> 
     assert Path("pasted.csv").read_text(encoding="utf-8") == written
 
 
-def test_what_is_no_table_is_refused(folder: Path) -> None:
-    assert "no table" in in_page.pasted("y," + "x" * 200_000)["refused"]
-
-
 @pytest.mark.parametrize("text", ["", "  \n", "0.5\n0.4\n"])
 def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
     assert "at least two columns" in in_page.pasted(text)["refused"]
@@ -278,26 +256,6 @@ def test_the_example_is_over_confident(folder: Path) -> None:
 
 
 # --- what the site is told -----------------------------------------------------------------------
-
-
-def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> None:
-    packages = {
-        name: {"file_name": f"{name}.whl", "depends": depends}
-        for name, depends in {
-            "calibkit": ["base", "side-one"],
-            "side-one": ["base"],
-            "base": [],
-            "pyarrow": ["base", "pandas"],
-            "pandas": [],
-        }.items()
-    }
-    lock = {"packages": packages}
-    (tmp_path / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    for name in (*pages.CORE, *(entry["file_name"] for entry in packages.values())):
-        (tmp_path / name).write_bytes(bytes(1_000_000))
-    found = pages.sizes(tmp_path)
-    assert (found["bytes"], found["parquet"]) == (6_000_000, 2)
-    assert (found["megabytes"], found["lite"]) == (round(3 + 1 + 0.32 + 0.19), 7)
 
 
 def test_pages_get_python_where_they_have_a_use_for_it(tmp_path: Path) -> None:
@@ -319,14 +277,6 @@ def test_pages_get_python_where_they_have_a_use_for_it(tmp_path: Path) -> None:
     assert 'data-megabytes="8"' in texts["00_a"]
     assert "live_python.js" not in texts["10_b"]
     assert "live_python.js" in texts["audit_a_file"] and "/audit_page.js" in texts["audit_a_file"]
-
-
-def test_scripts_find_python_below_any_path() -> None:
-    page = "<html><head></head><body><p></p></body></html>"
-    told = pages.with_scripts(page, {"megabytes": 40}, "live.js")
-    assert told.index("live.css") < told.index("</head>") < told.index("live_python.js")
-    assert told.index("live_python.js") < told.index("/live.js") < told.index("</body>")
-    assert 'data-megabytes="40"' in told and "//" not in told.replace("</", "")
 
 
 def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) -> None:
@@ -606,23 +556,6 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value
-
-
-@needs_site
-@pytest.mark.browser
-def test_pasted_columns_get_the_desktops_report(audits: Audit, tmp_path: Path) -> None:
-    text = "\n".join("\t".join(line.split(",")[:2]) for line in rows().splitlines()[1:])
-    audits.page.fill("#ck-text", text)
-    audits.page.get_by_role("button", name="Read the columns").click()
-    audits.page.locator('#ck-label option[value="column 2"]').wait_for(state="attached")
-    audits.choose("column 1", "column 2")
-    audits.run()
-    path = tmp_path / "pasted.csv"
-    path.write_text("a,b\n" + text.replace("\t", ",") + "\n", encoding="utf-8")
-    _, _, report = desktop(tmp_path, "--label=a", "--prob=b", str(path))
-    found = audits.report()
-    assert found["headline"] == report["headline"]
-    assert rounded(found["answers"]) == rounded(report["answers"])
 
 
 @needs_site

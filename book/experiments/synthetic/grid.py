@@ -6,10 +6,12 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from calibkit.fakes import FakeSample
-from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES, SyntheticShape
+from calibkit.fakes import FakeSample, SyntheticShape
+from calibkit.fakes.binary import SHAPES
 from calibkit.inputs import FloatVector, as_count
 
+# Mean calibration errors of the derivates in the source: 0, .005, …, .1.
+DERIVATE_ERRORS = tuple(step / 200 for step in range(21))
 SIZES = (1_000, 3_000, 10_000)
 SEEDS = tuple(range(5))
 # The map is judged on this many predictions that no evaluator has seen, drawn with this seed.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins
-from calibkit.errors.family import bin_weights, weighted_norm
+from calibkit.errors.family import weighted_norm
 from calibkit.hypothesis_tests import test_based_calibration_error as tested
 
 Loss = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
@@ -45,5 +45,5 @@ def general_error(
     losses = np.full(cut.table.n_bins, np.nan)
     for b in np.flatnonzero(cut.table.occupied):
         losses[b] = loss(label[cut.bin == b], prob[cut.bin == b])
-    weight = bin_weights(cut.table.count, "mass")
+    weight = cut.table.weight
     return GeneralError(float(weighted_norm(losses, weight, norm)), losses)

@@ -6,9 +6,8 @@ from hypothesis import given, settings, strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, StratifiedKFold
 
-from calibkit.bins import assign
 import calibkit as ck
-from calibkit.bins import Pava
+from calibkit.bins import Pava, assign
 from calibkit.calibrators import (
     CrossValidatedBinning,
     HistogramBinning,

@@ -18,7 +18,7 @@ from calibkit.calibrators import (
     PlattCalibrator,
 )
 from calibkit.calibrators.logistic import fit_logistic
-from calibkit.corp import corp_decomposition
+from calibkit.scores import corp_decomposition
 from tests.helpers import binary_data, golden_data
 
 LABELS, PROB = golden_data("binary")

@@ -1,6 +1,5 @@
 """Intervals by inverted tests: against a closed form, at their borders, and their coverage."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm as normal
 
 import calibkit as ck
-from book.experiments import interval_coverage as coverage
-from calibkit.chance import _inversion, bootstrap, redraws
+from calibkit.chance import _inversion, redraws
 from tests.helpers import binary_data, class_data
 
 ECE = ck.expected_calibration_error
@@ -184,70 +182,3 @@ def test_sums_give_the_errors_of_the_resamples() -> None:
     rows = np.random.default_rng(5).integers(0, 200, size=(30, 200))
     wanted = [float(ck.class_wise_calibration_error(labels[i], prob[i], bins=4)) for i in rows]
     np.testing.assert_allclose(drawn, wanted, rtol=0, atol=1e-12)
-
-
-# --- coverage ------------------------------------------------------------------------------------
-
-
-Range = tuple[float, float]
-
-
-def documented() -> dict[tuple[str, int], dict[str, Range]]:
-    """Read the table of the docstring: lowest and highest coverage by model, size and method."""
-    cell = r" +(\d+(?: to \d+)?)"
-    line = rf"^ +([\w ,-]+?) {{2,}}(500|2000){3 * cell}$"
-    table = {}
-    for model, n, *cells in re.findall(line, ck.bootstrap_interval.__doc__ or "", re.M):
-        ends = [[int(x) / 100 for x in text.split(" to ")] for text in cells]
-        ranges = [(pair[0], pair[-1]) for pair in ends]
-        table[model, int(n)] = dict(zip(bootstrap.METHODS, ranges, strict=True))
-    return table
-
-
-def assert_covers(found: dict[str, float], model: str, n: int, n_sets: int) -> None:
-    """Compare shares with the ranges of the docstring, give or take four standard errors."""
-    for method, (low, high) in documented()[model, n].items():
-        middle = (low + high) / 2
-        error = np.sqrt(max(middle * (1 - middle), 0.002) * (1 / n_sets + 1 / 1000))
-        assert low - 4 * error <= found[method] <= high + 4 * error, method
-
-
-CASES = [(kind, norm) for kind in coverage.BINNINGS for norm in (1, 2)]
-
-
-def test_the_docstring_has_all_models_and_promises_85_per_cent() -> None:
-    table = documented()
-    assert set(table) == {(model, n) for model in coverage.MODELS for n in coverage.SIZES}
-    for ranges in table.values():
-        assert ranges["inverted"][0] >= 0.85
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["calibrated", "over-confident"])
-def test_coverage_of_small_samples(model: str) -> None:
-    """A false alarm in 10 000 runs, were the seed free."""
-    found = coverage.coverage(model, 500, ("w", 1), n_sets=120, n_resamples=200, seed=1)
-    assert_covers(found, model, 500, 120)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("n", coverage.SIZES)
-@pytest.mark.parametrize("model", ["calibrated", "over-confident", "10 classes, look-alike"])
-def test_coverage_is_what_the_docstring_says(model: str, n: int, case: tuple[str, float]) -> None:
-    found = coverage.coverage(model, n, case, n_sets=50, n_resamples=200, seed=2)
-    assert_covers(found, model, n, 50)
-
-
-@pytest.mark.slow
-def test_true_errors_of_known_bins() -> None:
-    """Uniform predictions: halves of [0, 1], by the integral of p - c(p)."""
-    fake = ck.fakes.LogitDistortion(slope=0.5)
-    grid = (np.arange(200_000) + 0.5) / 200_000
-    gap = grid - fake.true_map(grid)
-    halves = [abs(gap[:100_000].mean()), abs(gap[100_000:].mean())]
-    known = coverage.known("over-confident")
-    edges = np.array([0.0, 0.5, 1.0])
-    assert known.error(edges, 1) == pytest.approx(np.mean(halves), abs=1e-3)
-    assert known.error(edges, 2) == pytest.approx(np.sqrt(np.mean(np.square(halves))), abs=1e-3)
-    assert coverage.known("calibrated").error(edges, 1) == 0

@@ -64,7 +64,7 @@ def test_the_threshold_treats_to_the_last_bit() -> None:
 
     The rule, the bill, the curve, the row of a comparison and the table with its rows swapped.
     """
-    from calibkit_audit.auditing.differences import scores_of_rows
+    from calibkit_audit.auditing.differences import row_scores
 
     whole = np.arange(101)
     prob = whole / 100
@@ -82,7 +82,7 @@ def test_the_threshold_treats_to_the_last_bit() -> None:
         assert policy_cost(label, prob, costs=(a, b)).value == bill.sum() / 101
         assert (a + b) * curve.cost(a / (a + b))[0] == pytest.approx(bill.mean(), abs=1e-12)
         table = np.array([[0.0, b], [a, 0]])
-        assert (scores_of_rows(label, prob, table)["cost"] == bill).all()
+        assert (row_scores(label, prob, table)["cost"] == bill).all()
     for a in range(1, 100):
         t = a / 100
         assert (best_actions(prob, costs=[[0, 1 - t], [t, 0]]) == (whole >= a)).all()

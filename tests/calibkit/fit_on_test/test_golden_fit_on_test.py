@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from calibkit.bins import assign
 import calibkit as ck
+from calibkit.bins import assign
 from calibkit.calibrators import (
     CrossValidatedBinning,
     HistogramBinning,

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from book.experiments import rejection_rates as sizes
 from calibkit.hypothesis_tests import adaptive_test, hosmer_lemeshow
 from calibkit.hypothesis_tests.adaptive import AdaptiveRule
 from tests.helpers import binary_data, coarse_binary
@@ -41,13 +40,3 @@ def test_bins_hold_enough_variance_and_no_tie_is_split() -> None:
 def test_nothing_to_test() -> None:
     result = adaptive_test([0, 1], [0.0, 1.0], rng=0)
     assert (result.statistic, result.p_value) == (0, 1)
-
-
-@pytest.mark.long
-def test_it_sees_what_ten_bins_cannot() -> None:
-    """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
-    rates = sizes.power(2000, models=3, labels=20, draws=199)
-    wave = {name: rate["sine, 8 periods (0.10)"] for name, rate in rates.items()}
-    assert wave["adaptive, Bonferroni"] > 0.9
-    assert wave["Hosmer-Lemeshow, predictions"] < 0.6
-    assert wave["kernel 0.1"] < 0.3

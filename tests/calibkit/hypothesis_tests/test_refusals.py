@@ -51,7 +51,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: hosmer(*DATA, n_bins=0), "n_bins"),
     (lambda: hosmer(*DATA, variance="p"), "variance must be"),
     (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
-    (lambda: tce(*DATA, alpha=0.0), "alpha must lie strictly"),
+    (lambda: tce(*DATA, alpha=0.0), "alpha must be a number strictly"),
     (lambda: tce(*DATA, bins="many"), "bins must be"),
     (lambda: tce(*DATA, bins=Backwards()), "number bins from low to high"),
     (lambda: interval(ck.brier_score), invert),
@@ -62,7 +62,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: binomial_p_values(1, 3, [0.5, 1.5]), r"prob\[1\] = 1.5 is not a probability"),
     (lambda: binomial_p_values(1, 3, np.nan), r"prob\[0\] = nan"),
     (lambda: wilson_interval([1, 5], 4), r"5 events in 4 trials \(entry 1\)"),
-    (lambda: wilson_interval(1, 4, level=1), "level must lie strictly"),
+    (lambda: wilson_interval(1, 4, level=1), "level must be a number strictly"),
 ]
 
 

@@ -10,10 +10,10 @@ import pytest
 import calibkit as ck
 from calibkit import plot
 from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
-from calibkit.corp import corp_decomposition
 from calibkit.decisions import decision_curve, murphy_curve, regret_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
+from calibkit.scores import corp_decomposition
 from calibkit_audit import clinic, plot as audit_plot
 from calibkit_audit.auditing import audit
 from tests.drawn import assert_drawn_inside, assert_manners, drawn, find
@@ -30,7 +30,7 @@ CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
 TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
 CURVE = ck.hypothesis_tests.cumulative_differences(Y, P)
 LOESS = clinic.smooth_curve(Y, P)
-SMOOTH = ck.smooth_calibration_error(Y, P)
+SMOOTH = ck.smooth_ece(Y, P)
 MURPHY, REGRET = murphy_curve(Y, P), regret_curve(P, SAMPLE.true_prob)
 BENEFIT = decision_curve(Y, P)
 REPORT = audit(Y, P, groups=np.repeat(["a", "b"], 200))
@@ -269,7 +269,7 @@ EXTREMES = {
     "one bin": lambda: plot.reliability(ck.reliability_table([1], [0.3], bins=1)),
     "one prediction": lambda: plot.reliability(ck.reliability_table([1], [0.3])),
     "one block": lambda: plot.corp(corp_decomposition([1], [0.3])),
-    "no error": lambda: plot.smooth(ck.smooth_calibration_error([0, 1], [0.0, 1.0])),
+    "no error": lambda: plot.smooth(ck.smooth_ece([0, 1], [0.0, 1.0])),
     "one bin, tested": lambda: plot.test_based(
         ck.test_based_calibration_error([0, 1], [0.3, 0.3], bins=ck.EqualMass(1), null_draws=0)
     ),
@@ -350,7 +350,7 @@ VIEWS = {
 DIAGRAMS = {
     "reliability": lambda y, p, view: plot.reliability(ck.reliability_table(y, p, view=view)),
     "corp": lambda y, p, view: plot.corp(corp_decomposition(y, p, view=view)),
-    "smooth": lambda y, p, view: plot.smooth(ck.smooth_calibration_error(y, p, view=view)),
+    "smooth": lambda y, p, view: plot.smooth(ck.smooth_ece(y, p, view=view)),
 }
 
 

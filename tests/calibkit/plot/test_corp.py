@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.corp import corp_decomposition
 from calibkit.fakes import LogitDistortion
+from calibkit.scores import corp_decomposition
 from tests.drawn import drawn, find
 
 

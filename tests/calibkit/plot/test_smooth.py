@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibkit import plot, smooth_calibration_error
+from calibkit import plot, smooth_ece
 from calibkit.plot import frames
 from calibkit_audit import plot as audit_plot
 from calibkit_audit.clinic import smooth_curve
@@ -11,7 +11,7 @@ from tests.drawn import drawn, one
 from tests.helpers import binary_data, class_data
 
 LABELS, PROB = binary_data(600, 1, exponent=2)
-ERROR = smooth_calibration_error(LABELS, PROB)
+ERROR = smooth_ece(LABELS, PROB)
 
 
 def test_the_line_is_the_smoothed_frequency_and_as_broad_as_the_density():
@@ -26,7 +26,7 @@ def test_the_line_is_the_smoothed_frequency_and_as_broad_as_the_density():
 
 
 def test_no_predictions_no_line():
-    ax = plot.smooth(smooth_calibration_error([0, 1, 0, 1], [0.4, 0.5, 0.5, 0.6], bandwidth=0.01))
+    ax = plot.smooth(smooth_ece([0, 1, 0, 1], [0.4, 0.5, 0.5, 0.6], bandwidth=0.01))
     across = np.array(one(ax, "mass").get_segments())[..., 0]
     assert 0.35 < across.min() < across.max() < 0.65
     assert np.ptp(across, axis=1).max() < 0.05  # and none across a gap
@@ -35,7 +35,7 @@ def test_no_predictions_no_line():
 def test_one_view_is_drawn():
     labels, prob = class_data(100, 2)
     with pytest.raises(ValueError, match="draw one class"):
-        plot.smooth(smooth_calibration_error(labels, prob, view="class-wise"))
+        plot.smooth(smooth_ece(labels, prob, view="class-wise"))
 
 
 @pytest.mark.parametrize("scale", ["linear", "logit"])

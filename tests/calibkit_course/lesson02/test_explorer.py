@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 
 import calibkit as ck
-from calibkit import corp, plot
+from calibkit import plot, scores
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson02
 from calibkit_course.lesson02 import figures as figures02
@@ -77,7 +77,9 @@ class TestView:
     def test_the_null_level_is_that_of_redrawn_labels(self):
         view = seen()
         sample = LogitDistortion().sample(3000, 22)
-        null = ck.null_level(corp.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0)
+        null = ck.null_level(
+            scores.miscalibration, sample.y_true, sample.y_prob, n_draws=500, rng=0
+        )
         assert view.null.mean == pytest.approx(null.mean, abs=4 * null.sd / np.sqrt(50))
 
     def test_it_says_what_stays_what_moves_and_what_chance_explains(self):

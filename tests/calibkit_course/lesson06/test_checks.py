@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit.bins import assign
 import calibkit as ck
+from calibkit.bins import assign
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit_course.lesson06 import checks as judges, null_ece, squares

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector, one_per_row
+from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, IntVector
+from calibkit_audit.incoming import one_per_row
 
 FEW = 30  # clusters, below which a report says that they are few
 _GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])

@@ -1,4 +1,4 @@
-"""The five synthetic shapes of Kängsepp, Valk and Kull (2022): the same data for the same seed."""
+"""Binary fake classifiers: a straight line between logits, and the shapes of a published study."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,23 +7,101 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from scipy import integrate, optimize
+from scipy import integrate, optimize, special
 
-from calibkit.fakes._sample import FakeSample, InfeasibleTarget
-from calibkit.inputs import FloatVector, as_choice, as_count, as_norm, as_number, legacy_generator
+from calibkit.fakes.sample import FakeSample, InfeasibleTarget
+from calibkit.inputs import (
+    FloatVector,
+    Rng,
+    as_choice,
+    as_count,
+    as_finite,
+    as_number,
+    as_positive,
+    data_generator,
+    legacy_generator,
+)
 
-# Mean calibration errors of the derivates in the source: 0, .005, …, .1.
-DERIVATE_ERRORS = tuple(step / 200 for step in range(21))
 # The source bisects for the weight until the error agrees in this many digits.
 WEIGHT_DIGITS = 6
 STAIR = 2 / 3  # height and width of a step
-FLAT_STEP = 1e-12  # truths this far apart may have the same prediction only on a step
+
+
+@dataclass(frozen=True, slots=True)
+class LogitDistortion:
+    """A binary fake classifier whose true map is a straight line between logits.
+
+    Predictions come from a beta distribution, the event with
+    ``c(p) = expit(slope * logit(p) + shift)``: the inverse of temperature and bias scaling (section
+    6 of Panchenko, 2021). Lessons 03 and 04.
+
+    Parameters
+    ----------
+    slope : float
+        1 is calibrated; below 1 predictions are too extreme (over-confident), above 1
+        under-confident. Not negative.
+    shift, scores : float, tuple of two floats
+        Above 0 the event happens more often than predicted; parameters of the beta distribution.
+
+    Examples
+    --------
+    >>> fake = LogitDistortion(slope=0.5)
+    >>> round(float(fake.true_map(0.9)), 3), fake.sample(1000, rng=0).n
+    (0.75, 1000)
+    """
+
+    slope: float = 1.0
+    shift: float = 0.0
+    scores: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        as_finite(self.slope, "slope", 0)
+        as_finite(self.shift, "shift")
+        if not isinstance(self.scores, tuple | list) or len(self.scores) != 2:
+            raise ValueError(f"scores must be two positive numbers, got {self.scores!r}.")
+        pair = tuple(as_positive(one, f"scores[{i}]") for i, one in enumerate(self.scores))
+        object.__setattr__(self, "scores", pair)
+
+    def true_map(self, prob: Any) -> FloatVector:
+        """Return the true probability of the event for each prediction in [0, 1]."""
+        prob = np.asarray(prob, dtype=np.float64)
+        if self.slope == 1 and self.shift == 0:
+            return np.array(prob)  # without the detour through logits, exactly calibrated
+        if self.slope == 0:  # 0 * logit(0) would be NaN
+            return np.full_like(prob, special.expit(self.shift))
+        return np.asarray(special.expit(self.slope * special.logit(prob) + self.shift))
+
+    def sample(self, n: int, rng: Rng = None) -> FakeSample:
+        """Draw `n` predictions with their labels and true probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : int, numpy.random.Generator or None
+            Seed, generator, or fresh entropy.
+
+        Returns
+        -------
+        FakeSample
+            With ``y_true``, ``y_prob`` and ``true_prob``.
+
+        Examples
+        --------
+        >>> LogitDistortion(slope=0.5).sample(1000, rng=0).y_prob.shape
+        (1000,)
+        """
+        n, generator = as_count(n, "n"), data_generator(rng)
+        y_prob = generator.beta(*self.scores, size=n)
+        true_prob = self.true_map(y_prob)
+        y_true = (generator.random(n) < true_prob).astype(np.int64)
+        return FakeSample(y_true=y_true, y_prob=y_prob, true_prob=true_prob)
 
 
 def _beta(c: FloatVector, middle: float, a: float, b: float) -> FloatVector:
     """Beta calibration's curve through (middle, 1/2), in the order of operations of the source."""
     factor = np.exp(b * np.log(1 - middle) - a * np.log(middle))
-    with np.errstate(divide="ignore"):  # 0 and 1 are mapped to themselves
+    with np.errstate(divide="ignore", over="ignore"):  # 0 and 1 are mapped to themselves
         return np.asarray(1 / (1 + 1 / (factor * (c**a / (1 - c) ** b))))
 
 
@@ -78,9 +156,7 @@ class SyntheticShape:
 
     def __post_init__(self) -> None:
         as_choice(self.name, "name", SHAPES)
-        feasible = "between 0 (calibrated) and 1 (the full shape)"
-        weight = as_number(self.weight, "weight", feasible, lambda v: 0 <= v <= 1)
-        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "weight", as_finite(self.weight, "weight", 0, 1))
 
     @classmethod
     def with_error(cls, name: str, error: float, *, exact: bool = False) -> Self:
@@ -112,12 +188,7 @@ class SyntheticShape:
         p = np.asarray(prob, dtype=np.float64)
         if not np.all((p >= 0) & (p <= 1)):
             raise ValueError("prob must lie in [0, 1].")
-        flat = p.ravel()
-        low = self._edge(flat, np.less)
-        # Only where the curve is flat to rounding does a second search find another end.
-        high = low.copy()
-        tie = np.flatnonzero(self.predict(np.minimum(low + FLAT_STEP, 1)) <= flat)
-        high[tie] = self._edge(flat[tie], np.less_equal)
+        low, high = (self._edge(p.ravel(), below) for below in (np.less, np.less_equal))
         return ((low + high) / 2).reshape(p.shape)
 
     def _edge(self, p: FloatVector, below: np.ufunc) -> FloatVector:
@@ -133,9 +204,9 @@ class SyntheticShape:
             low, high = np.where(left, middle + 1, low), np.where(left, high, middle)
         return np.minimum(low.view(np.float64), 1.0)
 
-    def true_error(self, norm: float = 1) -> float:
-        """Return the true calibration error ``(E |p - c|^norm)^(1/norm)``, without bins."""
-        return self.weight * _full_error(self.name, as_norm(norm))
+    def true_error(self) -> float:
+        """Return the true calibration error ``E |p - c|``, without bins."""
+        return self.weight * _full_error(self.name)
 
     def sample(self, n: int, seed: int) -> FakeSample:
         """Draw the paper's data for this size and seed (from 0 on), sorted by truth.
@@ -151,23 +222,19 @@ class SyntheticShape:
 
 
 @cache
-def _full_error(name: str, norm: float) -> float:
+def _full_error(name: str) -> float:
     """Return the error of a full shape, by quadrature between its crossings of the diagonal."""
 
-    def gap(c: Any) -> Any:
-        return FORMULAS[name](np.asarray(c)) - c
+    def gap(c: float) -> float:
+        return float(FORMULAS[name](np.array([c]))[0] - c)
 
-    def distance(c: float) -> float:
-        return float(np.abs(gap(np.array([c]))[0]) ** norm)
-
-    c = np.linspace(0, 1, 1_000)
-    changes = np.flatnonzero(gap(c)[:-1] * gap(c)[1:] < 0)
-    ends = [0.0, *(float(optimize.brentq(gap, c[i], c[i + 1])) for i in changes), 1.0]
-    pieces = (
-        integrate.quad(distance, low, high, limit=200, epsabs=1e-13, epsrel=1e-12)[0]
-        for low, high in pairwise(ends)
-    )
-    return float(sum(pieces) ** (1 / norm))
+    grid = np.linspace(0, 1, 1_000)
+    signs = np.sign([gap(c) for c in grid])
+    changes = np.flatnonzero(signs[:-1] * signs[1:] < 0)
+    ends = [0.0, *(float(optimize.brentq(gap, grid[i], grid[i + 1])) for i in changes), 1.0]
+    close = {"limit": 200, "epsabs": 1e-13, "epsrel": 1e-12}
+    pieces = [integrate.quad(lambda c: abs(gap(c)), *ab, **close)[0] for ab in pairwise(ends)]
+    return float(sum(pieces))
 
 
 def _bisected_weight(error: float, full: float) -> float:

@@ -13,15 +13,15 @@ from calibkit.results import Frozen, Result
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FakeSample(Frozen):
-    """Labels, predictions and the true probabilities behind the labels. Lesson 03.
+    """Labels, predictions and the true probabilities behind the labels.
 
     Parameters
     ----------
     y_true : ndarray of shape (n,)
         Labels, drawn with probability `true_prob`.
     y_prob, true_prob : ndarray of shape (n,) or (n, K)
-        What the fake classifier says, P(y = 1) or one column per class, and what it should have
-        said.
+        What the fake classifier reports, P(y = 1) or one column per class, and what it should have
+        reported.
     """
 
     y_true: NDArray[np.int64]
@@ -38,8 +38,8 @@ class FakeSample(Frozen):
 class FakeTruth(Result):
     """The true values of a fake classifier, without any data; NaN where no closed form exists.
 
-    They are errors of the distribution, not of a sample (the review of notions of calibration,
-    sections 1 and 2). Lesson 03.
+    They are errors of the distribution, not of a sample (Panchenko, 2021, sections 1 and 2).
+    Lesson 03.
 
     Parameters
     ----------
@@ -71,17 +71,17 @@ class FakeTruth(Result):
     log_loss: float = np.nan
 
     def describe(self) -> str:
-        """Say the values that are known best by name: accuracy, mean confidence, error."""
-        known = (
-            ("accuracy", self.accuracy),
-            ("mean confidence", self.mean_confidence),
-            ("expected calibration error", self.expected),
-        )
-        parts = [f"{name} {value:.4f}" for name, value in known if not np.isnan(value)]
-        return f"{self.model}: exactly, {', '.join(parts) or 'nothing is known'}."
+        """Say accuracy, mean confidence and error, as far as they are known."""
+        values = {
+            "accuracy": self.accuracy,
+            "mean confidence": self.mean_confidence,
+            "expected calibration error": self.expected,
+        }
+        known = [f"{name} {value:.4f}" for name, value in values.items() if not np.isnan(value)]
+        return f"{self.model}: exactly, {', '.join(known) or 'nothing is known'}."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = [field.name for field in fields(self) if field.name != "model"]
+        names = [field.name for field in fields(self)[1:]]
         return {
             "quantity": np.array([name.replace("_", " ") for name in names]),
             "true value": np.array([float(getattr(self, name)) for name in names]),
@@ -91,5 +91,5 @@ class FakeTruth(Result):
 class InfeasibleTarget(ValueError):
     """A wanted calibration error that no classifier of this kind can have; it says which can.
 
-    Lemma 1 of the review of notions of calibration limits it, given the accuracy. Lesson 03.
+    Lemma 1 of Panchenko (2021, section 7) limits it, given the accuracy.
     """
