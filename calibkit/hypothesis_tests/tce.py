@@ -362,7 +362,7 @@ class SortedProblem:
         """Test each prediction against the events of its bin."""
         edges, bounds = self.cut(self.label)
         hits, of = hits_of(self.label, bounds), bin_of_rows(bounds)
-        sums = np.diff(bounds), np.bincount(of, self.prob, len(bounds) - 1), hits
+        sums = np.diff(bounds), np.bincount(of, self.prob, len(bounds) - 1).astype(np.float64), hits
         rejected = rejections(hits, bounds, self.prob, alpha)
         return ViewVerdict(
             table=table_of_sums(edges, sums, self.binning, view=self.view),

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibkit.chance.clusters import mean_interval
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
@@ -21,6 +20,7 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
+from calibkit_audit.dependent_rows import mean_interval
 
 _GRID = np.linspace(0.005, 0.995, 199)
 

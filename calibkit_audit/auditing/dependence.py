@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
-from calibkit.chance.clusters import Dependence
 from calibkit.chance.null import p_value_of
 from calibkit.corp import corp_decomposition
 from calibkit.inputs import (
@@ -43,6 +42,7 @@ from calibkit_audit.auditing.evidence import POWER, package_view
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
+from calibkit_audit.dependent_rows import Dependence
 
 _FEWEST, _MOST = 50, 100_000  # rows that are looked at
 _LAGS = (1, 10)

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
-from calibkit.chance.clusters import ClusterSums, means_of_sums, student
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
@@ -21,6 +20,7 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import edges_of
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
+from calibkit_audit.dependent_rows import ClusterSums, means_of_sums, student
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide

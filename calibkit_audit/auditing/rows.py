@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators.class_scores import as_scores
-from calibkit.chance.clusters import Clusters, clusters_of
 from calibkit.inputs import (
     FloatVector,
     IntVector,
@@ -23,6 +22,7 @@ from calibkit.inputs import (
     refuse_other_order,
     unwrapped,
 )
+from calibkit_audit.dependent_rows import Clusters, clusters_of
 from calibkit_audit.saving import printable
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal

@@ -27,7 +27,7 @@ def test_lots_show_what_rows_show(monkeypatch, subtests) -> None:
     data = sample(3000)
 
     def both() -> list[Any]:
-        interval = ck.bootstrap_interval(ECE, *data, n_resamples=2000, rng=1)
+        interval = ck.bootstrap_interval(ECE, *data, n_draws=2000, rng=1)
         return [interval.draws, ck.null_level(ECE, *data, n_draws=2000, rng=2).draws]
 
     rows = both()
@@ -85,9 +85,9 @@ def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest
     "run",
     [
         lambda y, p: ck.null_level(ECE, y, p, n_draws=20, rng=0),
-        lambda y, p: ck.bootstrap_interval(ECE, y, p, n_resamples=20, rng=0),
-        lambda y, p: adaptive_test(y, p, null_draws=20, rng=0),
-        lambda y, p: ck.hypothesis_tests.test_based_calibration_error(y, p, null_draws=20, rng=0),
+        lambda y, p: ck.bootstrap_interval(ECE, y, p, n_draws=20, rng=0),
+        lambda y, p: adaptive_test(y, p, n_draws=20, rng=0),
+        lambda y, p: ck.hypothesis_tests.test_based_calibration_error(y, p, n_draws=20, rng=0),
     ],
 )
 def test_long_runs_have_a_bar_and_scripts_have_none(run: Any, monkeypatch, capsys) -> None:

@@ -199,7 +199,7 @@ def test_ties_in_the_order_of_the_rows_give_another_value() -> None:
     by_index = measures.ByIndex(n_bins=4)
     values = [
         hypothesis_tests.test_based_calibration_error(
-            label[order], prob[order], bins=by_index, null_draws=0
+            label[order], prob[order], bins=by_index, n_draws=0
         ).value
         for order in (np.arange(40), first)
     ]

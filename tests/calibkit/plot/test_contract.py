@@ -27,7 +27,7 @@ NULL = ck.null_level(ck.expected_calibration_error, Y, SAMPLE.true_prob, n_draws
 PARTS = corp_decomposition(Y, P)
 FITTED = fit_on_test(Y, P, evaluator=SlopeOneBinning(10))
 CHOICE = CrossValidatedBinning(max_bins=6).fit(P, Y)
-TESTED = ck.test_based_calibration_error(Y, P, null_draws=5, rng=0)
+TESTED = ck.test_based_calibration_error(Y, P, n_draws=5, rng=0)
 CURVE = ck.hypothesis_tests.cumulative_differences(Y, P)
 LOESS = clinic.smooth_curve(Y, P)
 SMOOTH = ck.smooth_calibration_error(Y, P)
@@ -271,7 +271,7 @@ EXTREMES = {
     "one block": lambda: plot.corp(corp_decomposition([1], [0.3])),
     "no error": lambda: plot.smooth(ck.smooth_calibration_error([0, 1], [0.0, 1.0])),
     "one bin, tested": lambda: plot.test_based(
-        ck.test_based_calibration_error([0, 1], [0.3, 0.3], bins=ck.EqualMass(1), null_draws=0)
+        ck.test_based_calibration_error([0, 1], [0.3, 0.3], bins=ck.EqualMass(1), n_draws=0)
     ),
     "equal draws": lambda: plot.null_level(
         ck.null_level(ck.expected_calibration_error, [0, 1], [0, 1], n_draws=5, rng=1)

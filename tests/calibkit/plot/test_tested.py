@@ -21,7 +21,7 @@ RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
 
 
 def error_of(sample, **options):
-    options = {"null_draws": 5, "rng": 0} | options
+    options = {"n_draws": 5, "rng": 0} | options
     return test_based_calibration_error(sample.y_true, sample.y_prob, **options)
 
 
@@ -33,7 +33,7 @@ def child(ax: Axes, label: str) -> Axes:
 class TestTestBased:
     @pytest.mark.parametrize("n_bins", [1, 12])
     def test_each_violin_spans_its_predictions(self, n_bins, subtests):
-        same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), null_draws=0)
+        same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
         error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
         ax, verdict = plot.test_based(error), error.verdicts[0]
         parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
@@ -94,7 +94,7 @@ class TestTestBased:
 
     def test_what_was_measured_class_by_class_is_refused(self):
         prob = np.full((6, 2), 0.5)
-        error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", null_draws=0)
+        error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", n_draws=0)
         with pytest.raises(ValueError, match="2 tables, one per class"):
             plot.test_based(error)
         assert not plt.get_fignums()
