@@ -31,7 +31,7 @@ debiased, unbiased error | `debiased_calibration_error` | debiased_ece unbiased_
   get_calibration_error
 smooth ECE (smECE) | `smooth_calibration_error`; its p-value and null level by `null_level` |
   smece smooth_ece
-calibration curve, reliability diagram | `reliability_table`; `plot.reliability(y, p)` |
+calibration curve, reliability diagram | `reliability_table`; `plot.reliability_diagram(y, p)` |
   calibration_curve calibration_display reliability_diagram reliability_curve reliability_plot
   plot_calibration_curve rel_diagram calibration_plot
 confidence, accuracy | the probability and the event of `view="top-label"`
@@ -43,7 +43,7 @@ ICI, E50, E90, E_max, ECI | `clinic.smooth_curve`, which has all five | ici eavg
 CITL, calibration slope, O/E | `clinic.calibration_in_the_large`,
   `clinic.calibration_slope`, `clinic.observed_expected_ratio` | citl
   calibration_intercept calibration_slope calibration_in_the_large oe_ratio
-net benefit, decision curve (DCA) | `decisions.net_benefit`, `decisions.decision_curve` |
+net benefit, decision curve (DCA) | `decisions.decision_curve` |
   net_benefit dca decision_curve decision_curve_analysis
 `pos_label="yes"` | `positive="yes"` | pos_label=
 `n_bins=15` | `bins=15`, where there are bins | n_bins= num_bins= nbins=

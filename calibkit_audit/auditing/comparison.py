@@ -162,7 +162,7 @@ class Comparison(Report):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagrams of all models in one frame; return its Axes."""
-        from calibkit import plot
+        from calibkit_audit import plot
 
         return plot.overlay(dict(self.bins), ax)
 
