@@ -65,7 +65,7 @@ def draw_test_based(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibkit import hypothesis_tests, plot
+    >>> from calibkit.hypothesis_tests import test_based_calibration_error
     >>> p = np.linspace(0.01, 0.99, 200)
     >>> y = np.random.default_rng(0).random(200) < p**2
     >>> ax = draw_test_based(test_based_calibration_error(y, p, rng=0))
