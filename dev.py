@@ -226,6 +226,7 @@ LONG_STAGES: dict[str, Callable[[], int]] = {
     "solved": lambda: solve([]),
     "browser": lambda: browser_tests("browser"),
     "live": lambda: check_live(long=True),
+    "floors": lambda: tool("floors", "--lessons", *(p.stem for p in of_today(notebook_paths()))),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lint,

@@ -1,5 +1,6 @@
-"""The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
+"""The figures of an audit: gaps with their band, repairs, groups, models, a smooth curve."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from matplotlib.axes import Axes
 
 from calibkit.chance import ConsistencyBand
 from calibkit.plot import frames, look
-from calibkit.plot.strips import LeaveRoom, counts_strip, move_label
+from calibkit.reliability import BinTable
 from calibkit_audit.clinic import SmoothCurve
 
 _SIZE = (5.4, 3.6)
@@ -16,6 +17,7 @@ _ROW = 0.34  # inches per row of a dot plot
 _MOST_ROWS = 30
 _CHANCE = "what chance allows"
 _BARS = 40  # of the histogram
+_MARKERS = ("o", "s", "^", "D", "v")  # of several models
 _STRIP, _GAP = 0.2, 0.04  # height of the histogram and space above it, as shares of the diagram
 
 
@@ -80,7 +82,9 @@ def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) 
         ax.plot(*points, linestyle="", **code)
 
 
-def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+def audit_repairs(
+    repairs: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+) -> Axes:
     """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
 
     A filled point is the recommended repair.
@@ -93,6 +97,8 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
         Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
+    legend : bool, optional
+        As in the other figures; nothing here needs one.
 
     Returns
     -------
@@ -112,7 +118,8 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")
     size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
-    with look.drawing(ax, size, words=words, title=title, legend=False, grid="x") as ax:
+    how: Any = {"title": title, "legend": legend, "room": 0, "grid": "x"}
+    with look.drawing(ax, size, words=words, **how) as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         # A gain of minus infinity has no place on the axis: its row says so.
         low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
@@ -191,22 +198,19 @@ def _rows(ax: Axes, names: list[Any]) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
-def smooth_curve(
-    curve: SmoothCurve,
-    *,
-    scale: str = "linear",
+def overlay(
+    tables: Mapping[str, BinTable],
     ax: Axes | None = None,
+    *,
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
-    """Draw a smooth calibration curve with both bands, over the predictions of each outcome.
+    """Draw the reliability diagrams of several models over each other.
 
     Parameters
     ----------
-    curve : SmoothCurve
-        From `calibkit_audit.clinic.smooth_curve`.
-    scale : {"linear", "logit"}
-        Plain axes, or such that logits have equal distances, for events that are rare.
+    tables : mapping from str to BinTable
+        One to five models by name, from `calibkit.reliability_table`, with the same view.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -222,12 +226,66 @@ def smooth_curve(
     Raises
     ------
     ValueError
-        If the scale does not exist.
+        If there are no or more than five models, or their views differ.
 
     Notes
     -----
-    Below, upwards the predictions of rows with the event and downwards those without. Taught in
-    lesson 08.
+    A line joins the means of neighbouring bins that are filled.
+
+    Examples
+    --------
+    >>> from calibkit import reliability_table
+    >>> from calibkit_audit import plot
+    >>> tables = {"a": reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)}
+    >>> plot.overlay(tables).get_ylabel()
+    'observed frequency'
+    """
+    if not 1 <= len(tables) <= len(_MARKERS):
+        raise ValueError(f"{len(tables)} models; draw 1 to {len(_MARKERS)} in one figure.")
+    views = {table.view for table in tables.values()}
+    if len(views) > 1:
+        raise ValueError(f"the tables have the views {', '.join(sorted(views))}; draw one view.")
+    with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
+        frames.frame(ax, frames.axis_words(views.pop()))
+        codes = zip(tables.items(), look.CODES, _MARKERS, strict=False)
+        for (name, table), code, marker in codes:
+            # NaN breaks the line at an empty bin.
+            up = np.where(table.occupied, table.frequency, np.nan)
+            how = {**code, "linewidth": 1.6, "marker": marker, "markersize": 4.5, "gid": "model"}
+            ax.plot(table.mean_prob, up, label=name, **how)
+    words = [f"{name}: {table.describe()}" for name, table in tables.items()]
+    look.remember(ax, ["Reliability diagrams of several models.", *words])
+    return ax
+
+
+def smooth_curve(
+    curve: SmoothCurve,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw a smooth calibration curve with both bands, over the predictions of each outcome.
+
+    Parameters
+    ----------
+    curve : SmoothCurve
+        From `calibkit_audit.clinic.smooth_curve`.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Notes
+    -----
+    Below, upwards the predictions of rows with the event and downwards those without. Lesson 08.
 
     Examples
     --------
@@ -238,39 +296,34 @@ def smooth_curve(
     >>> ax.get_ylabel()
     'observed frequency'
     """
-    frames.check_scale(scale)
+    percent = f"{100 * curve.level:g} %"
+    bands = {
+        f"{percent} everywhere": (curve.all_low, curve.all_high, 0.16),
+        f"{percent} at each point": (curve.low, curve.high, 0.28),
+    }
     with look.drawing(ax, (4.6, 5.2), title=title, legend=legend) as ax:
-        LeaveRoom(ax, (_STRIP + _GAP) / (1 + _STRIP + _GAP))
-        frames.frame(ax, frames.axis_words(curve.view), scale)
-        at, up = frames.inside(curve.prob, scale), frames.inside(curve.frequency, scale)
-        percent = f"{100 * curve.level:g} %"
-        bands = {
-            f"{percent} everywhere": (curve.all_low, curve.all_high, 0.16),
-            f"{percent} at each point": (curve.low, curve.high, 0.28),
-        }
+        frames.frame(ax, frames.axis_words(curve.view))
         for label, (low, high, alpha) in bands.items():
-            ends = frames.inside(low, scale), frames.inside(high, scale)
-            ax.fill_between(at, *ends, color=look.UNDER, alpha=alpha, lw=0, label=label, gid="band")
-        ax.plot(at, up, zorder=3, label="smooth curve", gid="curve", **look.stroke(look.UNDER, 1.8))
-        if scale == "linear":  # a loess may leave [0, 1]
-            frames.make_room(ax, up)
-        _outcomes(ax, curve, scale)
+            ax.fill_between(
+                curve.prob, low, high, label=label, gid="band", color=look.UNDER, alpha=alpha, lw=0
+            )
+        code = look.stroke(look.UNDER, 1.8, label="smooth curve", gid="curve", zorder=3)
+        ax.plot(curve.prob, curve.frequency, **code)
+        frames.make_room(ax, curve.frequency)  # a loess may leave [0, 1]
+        _outcomes(ax, curve)
     look.remember(ax, ["Smooth calibration curve with bands.", curve.describe()])
     return ax
 
 
-def _outcomes(ax: Axes, curve: SmoothCurve, scale: str) -> None:
+def _outcomes(ax: Axes, curve: SmoothCurve) -> None:
     """Draw how many rows of each outcome were given what, below the diagram."""
-    strip = counts_strip(ax, _STRIP, _GAP)
-    move_label(ax, strip)
-    edges = frames.grid(scale, _BARS + 1)
-    up, down = (
-        np.histogram(frames.inside(p, scale), edges)[0] for p in (curve.of_events, curve.of_others)
-    )
-    none = np.zeros(_BARS)
-    for low, high, color in ((none, up, "#8C8C8C"), (-down, none, "#D0D0D0")):
-        code = look.area(color, "white", 0.3)
-        look.boxes(strip, (edges[:-1], edges[1:]), (low, high), gid="outcomes", **code)
+    strip = frames.counts_strip(ax, _STRIP, _GAP)
+    frames.move_label(ax, strip)
+    edges = np.linspace(0, 1, _BARS + 1)
+    up, down = (np.histogram(p, edges)[0] for p in (curve.of_events, curve.of_others))
+    for low, high, color in ((0, up, "#8C8C8C"), (-down, 0, "#D0D0D0")):
+        code = look.area(color, "white", 0.3, gid="outcomes")
+        look.boxes(strip, (edges[:-1], edges[1:]), (low, high), **code)
     top = max(up.max(), down.max())
     strip.set(ylim=(-1.08 * top, 1.08 * top), yticks=[])
     strip.axhline(0, **look.stroke(look.GREY, 0.8))

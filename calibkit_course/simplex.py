@@ -136,7 +136,7 @@ def draw(
     """
     cloud = read_cloud(source, truth)
     hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
-    names = look.select(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()), {})
+    names = look.select(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()))
     if "arrows" in names and cloud.true is None:
         raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
     if len(classes) != 3:

@@ -99,7 +99,7 @@ def _significance(measure: Callable[..., Any], options: dict[str, Any]) -> dict[
     return {
         "null_level": lambda y, p: ck.null_level(measure, y, p, n_draws=4, rng=0, **options),
         "bootstrap_interval": lambda y, p: ck.bootstrap_interval(
-            measure, y, p, n_resamples=4, rng=0, **options
+            measure, y, p, n_draws=4, rng=0, **options
         ),
     }
 
@@ -117,7 +117,7 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "root_mean_square": lambda y, p: ck.root_mean_square_calibration_error(y, p, **o),
         "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
-        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
+        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, n_draws=3, rng=0, **o),
         "smooth": lambda y, p: ck.smooth_ece(y, p, view=view),
     }
 
@@ -133,7 +133,7 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "spiegelhalter": lambda y, p: ck.spiegelhalter(y, p, view=view),
         "cox_test": lambda y, p: ck.cox_test(y, p, view=view),
         "cumulative_differences": lambda y, p: ck.cumulative_differences(y, p, view=view),
-        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, null_draws=3, rng=0),
+        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, n_draws=3, rng=0),
         "consistency_band": lambda y, p: ck.consistency_band(y, p, n_draws=4, rng=0, **o),
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
             y, p, n_draws=4, rng=0, simultaneous=True, **o
@@ -141,7 +141,7 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "corp": lambda y, p: scores.corp_decomposition(y, p, view=view),
         "corp_part": lambda y, p: scores.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
-        "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, null_draws=3, rng=0),
+        "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, n_draws=3, rng=0),
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 
@@ -160,7 +160,7 @@ def measures_without_view() -> dict[str, Measure]:
         "log_loss": ck.log_loss,
         "generic_null_level": lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=4, rng=0),
         "generic_bootstrap": lambda y, p: ck.bootstrap_interval(
-            ck.brier_score, y, p, n_resamples=4, rng=0
+            ck.brier_score, y, p, n_draws=4, rng=0
         ),
     }
 

@@ -151,6 +151,21 @@ def test_every_imported_package_is_declared(folder: str) -> None:
                 assert canonicalize_name(PACKAGES.get(top, top)) in declared, f"{path.name}: {top}"
 
 
+@pytest.mark.parametrize(
+    ("contract", "house"),
+    [("floors", "calibkit"), ("application", "calibkit_audit"), ("course", "calibkit_course")],
+)
+def test_the_floors_of_contributing_are_those_of_the_contracts(contract: str, house: str) -> None:
+    contracts = {one["id"]: one for one in PYPROJECT["tool"]["importlinter"]["contracts"]}
+    floors = [set(re.findall(r"\w+", layer)) for layer in contracts[contract]["layers"]]
+    _, _, table = read("CONTRIBUTING.md").partition(f"| rooms of `{house}` |")
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", table.partition("\n\n")[0], re.MULTILINE)
+    lessons = " ".join(f"`lesson{number:02}`" for number in range(15))
+    told = [row.replace("`lesson00` to `lesson14`", lessons) for _, row in rows]
+    assert [set(re.findall(r"`(\w+)`", row)) for row in told] == floors
+    assert [int(number) for number, _ in rows] == [*range(len(rows), 0, -1)]
+
+
 def test_changelog_and_citation_know_this_version() -> None:
     headings = re.findall(r"^## \[(.+?)\]", read("CHANGELOG.md"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased" or headings[0] == calibkit.__version__

@@ -98,7 +98,7 @@ def measures(n: int, rng: np.random.Generator) -> Iterator[Case]:
     p, y = p[:10_000], y[:10_000]
     ece = partial(ck.bootstrap_interval, ck.expected_calibration_error, y, p)
     indices = partial(rng.integers, 0, 10_000, (1000, 10_000))
-    resampled = partial(ece, n_resamples=1000, rng=0)
+    resampled = partial(ece, n_draws=1000, rng=0)
     yield timed("1000 resamples, n = 1e4", resampled, 4, "drawing the indices", indices)
 
 

@@ -141,11 +141,14 @@ class Room(SphinxDirective):
 
 
 class Rooms(SphinxDirective):
-    """Show a table of all rooms."""
+    """Show a table of the rooms of one house."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the table as if it had been written out by hand."""
-        names = (f"   {room.removeprefix('calibkit.')}" for room in rooms())  # from `calibkit`
+        house = self.arguments[0]
+        names = [f"   {room}" for room in rooms() if room.partition(".")[0] == house]
         lines = [".. autosummary::", "   :nosignatures:", "", *names]
         holder = nodes.container()
         source = StringList(lines, source="calibkit")

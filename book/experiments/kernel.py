@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.results import Rule, sample_of
+from calibkit.hypothesis_tests.base import in_order
 from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]
@@ -30,7 +30,7 @@ _FAR = 8.85
 _NO_PAIRS = 1e-8
 
 
-class KernelRule(Rule):
+class KernelRule:
     """Unbiased squared kernel calibration error with a Gaussian kernel."""
 
     name = "Kernel calibration error, squared and unbiased"
@@ -129,5 +129,5 @@ def kernel_error(y_true: Any, y_prob: Any, length_scale: float = 0.1) -> float:
     0.8 with a scale of 0.05. Redraws kept 4.7 to 5.5 in all cases. Sources: Widmann and others
     (2019); Kängsepp, Valk and Kull (2022), section on evaluators.
     """
-    sample = sample_of(binary_problem(y_true, y_prob))
-    return float(KernelRule(sample.prob, length_scale).statistic(sample.residual)[0])
+    label, prob = in_order(binary_problem(y_true, y_prob))
+    return float(KernelRule(prob, length_scale).statistic((label - prob)[np.newaxis])[0])

@@ -326,7 +326,7 @@ def consistency_band(
     with np.errstate(invalid="ignore"):  # empty bins stay NaN
         frequency = events / table.count
     if simultaneous:
-        variance = np.bincount(index, prob * (1 - prob), table.n_bins)
+        variance = np.bincount(index, prob * (1 - prob), table.n_bins).astype(np.float64)
         lower, upper = simultaneous_ends(frequency, variance, table, level)
     else:
         lower, upper = np.quantile(frequency, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -101,10 +101,16 @@ class Statistic:
         )
 
 
+def as_floats(problem: BinaryProblem) -> tuple[FloatVector, FloatVector]:
+    """Return labels and predictions in double precision."""
+    return problem.label.astype(np.float64), problem.prob.astype(np.float64, copy=False)
+
+
 def in_order(problem: BinaryProblem) -> tuple[FloatVector, FloatVector]:
     """Return labels and predictions sorted; ties by label, so that row order cannot matter."""
     order = np.lexsort((problem.label, problem.prob))
-    return problem.label[order].astype(np.float64), problem.prob[order].astype(np.float64)
+    label, prob = as_floats(problem)
+    return label[order], prob[order]
 
 
 def run_tests(

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.bins import Binning, Bins, EqualMass, as_bins, assign
-from calibkit.hypothesis_tests.base import Statistic, TestResult, in_order, ratio, run_tests
+from calibkit.hypothesis_tests.base import (
+    Statistic,
+    TestResult,
+    as_floats,
+    in_order,
+    ratio,
+    run_tests,
+)
 from calibkit.inputs import FloatVector, Rng, View, as_choice, binary_problem, expit, logit
 from calibkit.results import listed, spell
 
@@ -83,8 +90,8 @@ def hosmer_lemeshow(
     view : {"top-label"}, int or list of int, optional
         Which event; needed when `y_prob` has columns.
     bins : Binning or int, optional
-        By default ten equal-mass bins; ties are never split, so there may be fewer. An int means that many
-        equal-width bins.
+        By default ten equal-mass bins; ties are never split, so there may be fewer. An int
+        means that many equal-width bins.
     variance : {"bin-mean", "predictions"}
         Of the events of a bin: the original ``n m (1 - m)`` with the mean prediction m, or the
         sum of ``p (1 - p)``, with which X² has exactly the mean of its law.
@@ -261,14 +268,14 @@ def spiegelhalter(
     """
     problem = binary_problem(y_true, y_prob, view=view, positive=positive)
     # Sums need no order; redraws do, so that the rows' order cannot matter.
-    label, prob = in_order(problem) if n_draws else (problem.label, problem.prob)
+    label, prob = in_order(problem) if n_draws else as_floats(problem)
     test = brier_statistic(prob)
     return run_tests([test], label, prob, view=problem.view, n_draws=n_draws, rng=rng)[0]
 
 
 def brier_statistic(prob: FloatVector) -> Statistic:
     """Return Spiegelhalter's standardised Brier score."""
-    lever = 1 - 2 * prob.astype(np.float64)
+    lever = 1 - 2 * prob
     square = lever * lever
     sd = float(np.sqrt((square * (1 - square)).sum())) / 2  # p (1 - p) = (1 - (1 - 2p)²) / 4
     signs = ("under-confident", "over-confident")

@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from calibkit_audit.dependent_rows import Clusters, Dependence, pseudo_values
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import Drawer
 from calibkit_audit.auditing.rows import AuditRows, spread_confidence
+from calibkit_audit.dependent_rows import Clusters, Dependence, pseudo_values
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5

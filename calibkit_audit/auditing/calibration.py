@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from calibkit_audit.dependent_rows import Clusters
 from calibkit.inputs import BinaryProblem
 from calibkit.results import spell
 from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Summary, directions
@@ -13,6 +12,7 @@ from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import NEAR
 from calibkit_audit.clinic import weak
+from calibkit_audit.dependent_rows import Clusters
 
 MEANS = {
     "over-confident": ": low predictions are too low, high ones too high",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, as_bins
-from calibkit.chance import NullLevel, null_level
+from calibkit.chance import NullLevel
 from calibkit.decisions import MurphyCurve, murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -48,6 +48,7 @@ from calibkit_audit.auditing.rows import (
     rows_of,
 )
 from calibkit_audit.auditing.settings import MOST_CLASSES
+from calibkit_audit.dependent_rows import null_level
 from calibkit_audit.incoming import column_names
 
 # Each measure with its unit in words.
@@ -161,7 +162,7 @@ class Comparison(Report):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagrams of all models in one frame; return its Axes."""
-        from calibkit import plot
+        from calibkit_audit import plot
 
         return plot.overlay(dict(self.bins), ax)
 
@@ -425,7 +426,7 @@ def _measure(
         each[name] = row_measures(rows, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
         measured = expected_calibration_error, rows.label, prob
-        nulls.append(null_level(*measured, cluster=rows.clusters, sample_weight=rows.weight, **how))
+        nulls.append(null_level(*measured, clusters=rows.clusters, weight=rows.weight, **how))
     return each, nulls
 
 

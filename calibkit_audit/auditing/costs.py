@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibkit_audit.dependent_rows import mean_interval
 from calibkit.decisions import (
     MurphyCurve,
     PolicyCost,
     best_actions,
-    decision_curve,
     decision_threshold,
     murphy_curve,
     policy_cost,
@@ -21,6 +19,8 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
+from calibkit_audit.benefit import net_benefit
+from calibkit_audit.dependent_rows import mean_interval
 
 _GRID = np.linspace(0.005, 0.995, 199)
 
@@ -204,17 +204,6 @@ def _paid_in_words(paid: Paid, level: float) -> str:
     )
 
 
-_COLUMNS = (
-    "net_benefit",
-    "low",
-    "high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "avoided",
-)
-
-
 def net_benefits(
     rows: AuditRows, probs: Mapping[str, FloatVector], costs: FloatVector | None, level: float
 ) -> Listing | None:
@@ -226,14 +215,13 @@ def net_benefits(
     if t in (0, 1):  # one mistake is free
         return None
     values, said = [], []
-    how: dict[str, Any] = {"thresholds": [t], "level": level, "cluster": rows.clusters}
-    how |= {"sample_weight": rows.weight}
+    how: dict[str, Any] = {"threshold": t, "level": level, "clusters": rows.clusters}
     for name, prob in probs.items():
-        found = decision_curve(label, prob, against=probs[first], **how)
-        value, low, high, *more = (float(getattr(found, column)[0]) for column in _COLUMNS)
-        values.append((name, value, low, high, *more))
-        said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
+        found = net_benefit(label, prob, probs[first], weight=rows.weight, **how)
+        values.append((name, *found[:-1]))
+        interval = interval_in_words(level, found.low, found.high)
+        said.append(f"{name} {found.value:.4f} ({interval})")
     text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
-    text += f"{'; '.join(said)}; treat all {float(found.treat_all[0]):.4f}, treat none 0."
+    text += f"{'; '.join(said)}; treat all {found.treat_all:.4f}, treat none 0."
     heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
     return Listing.of(text, (*heads, "treatments avoided"), values)

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
-from calibkit_audit.dependent_rows import Dependence
 from calibkit.chance.null import p_value_of
 from calibkit.inputs import FloatVector, IntVector, binary_problem, logit, refuse_other_order
 from calibkit.scores import corp_decomposition
@@ -36,6 +35,7 @@ from calibkit_audit.auditing.evidence import POWER, package_view
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
+from calibkit_audit.dependent_rows import Dependence
 from calibkit_audit.incoming import one_per_row
 
 _FEWEST, _MOST = 50, 100_000  # rows that are looked at

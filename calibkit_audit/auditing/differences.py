@@ -8,7 +8,6 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
-from calibkit_audit.dependent_rows import ClusterSums, means_of_sums, student
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
     BinaryProblem,
@@ -21,6 +20,7 @@ from calibkit.inputs import (
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
+from calibkit_audit.dependent_rows import ClusterSums, means_of_sums, student
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide

@@ -9,18 +9,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PiecewiseLinear
-from calibkit.chance import (
-    BootstrapInterval,
-    ConsistencyBand,
-    NullLevel,
-    bootstrap_interval,
-    consistency_band,
-    null_level,
-)
+from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problem
 from calibkit.reliability import BinTable
 from calibkit.results import spell
+from calibkit_audit import dependent_rows
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
@@ -322,27 +316,28 @@ def evidence_of(
     label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
     shown, asked = package_view(rows, focus.view), package_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
-    how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
-    how |= {"sample_weight": rows.weight}
-    measured = expected_calibration_error, label, prob
+    seen, one = (
+        binary_problem(label, prob, view=v, sample_weight=rows.weight) for v in (shown, asked)
+    )
+    measured = expected_calibration_error, one.label, one.prob
+    how: dict[str, Any] = {"n_draws": number, "clusters": rows.clusters}
+    of_rows = {**how, "weight": one.weight, "bins": settings.bins}
+    null = dependent_rows.null_level(*measured, rng=of_null, **of_rows)
+    error = dependent_rows.bootstrap_interval(
+        *measured, level=settings.level, rng=of_error, **of_rows
+    )
+    if null.p_value > (1 - settings.level) / 2:  # a calibrated model could have shown as much
+        error = replace(error, low=min(error.low, 0.0))
     return Measurements(
         test=test,
         impossible=count_impossible(label, rows.table, rows.position, rows.kind),
         focus=focus,
-        error=bootstrap_interval(
-            *measured, level=settings.level, n_resamples=number, rng=of_error, **how
+        error=error,
+        null=null,
+        band=dependent_rows.consistency_band(
+            seen, bins=settings.bins, level=1 - settings.alpha, rng=of_band, **how
         ),
-        null=null_level(*measured, n_draws=number, rng=of_null, **how),
-        band=consistency_band(
-            label,
-            prob,
-            level=1 - settings.alpha,
-            simultaneous=True,
-            n_draws=number,
-            rng=of_band,
-            **how | {"view": shown},
-        ),
-        problem=binary_problem(label, prob, view=shown, sample_weight=rows.weight),
+        problem=seen,
     )
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit_audit.dependent_rows import Clusters, score_test, weights_of_labels
-from calibkit.hypothesis_tests.cox import CoxRule, cox_scores
+from calibkit.hypothesis_tests.classical import cox_statistic
 from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.evidence import detectable_z, package_view
 from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.dependent_rows import Clusters, cox_sums, score_test, weights_of_labels
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
@@ -191,19 +191,19 @@ def _p_values(
     n, residual, (mean, sd) = len(prob), label - prob, others.tolist()
     if not n:
         return 1.0, 1.0
-    rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())
-    cox, apart = rule.statistic(residual[np.newaxis]), abs(float(residual.mean()) - mean)
+    rule, variance = cox_statistic(prob), float((prob * (1 - prob)).sum())
+    cox, apart = rule.of(residual), abs(float(residual.mean()) - mean)
     if variance >= _LAW_IS_RIGHT:
         spread = np.hypot(np.sqrt(variance) / n, sd)
         z = apart / spread if spread > 0 else 0.0
-        return float(rule.p_value(cox)[0]), float(special.erfc(z / np.sqrt(2)))
+        return float(rule.tail(cox)), float(special.erfc(z / np.sqrt(2)))
     done, beyond = 0, np.zeros(2)
     while done < most and beyond.min() < _ENOUGH:
         draws = min(max(200, done), most - done, max(1, _BLOCK // n))
         redrawn = (rng.random((draws, n)) < prob) - prob
         far = np.abs(redrawn.mean(axis=1) - sd * rng.standard_normal(draws))
         # Sums of whole numbers tie: rounding must not decide. Nothing is less than NaN.
-        less = rule.statistic(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
+        less = rule.of(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
         beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
     p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
     return p_value, p_differs
@@ -216,7 +216,7 @@ def _p_values_by_cluster(
     if not len(inside):
         return 1.0, 1.0
     (mass, square), members = weights, clusters.take(inside)
-    scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
+    scores, promised = cox_sums(prob[inside], residual[inside], members, square[inside])
     n, own = len(prob), mass[inside].sum()
     share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
     share[inside] = 1.0 / own

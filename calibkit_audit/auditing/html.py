@@ -12,9 +12,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-import numpy as np
-
-from calibkit.decisions import DecisionCurve, MurphyCurve, decision_threshold
+from calibkit.decisions import MurphyCurve, decision_threshold
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result
@@ -194,7 +192,7 @@ def draw_audit(
     if costs.prices is not None and costs.curve.base_rate > 0:
         figures["benefit"] = _figure(_TALL - 1.5)
         ax = figures["benefit"].subplots()
-        plot.decision_curve({name: _benefit(curve) for name, curve in curves.items()}, ax)
+        plot.decision_curve({name: curve.net_benefit() for name, curve in curves.items()}, ax)
         given = decision_threshold(costs.prices)
         ax.axvline(given, gid="mark", **plot.look.stroke(plot.look.INK, 1.0, (0, (4, 3))))
     if len(repairs.name):
@@ -208,31 +206,15 @@ def draw_audit(
     return figures
 
 
-def _benefit(curve: MurphyCurve) -> DecisionCurve:
-    """Return net benefit, the Murphy curve L in another unit: pi - L(t) / (1 - t)."""
-    t, rate = np.arange(1, 100) / 100, curve.base_rate
-    unknown: FloatVector = np.full(99, np.nan)
-    intervals = ("low", "high", "difference", "difference_low", "difference_high")
-    return DecisionCurve(
-        threshold=t,
-        net_benefit=rate - curve.cost(t) / (1 - t),
-        treat_all=rate - t / (1 - t) * (1 - rate),
-        **dict.fromkeys(intervals, unknown),
-        prevalence=rate,
-        level=np.nan,
-        view=curve.view,
-        n=curve.n,
-    )
-
-
 def draw_comparison(
     bins: Mapping[str, BinTable], curves: Mapping[str, MurphyCurve], costs: FloatVector | None
 ) -> dict[str, Any]:
     """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
     from calibkit import plot
+    from calibkit_audit import plot as audit_plot
 
     figures = {"models": _figure(_TALL - 1.5)}
-    plot.overlay(dict(list(bins.items())[:_MOST_MODELS]), figures["models"].subplots())
+    audit_plot.overlay(dict(list(bins.items())[:_MOST_MODELS]), figures["models"].subplots())
     if curves:
         figures["costs"] = _figure(_HIGH)
         some = dict(list(curves.items())[:_MOST_MODELS])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.hypothesis_tests.cox import cox_z
+from calibkit.hypothesis_tests.classical import cox_scores
 from calibkit.inputs import BinaryProblem, FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import Comparison, compare
@@ -166,7 +166,7 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     """Return Cox's z of level and slope, and a p-value that pays for all looks."""
     view = table.view
     prob, happened, rows = (part.astype(np.float64) for part in table.groups())
-    z_level, z_slope = cox_z(prob, rows, happened)
+    z_level, z_slope = cox_scores(prob, rows).z(happened - prob * rows)
     cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
     p_value = min(cox, table.cumulative_differences().range_test.p_value)
     n, events = table.n, int(happened.sum())

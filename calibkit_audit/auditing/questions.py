@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from calibkit_audit.dependent_rows import FEW
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
 from calibkit_audit.auditing.alignment import Alignment, alignment_answer, alignment_of
@@ -53,6 +52,7 @@ from calibkit_audit.auditing.rows import (
     rows_of,
 )
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.dependent_rows import FEW
 
 
 def audit(

@@ -13,10 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit_audit.dependent_rows import Clusters, Dependence, robust_sd, weights_of_labels
-from calibkit.hypothesis_tests.cox import InterceptRule, SlopeRule
-from calibkit.hypothesis_tests.results import ratio, undecided
+from calibkit.hypothesis_tests.base import ratio
+from calibkit.hypothesis_tests.classical import cox_scores
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
+from calibkit_audit.dependent_rows import (
+    Clusters,
+    Dependence,
+    robust_sd,
+    undecided,
+    weights_of_labels,
+)
 
 
 class Drawer:
@@ -100,12 +106,12 @@ class _View:
         self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
         variance = no * yes * prob * (1 - prob)
         self.total = float(variance.sum())
-        level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
-        self.sd = np.array([level.sd, slope.sd])
+        cox = cox_scores(prob, no * yes)
+        self.sd = np.array([cox.level_sd, cox.slope_sd])
         self.cell, self.n_cells = _cells(prob, variance)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever, self.pull = slope.lever, self.weight * slope.lever
+        self.lever, self.pull = cox.lever, self.weight * cox.lever
         self.expected_lever = float((no * prob) @ self.lever)
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:

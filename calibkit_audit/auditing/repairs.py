@@ -23,7 +23,6 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.class_scores import as_scores
 from calibkit.calibrators.folds import assign_folds
-from calibkit_audit.dependent_rows import Clusters, mean_interval, pseudo_values
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
 from calibkit.results import Result, spell
@@ -31,6 +30,7 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.dependent_rows import Clusters, mean_interval, pseudo_values
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30

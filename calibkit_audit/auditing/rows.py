@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators.class_scores import as_scores
-from calibkit_audit.dependent_rows import Clusters, clusters_of
 from calibkit.inputs import (
     FloatVector,
     IntVector,
@@ -21,6 +20,7 @@ from calibkit.inputs import (
     refuse_other_order,
     unwrapped,
 )
+from calibkit_audit.dependent_rows import Clusters, clusters_of
 from calibkit_audit.incoming import kish, one_per_row
 from calibkit_audit.saving import printable
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from calibkit.hypothesis_tests.classical import likeliest
 from calibkit.inputs import FloatMatrix, FloatVector
 
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
@@ -127,10 +128,7 @@ class Spline:
 
     def fit(self, label: FloatVector) -> FloatVector:
         """Return the coefficients of largest likelihood."""
-        from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
-
-        start = [0.0, 1.0] + [0.0] * (self.rows.shape[1] - 2)
-        return fit_logistic(self.rows.T, label, [start]).theta
+        return likeliest(self.rows.T, label, np.eye(self.rows.shape[1])[1])[0]
 
     def influence(self, label: FloatVector) -> FloatMatrix:
         """Return a Newton step for each label."""

@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit_audit.dependent_rows import Clusters
 from calibkit.chance.null import p_value_of
-from calibkit.chance.redraws import redrawn
-from calibkit.hypothesis_tests.results import Sample, sample_of
 from calibkit.inputs import (
     FloatMatrix,
     FloatVector,
@@ -25,6 +22,7 @@ from calibkit.inputs import (
 )
 from calibkit.results import Number, spell
 from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
+from calibkit_audit.dependent_rows import Clusters, Sample, redrawn_rows, sample_of
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale
@@ -95,7 +93,7 @@ def smooth_curve(
     degree: int = 2,
     n_knots: int = 5,
     level: float = 0.95,
-    null_draws: int = 0,
+    n_draws: int = 0,
     rng: Rng = None,
     cluster: Any = None,
     **rows: Any,
@@ -119,7 +117,7 @@ def smooth_curve(
         Of the spline: 3, 4 or 5, at Harrell's quantiles.
     level : float
         Of both bands.
-    null_draws : int
+    n_draws : int
         Redraws of the labels from the predictions, for what a calibrated model would show.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
@@ -155,30 +153,17 @@ def smooth_curve(
     the normal quantile at each point; everywhere it solves the tube formula (Sun and Loader, 1994)
     ``kappa / pi exp(-c^2 / 2) + 2 (1 - Phi(c)) = 1 - level``, kappa the normed process's length.
 
-    How often nominal 90 % bands held the truth, on average over rows and everywhere, in per cent,
-    of 400 sets each (error 1.5) with uniform and with rare events: 90 to 94 and 90 to 94 (loess),
-    91 to 96 and 94 to 96 (spline) if the model is calibrated; where logits are to be multiplied by
-    0.6, 90 to 94 and 92 to 95 by the spline with 300 and with 2,000 rows, and 90 and 88 to 90 by
-    the loess with 300. With 2,000 rows its window of three quarters of them, always the same, is
-    too wide: near 0 and 1, where the truth bends, the bias reaches two standard deviations, and 80
-    to 88 and 4 to 83 remain, the fewer the more rows lie there. With ``span=0.3`` they are 90 and
-    84 to 93: of many rows take it, or the spline.
-
-    By `cluster`, with a normal effect of each on the logits (deviation 0.5 and 1; 50 and 200
-    clusters of ten rows; 300 sets each, error 1.7): 90 to 91 and 91 to 94 (loess), 88 to 92 and 89
-    to 94 (spline) if calibrated; times 0.6 the spline 88 to 92 and 89 to 94, the loess 82 to 89 and
-    15 to 86, by the same bias. Without `cluster` calibrated ones fall to 82 and 78.
     Taught in lesson 08.
 
     Examples
     --------
     >>> y_prob = np.linspace(.02, .98, 300)
     >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
-    >>> curve = smooth_curve(y_true, y_prob, null_draws=99, rng=0)
+    >>> curve = smooth_curve(y_true, y_prob, n_draws=99, rng=0)
     >>> round(float(curve), 3), curve.null_mean.round(3).tolist()[0]
     (0.082, 0.037)
     """
-    level, null_draws = as_level(level), as_count(null_draws, "null_draws", minimum=0)
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
     label, prob = sample.label, sample.prob
     how = _smoother(label, prob, method, span, degree, n_knots)
@@ -186,7 +171,7 @@ def smooth_curve(
     return SmoothCurve(
         value=float(value[0]),
         index_value=value,
-        **_null(how, value, sample, null_draws, as_generator(rng)),
+        **_null(how, value, sample, n_draws, as_generator(rng)),
         **_bands(how, label, sample.clusters, level),
         of_events=prob[label == 1],
         of_others=prob[label == 0],
@@ -241,8 +226,8 @@ def _null(
     """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
     if not n_draws:
         return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
-    drawn = redrawn(sample.prob, sample.label, sample.clusters, n_draws, rng)
-    draws = np.array([_indices(how, label.astype(np.float64)) for label in drawn])
+    redraws = redrawn_rows(sample.label, sample.prob, n_draws, rng, clusters=sample.clusters)
+    draws = np.array([_indices(how, label.astype(np.float64)) for label, _ in redraws])
     p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
     high = np.quantile(draws, 0.95, axis=0)
     return {"null_mean": draws.mean(axis=0), "null_high": high, "p_value": np.array(p_values)}

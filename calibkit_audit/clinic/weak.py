@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.chance.bootstrap import Interval
-from calibkit.hypothesis_tests.results import Sample, sample_of
+from calibkit.hypothesis_tests.classical import likeliest
 from calibkit.inputs import FloatVector, Rows, View, as_level, binary_problem
-from calibkit.results import spell
+from calibkit.results import Number, listed, spell
+from calibkit_audit.dependent_rows import Sample, sample_of
 
 _FAR = 1e3  # no estimate lies further from its start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeakCalibration(Interval):
+class WeakCalibration(Number):
     """An estimate with its profile-likelihood interval.
 
     Parameters
@@ -34,6 +35,11 @@ class WeakCalibration(Interval):
     name, view, n : str, str, int
     """
 
+    value: float
+    low: float
+    high: float
+    level: float
+    name: str
     ideal: float
     view: str
     n: int
@@ -45,6 +51,9 @@ class WeakCalibration(Interval):
             f"{self.low:.3f} to {self.high:.3f}; ideal {self.ideal:g}; {self.view}, "
             f"{spell(self.n, 'prediction')})."
         )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
 def _checked(
@@ -228,10 +237,9 @@ def calibration_slope(
     def loss(b: float) -> float:
         return _loss(sample, b * logits + _level_of(sample, b * logits))
 
-    from calibkit.calibrators.logistic import fit_logistic  # its room is slow to import
-
     features = np.vstack([np.ones_like(logits), logits])
-    best = fit_logistic(features, sample.label, [[0.0, 0.0], [0.0, 1.0]], sample.weight).theta[1]
+    start = np.array([0.0, 1.0])
+    best = float(likeliest(features, sample.label, start, sample.weight)[0][1])
     line = best * logits
     rise = _rise(level, sample, line + _level_of(sample, line), logits)
     return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)

@@ -71,35 +71,27 @@ class Columns:
         head, _, tail = pattern.partition("*")
         prob = tuple(name for name in _between(names, head, tail) if name != self.label)
         if len(prob) < 2:
-            raise place.error(
-                f"the pattern {quoted(pattern)} fits {len(prob)} columns, at least two are "
-                f"needed. The columns are {listed(names)}."
-            )
+            few = f"the pattern {quoted(pattern)} fits {len(prob)} columns, two are needed"
+            raise place.error(f"{few}. The columns are {listed(names)}.")
         classes = tuple(name[len(head) : len(name) - len(tail)] for name in prob)
         return replace(self, prob=prob, classes=self.classes or classes)
 
     def _refuse_contradictions(self, place: Place) -> None:
-        n_classes = len(self.prob)
+        n_classes, problem = len(self.prob), ""
         if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
-            raise place.error(
-                "label and probabilities must be different columns, each given once; got label "
-                f"{quoted(self.label)}, probabilities {listed(self.prob) or 'none'}."
-            )
-        if self.predicted and (n_classes > 1 or self.positive or self.predicted == self.label):
-            raise place.error(
+            problem = "label and probabilities must be different columns, each given once"
+        elif self.predicted and (n_classes > 1 or self.positive or self.predicted == self.label):
+            problem = (
                 "a predicted class goes with one column of confidence, another column of labels, "
-                "and no positive label."
+                "and no positive label"
             )
-        if n_classes > 1 and self.positive is not None:
-            raise place.error(
-                "a positive label belongs to one column of probabilities; with one column per "
-                "class, name the classes instead."
-            )
-        if self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
-            raise place.error(
-                f"{n_classes} columns of probabilities, but the classes named are "
-                f"{listed(self.classes)}: one different name per column is needed."
-            )
+        elif n_classes > 1 and self.positive is not None:
+            problem = "a positive label belongs to one column of probabilities; name the classes"
+        elif self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
+            problem = f"classes are {listed(self.classes)}, one different name per column is needed"
+        if problem:
+            prob = listed(self.prob) or "none"
+            raise place.error(f"{problem}; label {quoted(self.label)}, probabilities {prob}.")
 
 
 def columns_of(label: str, prob: str | Sequence[str], **given: Any) -> Columns:
@@ -109,10 +101,8 @@ def columns_of(label: str, prob: str | Sequence[str], **given: Any) -> Columns:
     for name, role in _BESIDE.items():
         column = given.pop(name, None)
         if column is not None and column in (label, *names):
-            raise ValueError(
-                f"The {name}s' column {quoted(column)} is the labels' or a probability column; "
-                "name another one."
-            )
+            taken = f"{quoted(column)} is the labels' or a probability column"
+            raise ValueError(f"The {name}s' column {taken}; name another one.")
         beside |= {role: column} if column else {}
     if given.get("classes") is not None:
         given["classes"] = tuple(given["classes"])
@@ -171,12 +161,11 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
         return column
     _refuse_missing(column, place, name)
     row = int(np.flatnonzero(~good)[0])
-    what = (
-        "a probability in [0, 1]. Divide percentages by 100; if these are logits, say so "
-        "(command line: --logits)."
-    )
     value = f"{quoted(name)} = {repr(column[row].item()).removesuffix('.0')}"
-    raise place.error(f"{value} is not {'a finite logit or weight.' if finite else what}", row)
+    if finite:
+        raise place.error(f"{value} is not a finite logit or weight.", row)
+    remedy = "Divide percentages by 100; if these are logits, say so (command line: --logits)."
+    raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
 def scores_of(block: Block, columns: Columns) -> FloatArray:
@@ -189,11 +178,8 @@ def scores_of(block: Block, columns: Columns) -> FloatArray:
     off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
     if off.any() and not columns.logits:
         row = int(np.flatnonzero(off)[0])
-        raise block.place.error(
-            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Is there a "
-            "column for every class? Nothing is rescaled silently.",
-            row,
-        )
+        total_words = f"the probabilities of the classes sum to {total[row]:.6g}, not 1"
+        raise block.place.error(f"{total_words}. Is there a column for every class?", row)
     return table
 
 
@@ -221,18 +207,17 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     labels = np.array(numbers or [0])[texts.codes]
     if (labels < 0).any():
         row = int(np.flatnonzero(labels < 0)[0])
-        one = len(columns.prob) == 1
-        what = "neither 0 nor 1" if one else f"none of {listed(list(known))}"
-        remedy = (
-            'Say which label means y = 1: positive="…" (command line: --positive …).'
-            if one
-            else "Name the classes in the order of their columns: classes=[…] (command line: "
-            "--classes …), or use a pattern such as 'p_*'."
+        label = f"label {quoted(texts.values[texts.codes[row]])} in column {quoted(columns.label)}"
+        wrong = (
+            "is neither 0 nor 1. Say which label means y = 1: "
+            'positive="…" (command line: --positive …).'
         )
-        value = quoted(texts.values[texts.codes[row]])
-        raise block.place.error(
-            f"label {value} in column {quoted(columns.label)} is {what}. {remedy}", row
-        )
+        if len(columns.prob) > 1:
+            wrong = (
+                f"is none of {listed(list(known))}. Name the classes in the order of their "
+                "columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
+            )
+        raise block.place.error(f"{label} {wrong}", row)
     return labels
 
 
@@ -270,8 +255,7 @@ def check_words(words: Words, columns: Columns, place: Place) -> None:
     if len(others) > 1:
         raise place.error(
             f"column {column} holds {len(others)} labels beside the positive {quoted(positive)}: "
-            f"{_counted(others)}. Only one may mean y = 0: drop the rows of the others, or rename "
-            "them."
+            f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
         )
 
 

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
-from calibkit.bins import run_ends
+from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges, run_ends
 from calibkit.hypothesis_tests import cumulative
-from calibkit.hypothesis_tests.results import TestResult, ratio, result_of
+from calibkit.hypothesis_tests.base import Statistic, TestResult, ratio
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, as_array
 from calibkit.reliability import BinTable
 from calibkit.results import spell
@@ -210,11 +209,11 @@ def cumulative_sums(sums: CellSums, view: str) -> cumulative.CumulativeDifferenc
     # A spread of nothing but rounding is none.
     scale = float(np.sqrt(variance / n)) if variance > 1e-15 else 0.0
 
-    def tested(rule: type[cumulative.SupremumRule], size: float) -> TestResult:
+    def tested(one: Statistic, size: float) -> TestResult:
         if sums.impossible:
-            return result_of(rule, np.inf, 0.0, view=view, n=n)
-        value = ratio(np.array([size]), scale)
-        return result_of(rule, float(value[0]), float(rule.tail(value)[0]), view=view, n=n)
+            return one.result(np.inf, 0.0, view=view, n=n)
+        value = float(ratio(np.float64(size), scale))
+        return one.result(value, float(one.tail(value)), view=view, n=n)
 
     share = np.concatenate(([0.0], np.cumsum(means.rows) / n))
     return cumulative.CumulativeDifferences(
@@ -222,6 +221,6 @@ def cumulative_sums(sums: CellSums, view: str) -> cumulative.CumulativeDifferenc
         prob=np.concatenate(([0.0], means.prediction)),
         difference=path,
         scale=scale,
-        mad_test=tested(cumulative.SupremumRule, float(np.abs(path).max())),
-        range_test=tested(cumulative.RangeRule, float(np.ptp(path))),
+        mad_test=tested(cumulative.largest_statistic(float), float(np.abs(path).max())),
+        range_test=tested(cumulative.range_statistic(float), float(np.ptp(path))),
     )

@@ -82,12 +82,8 @@ def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
         said = str(error).partition("\n")[0].strip() or type(error).__name__
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in said:
             raise place.error("is not UTF-8 text. Save it as CSV in UTF-8.") from error
-        if re.search("pickle|objects in dtype", said):
-            raise place.error(
-                "holds pickled Python objects. They could run any program when read and are "
-                "refused; store plain numbers or texts."
-            ) from None  # without NumPy's advice to load them
-        raise place.error(
-            f"cannot be read ({quoted(said)}). It is cut short, damaged, or of another format than "
-            "its name says."
-        ) from error
+        if re.search("pickle|objects in dtype", said):  # without NumPy's advice to load them
+            refused = "which could run any program; store plain numbers or texts."
+            raise place.error(f"holds pickled Python objects, {refused}") from None
+        why = "It is cut short, damaged, or of another format than its name says."
+        raise place.error(f"cannot be read ({quoted(said)}). {why}") from error

@@ -61,18 +61,13 @@ class Dialect(NamedTuple):
     @classmethod
     def checked(cls, delimiter: str | None, decimal: str) -> "Dialect":
         """Return a dialect in which numbers can be told from what separates them."""
+        delimiter = "\t" if delimiter == "tab" else delimiter
         if decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
-        delimiter = "\t" if delimiter == "tab" else delimiter
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n._'):
-            raise ValueError(
-                f"delimiter must be one character, such as ';' or a tab, got {delimiter!r}."
-            )
+            raise ValueError(f"delimiter must be one character, such as ';', got {delimiter!r}.")
         if decimal == "," and delimiter in (None, ","):
-            raise ValueError(
-                "decimal=',' needs a delimiter that is no comma, e.g. delimiter=';' "
-                "(command line: --delimiter ';')."
-            )
+            raise ValueError("decimal=',' needs a delimiter that is no comma, e.g. ';'.")
         return cls(delimiter, decimal)
 
     def of(self, path: str) -> str:
@@ -159,9 +154,8 @@ def _lines(file: IO[Any], place: Place) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            raise place.error(
-                f"line {number:,} has more than {LONGEST_LINE:,} characters. Is a quote not closed?"
-            )
+            more = f"line {number:,} has more than {LONGEST_LINE:,} characters"
+            raise place.error(f"{more}. Is a quote not closed?")
         yield line
 
 
@@ -175,12 +169,9 @@ def _csv_blocks(
             here = Place(place.path, first_row)
             for number, row in enumerate(part):
                 if len(row) != len(head):
-                    raise here.error(
-                        f"a row has {len(row)} values, but there are {len(head)} columns: "
-                        f"{quoted(','.join(row))}. Put quotes around values that hold what "
-                        "separates columns.",
-                        number,
-                    )
+                    short = f"a row has {len(row)} values, but there are {len(head)} columns"
+                    remedy = "Put quotes around values that hold what separates columns."
+                    raise here.error(f"{short}: {quoted(','.join(row))}. {remedy}", number)
             columns: dict[str, Column] = {}
             for name in names:
                 cells = [row[head.index(name)] for row in part]
@@ -210,9 +201,8 @@ def _csv_numbers(cells: Sequence[str], place: Place, name: str, decimal: str) ->
         except ValueError:
             word, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(
-                f"{quoted(text)} in column {quoted(name)} is no number. Write numbers with a "
-                f"decimal {word} (or choose decimal={other!r} or --decimal {other}) and without a "
-                "percent sign.",
+                f"{quoted(text)} in column {quoted(name)} is no number. Write a decimal {word} (or "
+                f"choose decimal={other!r} or --decimal {other}) and no percent sign.",
                 row,
             ) from None
     return numbers
@@ -226,9 +216,8 @@ def _parquet(place: Place) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise ImportError(
-            f"{place.path!r} needs pyarrow. Install it: pip install 'calibkit[parquet]'."
-        ) from error
+        needed = "needs pyarrow. Install it: pip install 'calibkit[parquet]'."
+        raise ImportError(f"{place.path!r} {needed}") from error
     with reading(place, pa.ArrowException):
         return parquet.ParquetFile(place.path, page_checksum_verification=True)
 
@@ -246,12 +235,8 @@ def _parquet_blocks(place: Place, names: Sequence[str], piece: range | None) -> 
         for group in range(len(rows)) if piece is None else piece:
             start, end = before[group], before[group + 1]
             here = Place(place.path, start, f"row group {group}")
-            batches = file.iter_batches(
-                _rows_of_a_block(len(names)),
-                row_groups=[group],
-                columns=list(names),
-                use_threads=False,
-            )
+            size, only = _rows_of_a_block(len(names)), {"row_groups": [group], "columns": [*names]}
+            batches = file.iter_batches(size, **only, use_threads=False)
             while True:
                 with reading(here, ArrowException):
                     batch = next(batches, None)
@@ -261,8 +246,7 @@ def _parquet_blocks(place: Place, names: Sequence[str], piece: range | None) -> 
                 yield Block(here, columns)
                 here = Place(place.path, here.first_row + len(batch), here.part)
             if here.first_row != end:
-                found = here.first_row - start
-                raise here.error(f"has {found:,} rows, but {rows[group]:,} are announced.")
+                raise here.error(f"has not the {rows[group]:,} rows that are announced.")
 
 
 def _from_arrow(values: Any, place: Place, name: str) -> Column:
@@ -271,10 +255,8 @@ def _from_arrow(values: Any, place: Place, name: str) -> Column:
 
     kind, types = values.type, pa.types
     if types.is_nested(kind) or str(kind).endswith("binary"):
-        raise place.error(
-            f"column {quoted(name)} holds {quoted(kind)}; one number or text per row is needed. "
-            "Store it as such, a list of probabilities as one column per class."
-        )
+        needed = "one number or text per row is needed, of a list one column per class"
+        raise place.error(f"column {quoted(name)} holds {quoted(kind)}; {needed}.")
     if types.is_null(kind):
         return np.full(len(values), np.nan)
     if types.is_decimal(kind) or (types.is_integer(kind) and values.null_count):
@@ -297,15 +279,10 @@ def _array_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
     arrays = {name: columns[name] for name in names}
     length = len(arrays[names[0]])
     for name, array in arrays.items():
-        if array.dtype.kind not in "buifU":
+        if array.dtype.kind not in "buifU" or array.shape != (length,):
             raise place.error(
-                f"{name!r} holds {array.dtype}: neither numbers nor texts. Convert it, e.g. with "
-                ".astype(float) or .astype(str)."
-            )
-        if array.ndim != 1 or len(array) != length:
-            raise place.error(
-                f"{name!r} has the shape {array.shape}; one value per row is needed, {length:,} "
-                f"as in {names[0]!r}."
+                f"{name!r} holds {array.dtype} in the shape {array.shape}; one number or text per "
+                f"row is needed, {length:,} as in {names[0]!r}."
             )
     size = _rows_of_a_block(len(names))
     for start in range(0, length, size):
@@ -316,35 +293,28 @@ def _array_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
 def _arrays(place: Place) -> dict[str, NDArray[Any]]:
     """Return the columns of a file by name; NumPy believes no header that promises too much."""
     with reading(place):
-        if place.path.lower().endswith(".npz"):
-            return _columns_of_archive(place)
-        array = np.lib.format.open_memmap(place.path, mode="r")
-        fields = array.dtype.names
-        if array.ndim != (1 if fields else 2):
+        if not place.path.lower().endswith(".npz"):
+            array = np.lib.format.open_memmap(place.path, mode="r")
+            if array.dtype.names:
+                return {name: np.asarray(array[name]) for name in array.dtype.names}
+            if array.ndim == 2:
+                return {str(k): np.asarray(column) for k, column in enumerate(array.T)}
             raise place.error(
                 f"has the shape {array.shape}; a table with one row per prediction is needed. Two "
                 "arrays belong into an .npz file: numpy.savez(path, y=…, p=…)."
             )
-        if fields:
-            return {name: np.asarray(array[name]) for name in fields}
-        return {str(k): np.asarray(column) for k, column in enumerate(array.T)}
-
-
-def _columns_of_archive(place: Place) -> dict[str, NDArray[Any]]:
-    with zipfile.ZipFile(place.path) as archive:
-        unpacked = sum(item.file_size for item in archive.infolist())
-    if unpacked > LARGEST_ARCHIVE:
-        raise place.error(
-            f"its arrays unpack to more than {LARGEST_ARCHIVE:,} bytes. Store them as Parquet."
-        )
-    columns: dict[str, NDArray[Any]] = {}
-    with np.load(place.path, allow_pickle=False) as content:
-        for name, array in content.items():
-            if getattr(array, "ndim", 1) == 2:
-                columns |= {f"{name}[{k}]": column for k, column in enumerate(array.T)}
-            elif isinstance(array, np.ndarray):  # a note beside the arrays is none
-                columns[name] = array
-    return columns
+        with zipfile.ZipFile(place.path) as archive:
+            unpacked = sum(item.file_size for item in archive.infolist())
+        if unpacked > LARGEST_ARCHIVE:
+            raise place.error(f"unpacks to more than {LARGEST_ARCHIVE:,} bytes. Store Parquet.")
+        columns: dict[str, NDArray[Any]] = {}
+        with np.load(place.path, allow_pickle=False) as content:
+            for name, array in content.items():
+                if getattr(array, "ndim", 1) == 2:
+                    columns |= {f"{name}[{k}]": column for k, column in enumerate(array.T)}
+                elif isinstance(array, np.ndarray):  # a note beside the arrays is none
+                    columns[name] = array
+        return columns
 
 
 def _from_numpy(array: NDArray[Any]) -> Column:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins, EqualMass, as_bins
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
-from calibkit.hypothesis_tests import CumulativeDifferences
+from calibkit.hypothesis_tests.cumulative import CumulativeDifferences
 from calibkit.inputs import BinaryProblem, View, as_count, binary_problems
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell

@@ -95,7 +95,9 @@ class OwnCalibration(Result):
         title = messages.OWN_TITLE_STAND_IN if own.stand_in else messages.OWN_TITLE
         shown = {"means", "gaps", "counts", "band"}
         title = title.format(n=spell(own.n, "forecast"))
-        ax = plot.reliability(own.right, own.sure, bins=BINS, show=shown, title=title, ax=ax)
+        ax = plot.reliability_diagram(
+            own.right, own.sure, bins=BINS, show=shown, title=title, ax=ax
+        )
         across, up = messages.OWN_AXES
         ax.child_axes[-1].set_xlabel(across)  # below the counts
         ax.set_ylabel(up)

@@ -65,7 +65,7 @@ class ClassCalibration(Result):
         figure = Figure(figsize=(10, max(4.6, 1.2 + 0.25 * len(place))), layout="constrained")
         left, right = figure.subplots(1, 2)
         show, (across, up) = {"means", "gaps", "counts"}, messages.OWN_AXES
-        plot.reliability(
+        plot.reliability_diagram(
             own.right, own.sure, bins=BINS, show=show, ax=left, title=messages.CLASS_POOLED
         )
         left.child_axes[-1].set_xlabel(across)

@@ -107,7 +107,7 @@ def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
     with look.style():
         figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 4.0), layout="constrained")
         for ax, (name, parts) in zip(axes, splits.items(), strict=True):
-            plot.corp(parts, ax=ax, show={"curve", "counts"}, title=name)
+            plot.corp(parts, ax, title=name)
         look.legend(figure)
     return figure
 

@@ -31,7 +31,7 @@ def draw_map(
     area below the line, ``"members"`` are the maps of the folds. On axes of scale ``"logit"`` the
     pieces of PL3 are straight. Other calibrators are drawn too, without knots.
     """
-    names = look.select(show, ELEMENTS, (), {})
+    names = look.select(show, ELEMENTS, ())
     frames.check_scale(scale)
     x, y = frames.fitted_line(*model.polyline(), model.curve, scale)
     knots = getattr(model, "knots_", None)

@@ -260,8 +260,7 @@ def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
     rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
     samples = (model.sample(n, rng) for _ in range(_SAMPLES[n]))
     errors = [
-        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, null_draws=0)
-        for s in samples
+        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, n_draws=0) for s in samples
     ]
     return float(np.mean([error.value for error in errors]))
 

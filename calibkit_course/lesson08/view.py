@@ -62,7 +62,7 @@ def outlier_hunter_view(
         sample.y_prob,
         bins=_binning(n, rule, sizes),
         alpha=alpha,
-        null_draws=_DRAWS,
+        n_draws=_DRAWS,
         rng=seed,
     )
     return Hunt(error=error, model=model)

@@ -84,7 +84,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ax.set_anchor("NW")
     ticks = [tick for tick in _log_ticks(ends) if ends[0] <= tick <= ends[1]]
     look.set_ticks(ticks, ax.xaxis, ax.yaxis)
-    look.label(ax, *(f"{word} (log)" for word in words))
+    look.label(ax, f"{words[0]} (log)", f"{words[1]} (log)")
     frames.diagonal(ax, ends)
 
 

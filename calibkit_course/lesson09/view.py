@@ -136,7 +136,7 @@ def _measured(
     label: NDArray[np.int64], prob: FloatVector, seed: int
 ) -> tuple[FloatVector, list[FloatVector]]:
     """Return the four measures, and the same for labels redrawn from sorted predictions."""
-    tested = test_based_calibration_error(label, prob, null_draws=_TCE_DRAWS, rng=seed)
+    tested = test_based_calibration_error(label, prob, n_draws=_TCE_DRAWS, rng=seed)
     drawn = np.random.default_rng(seed).random((_DRAWS, len(prob))) < prob
     value, null = [], []
     for bins in (EqualWidth(_BINS), EqualMass(_BINS)):

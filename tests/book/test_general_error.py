@@ -33,18 +33,6 @@ def test_the_named_errors_are_members(seed: int) -> None:
         assert ours.value == pytest.approx(float(named), abs=1e-12), named.describe()
 
 
-def test_a_loss_of_ones_own(subtests: pytest.Subtests) -> None:
-    label, prob = coarse(5)
-
-    def brier(y: Any, p: Any) -> float:
-        return float(np.mean((y - p) ** 2))
-
-    for binning in (1, 15, bins.EqualMass(7), bins.PavaBC()):
-        with subtests.test(binning=binning):
-            error = general(label, prob, loss=brier, bins=binning)
-            assert error.value == pytest.approx(float(ck.brier_score(label, prob)), abs=1e-12)
-
-
 def test_empty_bins_count_nothing() -> None:
     label, prob = np.array([0, 1]), np.array([0.1, 0.9])
     error = general(label, prob, bins=10)

@@ -24,7 +24,7 @@ def labels_of(case: dict[str, Any]) -> Any:
 
 def percent(label: Any, prob: Any, binning: Any, **options: Any) -> float:
     error = hypothesis_tests.test_based_calibration_error(
-        label, prob, bins=binning, null_draws=0, **options
+        label, prob, bins=binning, n_draws=0, **options
     )
     return 100 * float(error)
 
@@ -37,7 +37,7 @@ def name_of(value: dict[str, Any]) -> str:
 def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict[str, Any]) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     binning = sized(block["n_min"], block["n_max"])
-    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=binning, null_draws=0)
+    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=binning, n_draws=0)
     assert error.table.count.tolist() == block["count"]
     assert error.verdicts[0].hits.tolist() == block["hits"]
     assert error.table.edges == pytest.approx(block["edges"], abs=1e-15)
@@ -46,19 +46,6 @@ def test_small_cases_as_the_reference_has_them(case: dict[str, Any], block: dict
     assert published == pytest.approx(block["percent_t"], abs=1e-12)
     gap = general_error(label, prob, bins=binning)
     assert gap.value == pytest.approx(block["gap"], abs=1e-12)
-
-
-@each_case(("case", "block"), BLOCKS)
-def test_small_cases_with_the_tail_of_the_paper(
-    case: dict[str, Any], block: dict[str, Any]
-) -> None:
-    label, prob = labels_of(case), np.array(case["prob"])
-    binning = bins.PavaBC(block["n_min"], block["n_max"])
-    order = np.argsort(prob, kind="stable")
-    bounds = binning.bounds(np.arange(len(prob)) / len(prob), label[order])  # places have no ties
-    assert np.diff(bounds).tolist() == block["paper_count"]
-    hits = [int(part.sum()) for part in np.split(label[order], bounds[1:-1])]
-    assert hits == block["paper_hits"]
 
 
 def test_the_two_tails_differ_where_the_source_differs_from_its_code() -> None:
@@ -70,7 +57,7 @@ def test_the_two_tails_differ_where_the_source_differs_from_its_code() -> None:
 def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subtests) -> None:
     label, prob = labels_of(case), np.array(case["prob"])
     pava = AsGiven()
-    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=pava, null_draws=0)
+    error = hypothesis_tests.test_based_calibration_error(label, prob, bins=pava, n_draws=0)
     assert error.table.count.tolist() == case["pava"]["count"]
     assert 100 * float(error) == pytest.approx(case["pava"]["percent"], abs=1e-12)
     # The edges of the reference come from linspace, which misplaces .3, .6 and .7.
@@ -89,7 +76,7 @@ def test_small_cases_with_other_bins(case: dict[str, Any], subtests: pytest.Subt
             # Ours differ where bins have unequal sizes (who gets the extra one) or split a tie.
             binning = bins.EqualMass(int(n_bins))
             tce = hypothesis_tests.test_based_calibration_error
-            error = tce(label, prob, bins=binning, null_draws=0)
+            error = tce(label, prob, bins=binning, n_draws=0)
             if error.table.count.tolist() == want["count"]:
                 assert 100 * float(error) == pytest.approx(want["percent"], abs=1e-12)
                 compared += 1

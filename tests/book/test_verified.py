@@ -59,17 +59,6 @@ def test_one_split_of_the_real_network(subtests: pytest.Subtests) -> None:
     assert np.isnan(found[3:]).all()
 
 
-def test_bins_hide_and_chance_inflates() -> None:
-    study = verified.binned_errors(FAKE, sizes=(500, 500, 2000), n_splits=20, rng=1)
-    assert (study.true_2 <= study.continuous_2 + 1e-12).all()
-    assert (study.true_1 <= study.continuous_1 + 1e-12).all() and (np.diff(study.true_2) > 0).all()
-    assert (study.plain_2[2:] > study.true_2[2:]).all()
-    assert study.plain_2[-1] > 4 * study.continuous_2
-    assert (study.low_2 <= study.plain_2).all() and (study.plain_2 <= study.high_2).all()
-    assert "the true error without bins is" in study.describe().lower()
-    assert study.to_frame().shape == (9, 6)
-
-
 def test_the_debiased_error_is_that_of_the_bins() -> None:
     """Over splits, the debiased square less the true one is 0 within four standard errors."""
     fake = KnobClassifier.with_error(4, 0.7, 0.1)
@@ -109,15 +98,6 @@ def test_measured_as_the_calibrators_of_the_package(method: str, n_bins: int) ->
     assert found[0] == pytest.approx(by_distinct_outputs(output, chance), abs=1e-12)
 
 
-def test_equal_outputs_of_two_bins_are_one_output() -> None:
-    edges, said = np.array([0.0, 0.4, 0.6, 1.0]), np.array([0.1, 0.5, 0.7, 0.9])
-    chance = np.array([0.0, 1.0, 0.5, 0.9])
-    found = _verified_maps.finite_errors(np.array([0.5, 0.5, 0.7]), edges, said, chance)
-    output = np.array([0.5, 0.5, 0.7, 0.7])
-    assert found[0] == pytest.approx(0, abs=1e-15)
-    assert found == pytest.approx(by_distinct_outputs(output, chance), abs=1e-15)
-
-
 @pytest.mark.parametrize("view", ["top-label", "class-wise"])
 def test_scaling_binning_needs_fewer_rows_per_bin(view: str) -> None:
     study = verified.compare_calibrators(
@@ -144,18 +124,6 @@ def test_all_scalers() -> None:
     )
     # The look-alike is over-confident by .04: its own squared error is above 15e-4.
     assert (study.squared < 8e-4).all() and len(set(study.squared.ravel().tolist())) == 3
-
-
-def test_temperature_keeps_and_measures_the_predicted_class() -> None:
-    """One bin: the output is the mean confidence, the truth the accuracy."""
-    study = verified.compare_calibrators(
-        FAKE, methods=("temperature",), n_bins=(1,), n_calibration=2000, n_trials=1, rng=0
-    )
-    assert np.isnan(study.standard_error).all() and study.squared[0, 0] < 1e-4
-    chance = np.take_along_axis(
-        FAKE.true_prob, FAKE.y_prob.argmax(axis=1)[:, np.newaxis], axis=1
-    ).mean()
-    assert study.brier[0, 0] == pytest.approx(chance * (1 - chance) + study.squared[0, 0])
 
 
 # --- figures 9 to 11 -----------------------------------------------------------------------------

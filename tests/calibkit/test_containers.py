@@ -184,7 +184,7 @@ def test_an_index_in_another_order_is_refused(subtests: pytest.Subtests) -> None
         "groups": lambda: audit(LABELS, p, groups=pd.Series(LABELS, index=mixed.index)),
         "weights": lambda: ck.log_loss(LABELS, p, sample_weight=mixed),
         "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(mixed, y),
-        "plot": lambda: ck.plot.reliability(y, mixed),
+        "plot": lambda: ck.plot.reliability_diagram(y, mixed),
         "other rows": lambda: ck.log_loss(y.set_axis(names[::-1]), other),
         "a name is missing": lambda: ck.log_loss(y.set_axis([*names[1:], "x"]), other),
     }

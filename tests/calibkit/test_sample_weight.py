@@ -196,7 +196,7 @@ def test_words_as_labels(name: str) -> None:
     y, p = binary_data(50, 4)
     seed = {"rng": 0} if name in ("bootstrap", "consistency_band", "test_based") else {}
     if name in ("adaptive_test",):
-        seed = {"rng": 0, "null_draws": 3}
+        seed = {"rng": 0, "n_draws": 3}
     wanted = repr(measure(y, p, **seed))
     named = repr(measure(np.array(["no", "yes"])[y], p, positive="yes", **seed))
     truth = repr(measure(y == 1, p, positive=True, **seed))

@@ -134,9 +134,9 @@ def test_confidence_in_a_predicted_class_is_the_top_label_view(subtests: pytest.
         ck.corp_decomposition,
         ck.cox_test,
         ck.cumulative_differences,
-        lambda y, p, **more: ck.test_based_calibration_error(y, p, null_draws=9, **o, **more),
+        lambda y, p, **more: ck.test_based_calibration_error(y, p, n_draws=9, **o, **more),
         lambda y, p, **more: ck.null_level(ece, y, p, n_draws=9, **o, **more),
-        lambda y, p, **more: ck.bootstrap_interval(ece, y, p, n_resamples=9, **o, **more),
+        lambda y, p, **more: ck.bootstrap_interval(ece, y, p, n_draws=9, **o, **more),
         lambda y, p, **more: ck.consistency_band(y, p, n_draws=9, **o, **more),
     ):
         wanted, words = measure(CLASSES, ROWS, view="top-label"), ANIMALS[CLASSES]

@@ -48,7 +48,7 @@ def p_value(sample: FakeSample, seed: int) -> float:
 
 
 def rejected(sample: FakeSample, bins: object, alpha: float = 0.05) -> float:
-    return tce(sample.y_true, sample.y_prob, bins=bins, alpha=alpha, null_draws=0).value
+    return tce(sample.y_true, sample.y_prob, bins=bins, alpha=alpha, n_draws=0).value
 
 
 def off(model: object, sample: FakeSample) -> float:
@@ -234,7 +234,7 @@ def remedies_keep_a_perfect_model_below_a_tenth(seed: int) -> bool:
 
 def an_honest_model_fails_the_contract(seed: int) -> bool:
     year = PERFECT.sample(8000, seed)
-    bill = tce(year.y_true, year.y_prob, bins=ck.EqualMass(10), null_draws=99, rng=seed)
+    bill = tce(year.y_true, year.y_prob, bins=ck.EqualMass(10), n_draws=99, rng=seed)
     small = [rejected(PERFECT.sample(500, 90 * seed + k), ck.EqualMass(10)) for k in range(90)]
     passed = np.mean(np.array(small) <= 0.1)
     return bill.value > 0.1 and bill.p_value > 0.05 and bool(0.5 < passed < 0.8)
@@ -283,7 +283,7 @@ def more_predictions_prove_the_same_fault(seed: int) -> bool:
     model, found = GaussianDiscriminant(0.01, deployed=0.02), []
     for n in (500, 6000, 60_000):
         sets = [model.sample(n, 20 * seed + k) for k in range(20)]
-        found.append(np.mean([tce(s.y_true, s.y_prob, null_draws=0).value for s in sets]))
+        found.append(np.mean([tce(s.y_true, s.y_prob, n_draws=0).value for s in sets]))
     return found[0] < 0.25 < 0.4 < found[1] < 0.85 < found[2]
 
 
@@ -331,7 +331,7 @@ def the_log_loss_chooses_as_the_truth_and_the_error_one_bin(seed: int) -> bool:
 
 def percentiles_never_hold_zero(seed: int) -> bool:
     rng, perfect = np.random.default_rng(seed), LogitDistortion()
-    options = {"level": 0.9, "n_resamples": 200, "method": "percentile", "rng": seed}
+    options = {"level": 0.9, "n_draws": 200, "method": "percentile", "rng": seed}
     sets = [perfect.sample(1000, rng) for _ in range(20)]
     gap = ck.expected_calibration_error
     return min(ck.bootstrap_interval(gap, s.y_true, s.y_prob, **options).low for s in sets) > 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_class, grade_fence, grade_run
+from tools import grade, grade_fence, grade_run
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -267,6 +267,6 @@ def test_an_answer_that_ends_the_process_when_it_is_checked(tmp_path: Path) -> N
 
 def test_a_class_is_pooled_by_student_and_what_is_no_forecast_is_left_out() -> None:
     rows = [*[("<b>", "4a", "2", "0.9", "0")] * 2, ("x", "4a", "2", "1", "1")]
-    page = grade_class.class_section([*rows, ("y", "4a", "2", "70", "1"), ("y", "=1", "", "", "")])
+    page = grade.class_section([*rows, ("y", "4a", "2", "70", "1"), ("y", "=1", "", "", "")])
     assert "2 forecasts of 2 students" in page and "<b>" not in page
-    assert grade_class.class_section([]) == ""
+    assert grade.class_section([]) == ""

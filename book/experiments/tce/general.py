@@ -41,7 +41,7 @@ def general_error(
     label: NDArray[Any], prob: NDArray[Any], *, loss: Loss = gap, bins: Bins = 15, norm: float = 1
 ) -> GeneralError:
     """Measure a loss of the labels and predictions of each bin, and take a norm."""
-    cut = tested(label, prob, bins=bins, null_draws=0).verdicts[0]  # bins that follow labels, too
+    cut = tested(label, prob, bins=bins, n_draws=0).verdicts[0]  # bins that follow labels, too
     losses = np.full(cut.table.n_bins, np.nan)
     for b in np.flatnonzero(cut.table.occupied):
         losses[b] = loss(label[cut.bin == b], prob[cut.bin == b])

@@ -213,7 +213,7 @@ class TestClassWeights:
         )  # fmt: skip
         assert slow.mean == pytest.approx(null.mean, rel=0.05)
         interval = ck.bootstrap_interval(
-            ck.marginal_calibration_error, *data, n_resamples=50, rng=0, **options
+            ck.marginal_calibration_error, *data, n_draws=50, rng=0, **options
         )
         assert interval.value == only.value and interval.low <= only.value <= interval.high
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
+from calibkit import EqualMass
 from calibkit.hypothesis_tests import (
     TestResult,
     adaptive_test,
@@ -38,7 +39,7 @@ ALL: dict[str, Callable[..., Any]] = {
     "Cox, slope": lambda y, p, **o: cox_test(y, p, part="slope", **o),
     "MAD": lambda y, p, **o: cumulative_differences(y, p, **o).mad_test,
     "range": lambda y, p, **o: cumulative_differences(y, p, **o).range_test,
-    "adaptive": lambda y, p, **o: adaptive_test(y, p, **({"null_draws": 0} | o)),
+    "adaptive": lambda y, p, **o: adaptive_test(y, p, **({"n_draws": 0} | o)),
 }
 each = pytest.mark.parametrize("name", ALL)
 
@@ -54,7 +55,7 @@ def exact_mean(function: Callable[[Any], float]) -> float:
 @pytest.mark.parametrize("n_bins", [1, 3, 9])
 def test_hosmer_lemeshow_has_the_mean_of_its_law(n_bins: int) -> None:
     found = exact_mean(
-        lambda y: hosmer_lemeshow(y, PROB, n_bins=n_bins, variance="predictions").statistic
+        lambda y: hosmer_lemeshow(y, PROB, bins=EqualMass(n_bins), variance="predictions").statistic
     )
     assert found == pytest.approx(n_bins, abs=1e-12)
 
@@ -97,12 +98,15 @@ def test_spiegelhalter_is_the_standardised_brier_score() -> None:
 
 def test_hosmer_lemeshow_by_hand() -> None:
     """Two bins of three: sums of predictions .6 and 2.4, events 1 and 2."""
-    result = hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], n_bins=2)
+    result = hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], bins=EqualMass(2))
     expected = 0.4**2 / (3 * 0.2 * 0.8) + 0.4**2 / (3 * 0.8 * 0.2)
     assert result.statistic == pytest.approx(expected, abs=1e-14)
     assert result.p_value == pytest.approx(stats.chi2.sf(expected, 2), abs=1e-14)
     exact = hosmer_lemeshow(
-        [0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], n_bins=2, variance="predictions"
+        [0, 1, 0, 1, 0, 1],
+        [0.1, 0.2, 0.3, 0.7, 0.8, 0.9],
+        bins=EqualMass(2),
+        variance="predictions",
     )
     variance = 0.1 * 0.9 + 0.2 * 0.8 + 0.3 * 0.7
     assert exact.statistic == pytest.approx(2 * 0.4**2 / variance, abs=1e-14)
@@ -116,7 +120,7 @@ def test_hosmer_lemeshow_is_pearsons_statistic_of_a_table(n_bins: int) -> None:
     expected = [[prob[g].sum(), len(g) - prob[g].sum()] for g in groups]
     expected = np.ravel(expected)
     pearson = ((np.ravel(observed) - expected) ** 2 / expected).sum()
-    result = hosmer_lemeshow(labels, prob, n_bins=n_bins)
+    result = hosmer_lemeshow(labels, prob, bins=EqualMass(n_bins))
     assert result.statistic == pytest.approx(pearson, rel=1e-12)
     assert result.p_value == pytest.approx(stats.chi2.sf(pearson, n_bins), rel=1e-10)
 
@@ -148,7 +152,7 @@ def test_cox_fits_the_line_of_a_logistic_regression() -> None:
     assert design.T @ (labels - fitted) == pytest.approx([0, 0], abs=1e-8)
     information = design.T @ ((fitted * (1 - fitted))[:, np.newaxis] * design)
     assert np.diag(np.linalg.inv(information)) == pytest.approx(np.square(found[2:]), rel=1e-8)
-    slope = cox_test(labels, prob, part="slope", null_draws=9, rng=0)
+    slope = cox_test(labels, prob, part="slope", n_draws=9, rng=0)
     assert (slope.slope, slope.slope_error) == (result.slope, result.slope_error)
 
 
@@ -208,7 +212,7 @@ def test_the_order_of_tied_rows_does_not_matter_to_redraws(name: str) -> None:
     prob = np.round(prob, 2)  # many ties
     order = np.random.default_rng(8).permutation(300)
     first, again = (
-        ALL[name](labels[rows], prob[rows], null_draws=50, rng=3) for rows in (slice(None), order)
+        ALL[name](labels[rows], prob[rows], n_draws=50, rng=3) for rows in (slice(None), order)
     )
     assert (again.statistic, again.p_value) == (first.statistic, first.p_value)
 
@@ -228,9 +232,9 @@ CORNERS: dict[str, tuple[Any, Any]] = {
 
 @each
 def test_corners_give_numbers(name: str, subtests: pytest.Subtests) -> None:
-    for corner, null_draws in product(CORNERS, (0, 19)):
-        with subtests.test(corner, null_draws=null_draws):
-            result = ALL[name](*CORNERS[corner], null_draws=null_draws, rng=0)
+    for corner, n_draws in product(CORNERS, (0, 19)):
+        with subtests.test(corner, n_draws=n_draws):
+            result = ALL[name](*CORNERS[corner], n_draws=n_draws, rng=0)
             assert np.isfinite(result.statistic)
             assert 0 <= result.p_value <= 1
             if corner == "certain and right":
@@ -239,10 +243,10 @@ def test_corners_give_numbers(name: str, subtests: pytest.Subtests) -> None:
 
 @each
 def test_a_certain_prediction_that_was_wrong_decides(name: str, subtests: pytest.Subtests) -> None:
-    for null_draws in (0, 19):
-        with subtests.test(null_draws=null_draws):
+    for n_draws in (0, 19):
+        with subtests.test(n_draws=n_draws):
             for labels, prob in (([1, 0, 1], [0.0, 0.4, 0.6]), ([1, 0, 0], [0.5, 0.4, 1.0])):
-                result = ALL[name](labels, prob, null_draws=null_draws, rng=0)
+                result = ALL[name](labels, prob, n_draws=n_draws, rng=0)
                 assert np.isinf(result.statistic) and result.p_value == 0
                 assert "is rejected" in result.describe()
 
@@ -268,7 +272,7 @@ def test_views_and_words(name: str, subtests: pytest.Subtests) -> None:
 def test_redraws_find_the_exact_p_value(name: str) -> None:
     """All 512 sets of labels give it; 4000 redraws come within four standard errors."""
     labels = np.array([1, 1, 0, 0, 1, 1, 0, 1, 1])
-    found = ALL[name](labels, PROB, null_draws=4000, rng=1)
+    found = ALL[name](labels, PROB, n_draws=4000, rng=1)
     size = abs if found.direction else float
     every = np.array([size(ALL[name](y, PROB).statistic) for y in LABELS])
     exact = CHANCE[every >= size(found.statistic) - 1e-9].sum()

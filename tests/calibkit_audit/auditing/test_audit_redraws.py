@@ -9,14 +9,13 @@ from scipy import stats
 
 from calibkit import cox_test
 from calibkit.calibrators.folds import assign_folds
-from calibkit_audit.dependent_rows import clusters_of
-from calibkit.hypothesis_tests.results import undecided
 from calibkit_audit.auditing.alignment import alignment_of
 from calibkit_audit.auditing.evidence import power_of
 from calibkit_audit.auditing.groups import holm
 from calibkit_audit.auditing.redraws import TOP, Drawer, JointTest, joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.dependent_rows import clusters_of, undecided
 from tests.audit_cases import make, repeated, walk
 
 

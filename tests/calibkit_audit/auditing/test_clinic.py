@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from calibkit.decisions import decision_curve, net_benefit
+from calibkit.decisions import decision_curve
 from calibkit_audit import AuditSettings, audit, compare
+from calibkit_audit.benefit import net_benefit
 from calibkit_audit.clinic import calibration_slope, observed_expected_ratio
+from calibkit_audit.dependent_rows import clusters_of
 from tests.helpers import binary_data, class_data
 
 Y, P = binary_data(400)
@@ -22,7 +24,8 @@ def test_an_audit_says_them(subtests) -> None:
     slope = calibration_slope(Y, P, **how)
     last = [float(report.weak.columns[name][-1]) for name in ("value", "low", "high")]
     assert last == [slope.value, slope.low, slope.high]
-    benefit = net_benefit(Y, P, threshold=0.2, **how)
+    groups = clusters_of(cluster, 400)
+    benefit = net_benefit(Y, P, P, threshold=0.2, level=0.9, clusters=groups)
     assert report["costs"].numbers["net_benefit"] == benefit.value
     said = f"{benefit.value:.4f} (90 % interval {benefit.low:.4f} to {benefit.high:.4f})"
     text = " ".join(report.text().split())
@@ -43,10 +46,8 @@ def test_a_comparison_says_them() -> None:
     assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
     assert found.benefit is not None
     apart = found.benefit.columns["above old"]
-    assert apart[0] == 0 and apart[1] == pytest.approx(
-        net_benefit(Y, P**1.3, threshold=0.2).value - net_benefit(Y, P, threshold=0.2).value,
-        abs=1e-12,
-    )
+    old, new = (decision_curve(Y, p, thresholds=0.2).net_benefit[0] for p in (P, P**1.3))
+    assert apart[0] == 0 and apart[1] == pytest.approx(new - old, abs=1e-12)
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
 

@@ -358,8 +358,3 @@ def test_the_figures_show_all_models() -> None:
         drawn = [line.get_label() for line in ax.lines if line.get_gid() == gid]
         assert drawn == ["bold", "fair"]
         assert "bold" in plot.alt_text(figures[name])
-    table = ck.reliability_table(y, models["bold"])
-    assert len(plot.overlay(dict.fromkeys("abcde", table)).lines) >= 5
-    for n in (0, 6):
-        with pytest.raises(ValueError, match=f"{n} models; draw 1 to 5"):
-            plot.overlay(dict.fromkeys("abcdef"[:n], table))

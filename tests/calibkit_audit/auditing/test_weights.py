@@ -7,6 +7,8 @@ import pytest
 from scipy.special import expit
 
 import calibkit as ck
+from calibkit.inputs import binary_problem
+from calibkit_audit import dependent_rows
 from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.incoming import kish
@@ -106,9 +108,13 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
     for seed in range(12):  # weights that stay with their rows: 1.8 times the error, and 10 bands
         label, prob, kept = rare_rows(np.random.default_rng([7, seed]))
         rng = np.random.default_rng(seed)
-        o: dict[str, Any] = {"sample_weight": 1 / kept, "n_draws": 99, "rng": rng}
-        null = ck.null_level(ck.expected_calibration_error, label, prob, **o)
-        band = ck.consistency_band(label, prob, simultaneous=True, **o)
+        problem = binary_problem(label, prob, sample_weight=1 / kept)
+        o: dict[str, Any] = {"bins": 15, "n_draws": 99, "rng": rng}
+        left_rows = problem.label, problem.prob
+        null = dependent_rows.null_level(
+            ck.expected_calibration_error, *left_rows, weight=problem.weight, **o
+        )
+        band = dependent_rows.consistency_band(problem, level=0.9, **o)
         error.append((null.value, null.mean))
         left += band.outside.any()
     value, chance = np.mean(error, axis=0)
@@ -137,14 +143,3 @@ def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
                 judge(y, models, sample_weight=weight)
     with pytest.raises(ValueError, match="test of time= has no weights"):
         audit(y, p, time=np.arange(50), sample_weight=w)
-
-
-def test_logits_and_other_names_for_predictions_are_answered(subtests: pytest.Subtests) -> None:
-    y, p, _, _ = drawn(20)
-    for measure in (ck.expected_calibration_error, ck.log_loss, ck.consistency_band, ck.cox_test):
-        for option in ("logits", "scores", "y_score", "probas", "y_pred"):
-            ours = "expit" if option == "logits" else "y_prob=p, after the labels"
-            with subtests.test(option=option), pytest.raises(TypeError, match=ours):
-                measure(y, **{option: p})  # type: ignore[operator]
-        with pytest.raises(ValueError, match="y_prob"):
-            measure(y)  # type: ignore[operator]

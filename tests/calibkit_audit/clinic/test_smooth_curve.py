@@ -88,12 +88,12 @@ def test_distances_by_hand() -> None:
 def test_null_levels_are_those_of_the_rooms_machinery() -> None:
     y, p = binary_data(300, exponent=1)
     for method in ("loess", "spline"):
-        here = smooth_curve(y, p, method=method, null_draws=300, rng=0)
+        here = smooth_curve(y, p, method=method, n_draws=300, rng=0)
         there = ck.null_level(smooth_curve, y, p, method=method, n_draws=300, rng=1)
         assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
         assert (here.null_mean > 0).all() and (here.null_high > here.null_mean).all()
         assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
-        over = smooth_curve(y, expit(2 * logit(p)), method=method, null_draws=99, rng=0)
+        over = smooth_curve(y, expit(2 * logit(p)), method=method, n_draws=99, rng=0)
         assert over.p_value[0] == 0.01
 
 
@@ -101,8 +101,8 @@ def test_order_and_clusters() -> None:
     y, p = binary_data(200)
     mixed = np.random.default_rng(0).permutation(200)
     for how in ({"method": "loess"}, {"method": "spline"}):
-        one = smooth_curve(y, p, null_draws=5, rng=0, **how)
-        assert_same(one, smooth_curve(y[mixed], p[mixed], null_draws=5, rng=0, **how))
+        one = smooth_curve(y, p, n_draws=5, rng=0, **how)
+        assert_same(one, smooth_curve(y[mixed], p[mixed], n_draws=5, rng=0, **how))
         # Each row twice says no more than once, as long as their clusters are named.
         twice = np.repeat(np.arange(200), 2)
         both = smooth_curve(y[twice], p[twice], cluster=twice, **how)

@@ -478,7 +478,7 @@ def test_an_npz_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch) -> N
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
     monkeypatch.setattr(readers, "LARGEST_ARCHIVE", 10**7)
-    assert_refused(tmp_path / "log.npz", "unpack to more than")
+    assert_refused(tmp_path / "log.npz", "unpacks to more than")
 
 
 def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -
     key, view = FILES[name]
     game = data.load(key)
     assert len(game.y_true) == int(games.replace(",", ""))
-    error = tce(game.y_true, game.y_prob, view=view, null_draws=200, rng=8)
+    error = tce(game.y_true, game.y_prob, view=view, n_draws=200, rng=8)
     shares = [f"{100 * share:.1f}" for share in (error.value, error.null_mean)]
     assert stated == [*shares, f"{error.p_value:.3f}"]
     p_value = hypothesis_tests.hosmer_lemeshow(game.y_true, game.y_prob, view=view).p_value

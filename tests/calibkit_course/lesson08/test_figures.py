@@ -14,9 +14,7 @@ TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 
 def error_of(sample, bins=None):
     options = {} if bins is None else {"bins": bins}
-    return test_based_calibration_error(
-        sample.y_true, sample.y_prob, null_draws=5, rng=0, **options
-    )
+    return test_based_calibration_error(sample.y_true, sample.y_prob, n_draws=5, rng=0, **options)
 
 
 class TestCompareBins:

@@ -16,7 +16,7 @@ class TestView:
         view = lesson09.prevalence_dial_view(n=2000, seed=5)
         s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
         given = s.y_true, s.y_prob
-        tested = hypothesis_tests.test_based_calibration_error(*given, null_draws=0)
+        tested = hypothesis_tests.test_based_calibration_error(*given, n_draws=0)
         wanted = [
             ck.expected_calibration_error(*given, bins=10).value,
             ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
@@ -31,7 +31,7 @@ class TestView:
         prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
         labels = np.random.default_rng(0).random((100, 1000)) < prob
         tested = hypothesis_tests.test_based_calibration_error(
-            labels[0], prob, null_draws=100, rng=0
+            labels[0], prob, n_draws=100, rng=0
         ).null_values  # which do not depend on the labels given
         assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
         for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):

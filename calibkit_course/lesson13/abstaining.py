@@ -1,4 +1,4 @@
-"""Abstaining: to hand a case on, at a price, where the model is not sure enough. Lesson 13."""
+"""Abstaining: to hand a case on, at a price, where the model is not sure enough."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.decisions.costs import exactly
+from calibkit.decisions.costs import as_fraction
 from calibkit.inputs import View, as_finite, binary_problem
 from calibkit.results import Number, listed, spell
 
@@ -93,7 +93,6 @@ def abstention(
     -----
     Answer iff ``z >= 1 - price`` (the rule of Chow, 1970): answering costs ``1 - z``, handing on
     `price`. To abstain in a larger problem, add a constant row to the table of `policy_cost`.
-    Taught in lesson 13.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def abstention(
     (0.5, 0.5, 0.375, 0.5)
     """
     price = as_finite(price, "price", 0, 1)
-    start = float(1 - exactly(price))  # the float nearest to .3 for a price of .7
+    start = float(1 - as_fraction(price))  # the float nearest to .3 for a price of .7
     if threshold is not None:
         start = as_finite(threshold, "threshold", 0, 1)
     problem = binary_problem(y_true, y_prob, view=view)

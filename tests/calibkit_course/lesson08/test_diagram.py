@@ -1,4 +1,4 @@
-"""Test-based diagrams and cumulative differences, tested by what their artists hold."""
+"""The test-based diagram, tested by what its artists hold."""
 
 from itertools import pairwise
 
@@ -10,18 +10,25 @@ from matplotlib.axes import Axes
 from calibkit import plot
 from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
-from calibkit.hypothesis_tests import cumulative_differences, test_based_calibration_error
-from calibkit.hypothesis_tests.cumulative import brownian_supremum_tail
-from calibkit.plot._cumulative import _CRITICAL
-from calibkit.plot._tested import _SIDE, _STRIP, _outline
-from tests.drawn import assert_nothing_is_cut_off, corners, drawn, find, heights, one
+from calibkit.hypothesis_tests import test_based_calibration_error
+from calibkit_course.lesson08.diagram import SIDE, STRIP, draw_test_based
+from tests.drawn import (
+    assert_drawn_inside,
+    assert_manners,
+    assert_nothing_is_cut_off,
+    assert_points,
+    assert_title_legend_and_words,
+    corners,
+    drawn,
+    find,
+)
 
 TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 RARE = LogitDistortion(scores=(0.6, 20)).sample(400, rng=8)
 
 
 def error_of(sample, **options):
-    options = {"null_draws": 5, "rng": 0} | options
+    options = {"n_draws": 5, "rng": 0} | options
     return test_based_calibration_error(sample.y_true, sample.y_prob, **options)
 
 
@@ -30,12 +37,38 @@ def child(ax: Axes, label: str) -> Axes:
     return found
 
 
-class TestTestBased:
+@pytest.mark.slow
+def test_manners_title_legend_words_and_what_is_drawn(subtests):
+    error = error_of(TILTED)
+    assert_manners(subtests, {"TCE": lambda ax: draw_test_based(error, ax)})
+    assert_title_legend_and_words(lambda **o: draw_test_based(error, **o), error.describe())
+    ax, table, (low, high) = draw_test_based(error), error.table, error.acceptance()
+    for each in (ax, *ax.child_axes):
+        assert_drawn_inside(each)
+    left, right, thirty = table.edges[:-1], table.edges[1:], np.linspace(0, 1.03, 31)
+    side, beside = np.histogram(TILTED.y_prob, thirty)[0], 0.03 * np.ptp(table.edges)
+    first, last = left[0] - beside, right[-1] + beside
+    elements = {
+        "acceptance": (left, low, right, high), "count": (left, 0, right, table.count),
+        "frequency": (left, table.frequency, right, table.frequency),
+        "rejected-count": (left, 0, right, error.verdicts[0].rejected_count),
+        "marginal": (0, thirty[:-1], side, thirty[1:]), "diagonal": ([0, 1], [0, 1]),
+        "frame": (
+            [first, first, 0], [-0.03, 0, -0.03],
+            [last, last, 1.08 * side.max()], [1.03, 1.5 * table.count.max(), 1.03],
+        ),
+    }  # fmt: skip
+    assert_points(ax, elements)
+    one_bin = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
+    draw_test_based(one_bin).figure.canvas.draw()
+
+
+class TestDiagram:
     @pytest.mark.parametrize("n_bins", [1, 12])
     def test_each_violin_spans_its_predictions(self, n_bins, subtests):
-        same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), null_draws=0)
+        same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
         error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
-        ax, verdict = plot.test_based(error), error.verdicts[0]
+        ax, verdict = draw_test_based(error), error.verdicts[0]
         parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
         for b, (left, right) in enumerate(pairwise(error.table.edges)):
             with subtests.test(b=b):
@@ -55,7 +88,7 @@ class TestTestBased:
 
     def test_the_strip_counts_predictions_and_rejections(self):
         error = error_of(TILTED, bins=EqualMass(8))
-        strip = child(plot.test_based(error), "counts")
+        strip = child(draw_test_based(error), "counts")
         assert strip.get_yticks().tolist() == [0, error.table.count.max()]
         shares = [text.get_text() for text in find(strip, "share")]
         assert shares == [f"{100 * share:.0f}" for share in error.verdicts[0].share]
@@ -63,12 +96,12 @@ class TestTestBased:
     @pytest.mark.slow
     @pytest.mark.parametrize(("n_bins", "n_printed"), [(16, 14), (17, 13), (80, 1), (116, 0)])
     def test_printed_shares_fit_their_bars(self, n_bins, n_printed):
-        ax = plot.test_based(error_of(TILTED, bins=EqualMass(n_bins)))
+        ax = draw_test_based(error_of(TILTED, bins=EqualMass(n_bins)))
         ax.figure.canvas.draw()
         strip, side = child(ax, "counts"), child(ax, "predictions")
         frame, below, beside = (inner.get_window_extent() for inner in (ax, strip, side))
-        assert below.height == pytest.approx(_STRIP * (frame.y1 - below.y0))
-        assert beside.width == pytest.approx(_SIDE * (beside.x1 - frame.x0))
+        assert below.height == pytest.approx(STRIP * (frame.y1 - below.y0))
+        assert beside.width == pytest.approx(SIDE * (beside.x1 - frame.x0))
         assert (len(find(strip, "share")), len(ax.figure.legends)) == (n_printed, 1)
         assert ("% rejected" in strip.get_xlabel()) == (n_printed > 0)
         assert ("from left to right" in plot.alt_text(ax)) == (n_bins == 16)
@@ -84,7 +117,7 @@ class TestTestBased:
         error = error_of(RARE, bins=bins)
         used = int(error.table.occupied.sum())
         assert used < 5
-        ax = plot.test_based(error)
+        ax = draw_test_based(error)
         assert len(corners(ax, "acceptance")) == used
         assert len(corners(child(ax, "counts"), "count")) == 5
         top = 1.25 * max(np.nanmax(error.table.frequency), RARE.y_prob.max())
@@ -94,49 +127,25 @@ class TestTestBased:
 
     def test_what_was_measured_class_by_class_is_refused(self):
         prob = np.full((6, 2), 0.5)
-        error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", null_draws=0)
+        error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", n_draws=0)
         with pytest.raises(ValueError, match="2 tables, one per class"):
-            plot.test_based(error)
+            draw_test_based(error)
         assert not plt.get_fignums()
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
     def test_nothing_is_cut_off(self, rule):
-        assert_nothing_is_cut_off(plot.test_based(error_of(TILTED, bins=rule)))
+        assert_nothing_is_cut_off(draw_test_based(error_of(TILTED, bins=rule)))
 
-
-class TestViolin:
-    def test_an_outline_is_as_wide_as_its_histogram_is_high(self):
+    def test_a_violin_is_as_wide_as_its_histogram_is_high(self):
         spread, dense = np.linspace(0.1, 0.3, 40), np.linspace(0.17, 0.23, 60)
-        level, half = _outline(np.concatenate((spread, dense)))
-        assert len(level) == 12  # ten cells for a hundred predictions, and both ends
-        assert level[0] == 0.1 and level[-1] == 0.3 and level == pytest.approx(0.4 - level[::-1])
-        assert half.max() == 1 and half[len(half) // 2] > 0.9
-        assert half[0] < 0.5 and half == pytest.approx(half[::-1], abs=0.05)
-
-
-class TestCumulativeDifferences:
-    def test_line_strip_and_extremes(self):
-        curve = cumulative_differences(TILTED.y_true, TILTED.y_prob)
-        ax = plot.cumulative_differences(curve)
-        reach = _CRITICAL * curve.scale
-        assert heights(ax, "strip") == pytest.approx((-reach, reach))
-        assert ax.lines[0].get_ydata() == [0, 0]
-        ticks = [text.get_text().split("≤ ")[-1] for text in ax.get_xticklabels()]
-        assert ticks == ["0 %", *(f"{p:.2g}" for p in np.sort(TILTED.y_prob)[[149, 299, 449, 599]])]
-        assert np.ptp(one(ax, "extremes").get_ydata()) == pytest.approx(curve.ecce_r)
-        assert plot.alt_text(ax) == curve.describe()
-        assert_nothing_is_cut_off(ax)
-
-    def test_the_strip_is_left_by_one_calibrated_model_in_twenty(self):
-        assert float(brownian_supremum_tail(_CRITICAL)) == pytest.approx(0.05, abs=1e-5)
-
-    def test_the_line_leaves_the_strip_exactly_if_the_test_rejects(self, subtests):
-        for slope in (1.0, 0.8, 0.4):
-            with subtests.test(slope=slope):
-                sample = LogitDistortion(slope=slope, shift=slope - 1).sample(500, rng=1)
-                curve = cumulative_differences(sample.y_true, sample.y_prob)
-                ax = plot.cumulative_differences(curve)
-                top = heights(ax, "strip")[1]
-                leaves = np.abs(one(ax, "differences").get_ydata()).max() > top
-                assert leaves == (curve.mad_test.p_value < 0.05)
+        prob = np.concatenate((spread, dense))
+        labels = np.arange(100) % 5 == 0
+        error = test_based_calibration_error(labels, prob, bins=EqualMass(1), n_draws=0)
+        ax = draw_test_based(error)
+        outline = np.concatenate(corners(ax, "accepted") + corners(ax, "rejected"))
+        level, width = outline[:, 1], np.abs(outline[:, 0] - 0.5) / 0.44
+        assert (level.min(), level.max()) == (0.1, 0.3)
+        assert width.max() == pytest.approx(1)
+        middle, end = width[np.abs(level - 0.2) < 0.02], width[level < 0.11]
+        assert middle.min() > 0.9 and end.max() < 0.5
