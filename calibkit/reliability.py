@@ -224,7 +224,7 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
     edges = _repeated_edges(problem, binning) if counts_rows else binning.edges(prob, label)
     index, n_bins = np.searchsorted(edges[1:-1], prob, side="right"), len(edges) - 1
     count = np.bincount(index, minlength=n_bins)
-    mass = None if weight is None else np.bincount(index, weight, n_bins)
+    mass = None if weight is None else np.bincount(index, weight, n_bins).astype(float)
     total = count if mass is None else mass
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob = np.bincount(index, prob if weight is None else weight * prob, n_bins) / total

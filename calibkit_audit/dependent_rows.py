@@ -27,6 +27,11 @@ from scipy import special, stats
 
 from calibkit.bins import Bins, as_bins
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
+from calibkit.chance.clusters import (
+    Clusters as Clusters,
+    clusters_of as clusters_of,
+    refuse_alone as refuse_alone,
+)
 from calibkit.chance.null import Measure, measured, p_value_of, redrawn_labels, simultaneous_ends
 from calibkit.hypothesis_tests import TestResult
 from calibkit.hypothesis_tests.classical import cox_scores, cox_statistic
@@ -45,11 +50,6 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.results import spell
-from calibkit_audit.dependent_rows import (
-    Clusters as Clusters,
-    clusters_of as clusters_of,
-    refuse_alone as refuse_alone,
-)
 from calibkit_audit.incoming import kish
 
 FEW = 30  # clusters, below which a report says that they are few

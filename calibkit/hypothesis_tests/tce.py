@@ -361,7 +361,10 @@ class SortedProblem:
         """Test each prediction against the events of its bin."""
         edges, bounds = self.cut(self.label)
         hits, of = hits_of(self.label, bounds), bin_of_rows(bounds)
-        sums = np.diff(bounds), np.bincount(of, self.prob, len(bounds) - 1).astype(np.float64), hits
+        count = np.diff(bounds)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+            mean_prob = np.bincount(of, self.prob, len(count)) / count
+            frequency = hits / count
         rejected = rejections(hits, bounds, self.prob, alpha)
         return ViewVerdict(
             table=BinTable(

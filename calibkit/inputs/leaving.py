@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from calibkit.inputs.containers import unwrapped
 from calibkit.inputs.options import FloatArray, FloatVector, IntArray
 from calibkit.inputs.rows import as_predictions, as_weights, binary_problem, binary_problems
 
@@ -54,3 +56,26 @@ def refuse_weights(rows: Mapping[str, Any]) -> None:
     """Refuse `sample_weight` where chance is computed."""
     if rows.get("sample_weight") is not None:
         raise ValueError("sample_weight is refused here: chance is computed for whole rows.")
+
+
+_BLANK = ("", "NaT", "nan", "None")
+
+
+def one_per_row(values: Any, name: str, n: int, remedy: str) -> tuple[NDArray[Any], list[Any]]:
+    """Return an array of shape (n,) and its values as Python has them, none of them missing."""
+    array = unwrapped(values, name)
+    if array.ndim != 1 or len(array) != n:
+        raise ValueError(
+            f"{name} has shape {array.shape}; it needs one value for each of {n} rows."
+        )
+    # NumPy would turn the 1 of [1, "a"] into a word.
+    given = list(values) if isinstance(values, list | tuple) else array.tolist()
+    for row, value in enumerate(given):
+        if is_missing(value) or (isinstance(value, str) and value.strip() in _BLANK):
+            raise ValueError(f"{name}[{row}] is missing; {remedy}, or drop the row.")
+    return array, given
+
+
+def is_missing(word: Any) -> bool:
+    """Recognise None, NaN, NaT, and pandas.NA, which refuses to be compared."""
+    return word is None or type(word).__name__ in ("NAType", "NaTType") or bool(word != word)

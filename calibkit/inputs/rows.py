@@ -185,7 +185,7 @@ def events_of_classes(
     if view == "top-label":
         top = prob.argmax(axis=1)
         return [(prob[np.arange(len(prob)), top], (top == label).view(np.uint8), "top-label")]
-    group = list(view) if isinstance(view, list | tuple) and not two_sided else [view]
+    group: list[Any] = list(view) if isinstance(view, list | tuple) and not two_sided else [view]
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in group)
     if view == "class-wise":
         group = list(classes)
@@ -289,7 +289,7 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
         report_label(labels, n_classes, binary=prob.ndim == 1)
     # Labels serve as indices. Sums of unsigned 64-bit labels and indices would be floats.
     large = labels.dtype.kind == "f" or labels.dtype.itemsize == 8
-    return labels.astype(np.intp, copy=False) if large else labels
+    return np.asarray(labels.astype(np.intp, copy=False) if large else labels)
 
 
 def as_weights(

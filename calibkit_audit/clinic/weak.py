@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from calibkit.hypothesis_tests.classical import likeliest
-from calibkit.inputs import FloatVector, Rows, View, as_level, binary_problem
+from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Number, listed, spell
 from calibkit_audit.dependent_rows import Sample, sample_of
 
@@ -57,7 +57,7 @@ class WeakCalibration(Number):
 
 
 def _checked(
-    y_true: Any, y_prob: Any, view: View, cluster: Any, rows: Rows
+    y_true: Any, y_prob: Any, view: View, cluster: Any, rows: dict[str, Any]
 ) -> tuple[Sample, FloatVector]:
     """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
     sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
