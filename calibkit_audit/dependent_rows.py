@@ -3,7 +3,7 @@
 A patient with ten visits, a team on every day of a season, a document with many sentences: their
 rows share what is unknown, and ten of them say less than ten independent rows.
 
-- `Clusters` says which rows belong together; `ClusterSums` adds up what the rows of each bring.
+- `Clusters` says which rows belong together, and adds up what they bring.
 - `Dependence` redraws labels from the predictions, each row with its own probability, but so that
   the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
   correlation, found by matching the scatter of the clusters' sums (a method of moments).
@@ -56,38 +56,6 @@ FEW = 30  # clusters, below which a report says that they are few
 _GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
 _TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
-
-
-class ClusterSums:
-    """Sums per cluster of rows that come in blocks: `names`, `size`, and `sums` of (C, q)."""
-
-    def __init__(self) -> None:
-        self.number: dict[Any, int] = {}
-        self.size: IntVector = np.zeros(0, dtype=np.int64)
-        self.sums: FloatMatrix = np.zeros((0, 0))
-
-    def add(self, names: NDArray[Any], values: FloatMatrix) -> None:
-        """Add (n, q) values of rows to the sums of their clusters."""
-        here, code = np.unique(names, return_inverse=True)
-        block = Clusters(code.astype(np.intp), len(here))
-        place = [self.number.setdefault(name, len(self.number)) for name in here.tolist()]
-        if len(self.number) > len(self.size):  # doubled, so that many clusters cost no more
-            more = max(len(self.number), 2 * len(self.size)) - len(self.size)
-            self.size = np.pad(self.size, (0, more))
-            old = self.sums if self.sums.size else np.zeros((0, values.shape[1]))
-            self.sums = np.pad(old, ((0, more), (0, 0)))
-        self.size[place] += block.size
-        self.sums[place] += block.sums(values)
-
-    def found(self) -> tuple[FloatMatrix, IntVector]:
-        """Return the sums (C, q) and the rows of each cluster."""
-        count = len(self.number)
-        return self.sums[:count], self.size[:count]
-
-    def refuse_alone(self) -> None:
-        """Refuse clusters of which none holds two rows together, or one holds all."""
-        if self.number:
-            refuse_alone(len(self.number), int(self.size.sum()), next(iter(self.number)))
 
 
 def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[Any]) -> FloatMatrix:

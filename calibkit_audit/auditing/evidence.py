@@ -15,21 +15,11 @@ from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, kish, o
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit import dependent_rows
-from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
-from calibkit_audit.auditing.settings import FINDINGS, MOST_CLASSES, AuditSettings
+from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 
 _NAMED = 5
-_ADVICE = (
-    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
-    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
-    "never says 0 (question 6). The test of question 3 asks about the other rows."
-)
-_ROUNDED = (
-    "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
-    "a file of few digits, cannot say less. Keep the logits, or write more digits."
-)
 _RUN_OUT, _HARDLY_ANY = 1 - 1e-4, 1e-3
 _THEN = {
     "event": ("the event happened", "the event did not happen"),
@@ -97,28 +87,6 @@ def count_impossible(
         nearest=float(table.max(where=table < 1, initial=0.0)),
         kind=kind,
     )
-
-
-def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
-    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
-    if not found.count:
-        return ()
-    named = ", ".join(f"{row:,}" for row in found.first)
-    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
-    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
-    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
-    text = (
-        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
-        f"probability of exactly 0 or 1. The log loss is infinite{finite}. "
-        f"{_ROUNDED if found.rounded else _ADVICE}"
-    )
-    numbers = {
-        "rows": float(found.count),
-        "certain": float(found.certain),
-        "log_loss_of_others": log_loss,
-    }
-    light = "caution" if found.minor else "bad"
-    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)
 
 
 _SIDE = 2.0  # a z beyond which a side is named

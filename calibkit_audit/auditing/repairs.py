@@ -339,7 +339,7 @@ REPAIRED = {
 }
 
 
-def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+def answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}

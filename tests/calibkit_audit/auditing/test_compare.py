@@ -14,7 +14,7 @@ import calibkit as ck
 from calibkit.corp import corp_decomposition
 from calibkit.decisions import policy_cost
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.differences import DifferenceSums, judge_change
+from calibkit_audit.auditing.differences import Differences, judge_change
 from tests.helpers import binary_data, class_data, each_case
 
 
@@ -161,9 +161,14 @@ def test_all_together_is_the_law_of_the_largest_t() -> None:
     """Of one difference the level; of three independent ones Sidak's; copies cost nothing."""
     values = np.linalg.qr(np.random.default_rng(0).normal(size=(5000, 4)))[0][:, 1:].T
     for apart, content in ((values[:1], 0.9), (values, 0.9 ** (1 / 3)), (values[[0, 0, 0]], 0.9)):
-        sums = DifferenceSums()
-        sums.add(np.array([2500, 2500]), [{"a": np.zeros(5000)}, *({"a": one} for one in apart)])
-        assert sums.together(0.9, np.random.default_rng(1)) == pytest.approx(content, abs=0.006)
+        k = len(apart)
+        law: dict[str, Any] = {"cover": np.atleast_2d(np.cov(apart)) / 5000, "df": 4999.0}
+        law |= {"measures": ("a",), "values": np.zeros((k + 1, 1)), "apart": np.zeros(k)}
+        rows: dict[str, Any] = dict.fromkeys(("up", "down"), np.full(k, 99))
+        differences = Differences(**law, **rows, count=np.array([2500, 2500]))
+        assert differences.together(0.9, np.random.default_rng(1)) == pytest.approx(
+            content, abs=0.006
+        )
 
 
 def test_rows_that_agree_are_told_beside_the_differences() -> None:
