@@ -276,8 +276,7 @@ def spiegelhalter(
 def brier_statistic(prob: FloatVector) -> Statistic:
     """Return Spiegelhalter's standardised Brier score."""
     lever = 1 - 2 * prob
-    square = lever * lever
-    sd = float(np.sqrt((square * (1 - square)).sum())) / 2  # p (1 - p) = (1 - (1 - 2p)²) / 4
+    sd = float(np.sqrt(lever @ (lever * prob * (1 - prob))))
     signs = ("under-confident", "over-confident")
     return normal("Spiegelhalter's test", lambda r: ratio(r @ lever, sd), signs)
 
