@@ -151,7 +151,7 @@ def test_functions_that_a_page_names_exist(page: str) -> None:
 
 
 def test_every_colliding_acronym_has_two_meanings_and_our_name(subtests: pytest.Subtests) -> None:
-    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \|(.+)\|$", source("notation.md"), re.MULTILINE))
+    rows = dict(re.findall(r"^\| \*\*([A-Z]+)\*\* \|(.+)\|$", source("notation.md"), re.M))
     assert set(rows) == set(ACRONYMS)
     for row in rows.values():
         with subtests.test(row=row):
