@@ -10,7 +10,7 @@ from scipy.special import softmax
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
 from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.predictions import TooLarge, keep_rows, read_predictions, rows_of_files
+from calibkit_audit.auditing.predictions import TooLarge, read_predictions, rows_of_files
 from calibkit_audit.counts import PredictionFileError
 from calibkit_audit.counts.files import open_log
 from tests.audit_cases import in_blocks, predictions
@@ -31,18 +31,10 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     rows = read_predictions(path, label="what", prob="p_*", group="site")
     assert rows.y_true.tolist() == [0, 1, 0]
     assert rows.scores.tolist() == [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
-    assert "groups" in rows.beside
     assert rows.beside["groups"].tolist() == ["north", "so,uth", "7"]
-    assert rows.class_names == ("cat", "dog")
-    assert rows.arguments["class_names"] == ("cat", "dog")
-
-
-def test_groups_in_numbers_from_parquet(tmp_path: Path) -> None:
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "log.parquet"
-    parquet.write_table(pa.table({"y": [1, 0], "p": [0.5, 0.2], "g": [2.0, 10.5]}), path)
-    rows = read_predictions(path, label="y", prob="p", group="g")
-    assert "groups" in rows.beside
+    assert rows.class_names == rows.arguments["class_names"] == ("cat", "dog")
+    np.savez(tmp_path / "log.npz", y=[1, 0], p=[0.5, 0.2], g=[2.0, 10.5])
+    rows = read_predictions(tmp_path / "log.npz", label="y", prob="p", group="g")
     assert rows.beside["groups"].tolist() == ["2", "10.5"]
 
 
@@ -77,19 +69,6 @@ def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
     assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
     with pytest.raises(TooLarge):
         read_predictions(path, label="y", prob="p", limit=1_000_000)
-
-
-def test_a_stream_is_left_where_the_limit_is_passed() -> None:
-    seen = []
-
-    def blocks() -> Any:
-        for k in range(1000):
-            seen.append(k)
-            yield predictions(np.zeros(1000, int), np.zeros(1000))
-
-    with pytest.raises(TooLarge):
-        keep_rows(blocks(), 100_000)
-    assert len(seen) == 7
 
 
 # --- rows that are not kept ----------------------------------------------------------------------
