@@ -110,12 +110,10 @@ def _count(
         for block in chain([first], stream):
             start = keeper.seen
             keeper.add(block)
-            prob = probabilities(block.scores) if block.logits else block.scores
-            both = prob
+            prob = both = probabilities(block.scores) if block.logits else block.scores
             if prob.ndim == 1:
-                both = np.column_stack(
-                    [probabilities(-block.scores) if block.logits else 1 - prob, prob]
-                )
+                rest = probabilities(-block.scores) if block.logits else 1 - prob
+                both = np.column_stack([rest, prob])
             label = np.asarray(block.label).astype(np.intp)
             position = np.arange(start, keeper.seen)
             gone = gone + count_impossible(label, both, position, kind)

@@ -10,9 +10,7 @@ from scipy.special import softmax
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
 from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.predictions import TooLarge, read_predictions, rows_of_files
-from calibkit_audit.counts import PredictionFileError
-from calibkit_audit.counts.files import open_log
+from calibkit_audit.auditing.predictions import TooLarge, read_predictions
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
@@ -36,31 +34,6 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     np.savez(tmp_path / "log.npz", y=[1, 0], p=[0.5, 0.2], g=[2.0, 10.5])
     rows = read_predictions(tmp_path / "log.npz", label="y", prob="p", group="g")
     assert rows.beside["groups"].tolist() == ["2", "10.5"]
-
-
-def test_logits_may_be_any_finite_number(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("y,a,b\n1,-3.5,4\n0,1e3,0\n", encoding="utf-8")
-    rows = read_predictions(path, label="y", prob=["a", "b"], logits=True)
-    assert rows.scores.tolist() == [[-3.5, 4], [1000, 0]]
-    assert "logits" in rows.arguments
-
-
-@pytest.mark.parametrize(
-    ("row", "options", "words"),
-    [
-        ("1,-3.5,inf", {"prob": ["a", "b"], "logits": True}, "not a finite logit"),
-        ("1,-3.5,nan", {"prob": ["a", "b"], "logits": True}, "no value in column 'b', row 1"),
-        ("1,.5,", {"prob": "a", "group": "b"}, "no value in column 'b', row 1"),
-    ],
-)
-def test_a_bad_value_is_named(
-    tmp_path: Path, row: str, options: dict[str, Any], words: str
-) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(f"y,a,b\n{row}\n0,.1,.2\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match=words):
-        read_predictions(path, label="y", **options)
 
 
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
@@ -174,14 +147,6 @@ def test_bad_streams() -> None:
             settings=AuditSettings(n_draws=99, n_resamples=50, repairs=(), bins=11),
             sample=100,
         )
-
-
-def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "log.npz"
-    np.savez(path, y=np.tile([0, 1], 10), p=np.full(20, 0.5))
-    log = open_log([path], label="y", prob="p")
-    assert sum(block.n for block in rows_of_files([log], progress=True)) == 20
-    assert "reading" in capsys.readouterr().err
 
 
 @pytest.mark.slow
