@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.base import in_order
+from calibkit.hypothesis_tests.p_values import in_order
 from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]

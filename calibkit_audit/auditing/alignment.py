@@ -30,7 +30,8 @@ from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import Drawer
 from calibkit_audit.auditing.rows import AuditRows, spread_confidence
-from calibkit_audit.dependent_rows import Clusters, Dependence, pseudo_values
+from calibkit_audit.clusters import Clusters, pseudo_values
+from calibkit_audit.dependent_rows import Dependence
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5

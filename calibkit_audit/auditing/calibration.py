@@ -12,7 +12,7 @@ from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
-from calibkit_audit.dependent_rows import Clusters
+from calibkit_audit.clusters import Clusters
 
 _ADVICE = (
     "No number of right rows makes up for that. Average more trees or models, replace shares k/n "

@@ -20,7 +20,7 @@ from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.benefit import net_benefit
-from calibkit_audit.dependent_rows import mean_interval
+from calibkit_audit.clusters import mean_interval
 
 _GRID = np.linspace(0.005, 0.995, 199)
 

@@ -20,7 +20,7 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import edges_of
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
-from calibkit_audit.dependent_rows import means_of_sums, student
+from calibkit_audit.clusters import means_of_sums, student
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.classical import cox_statistic
+from calibkit.hypothesis_tests.cox import cox_statistic
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector, binary_problem
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.evidence import detectable_z, package_view
 from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import Clusters, cox_sums, score_test, weights_of_labels
+from calibkit_audit.clusters import Clusters, score_test
+from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.hypothesis_tests.classical import cox_scores
+from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.inputs import BinaryProblem, FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import Comparison, compare

@@ -23,7 +23,7 @@ from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import FEW
+from calibkit_audit.clusters import FEW
 
 
 def audit(

@@ -22,7 +22,7 @@ from calibkit.inputs import (
     refuse_other_order,
     unwrapped,
 )
-from calibkit_audit.dependent_rows import Clusters, clusters_of
+from calibkit_audit.clusters import Clusters, clusters_of
 from calibkit_audit.saving import printable
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges
 from calibkit.bins.edges import run_ends
 from calibkit.hypothesis_tests import cumulative
-from calibkit.hypothesis_tests.base import Statistic, TestResult, ratio
+from calibkit.hypothesis_tests.p_values import Statistic, TestResult, ratio
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, as_array, column_names
 from calibkit.reliability import BinTable, table_of_sums
 from calibkit.results import spell

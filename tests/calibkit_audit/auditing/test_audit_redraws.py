@@ -15,7 +15,8 @@ from calibkit_audit.auditing.groups import holm
 from calibkit_audit.auditing.redraws import TOP, Drawer, JointTest, joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import clusters_of, undecided
+from calibkit_audit.clusters import clusters_of
+from calibkit_audit.dependent_rows import undecided
 from tests.audit_cases import make, repeated, walk
 
 
