@@ -59,7 +59,7 @@ def test_the_sample_is_random_fair_and_in_order() -> None:
     keeper = RandomSample(500, seed=3)
     for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
         keeper.add(block)
-    place = keeper.rows().scores
+    place = keeper.sample.scores
     assert len(place) == len(np.unique(place)) == 500
     assert (np.diff(place) > 0).all()
     assert abs(place.mean() - 0.5) < 4 / np.sqrt(12 * 500)

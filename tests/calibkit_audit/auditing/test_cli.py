@@ -243,6 +243,12 @@ def test_classes_in_another_order_are_matched_by_name(run: Run, more: tuple[str,
     assert "better" not in said.out and "worse" not in said.out
 
 
+def test_models_of_different_classes_are_refused(run: Run) -> None:
+    csv("log.csv", "y,a_x,a_y,b_x,b_z", ["x", "y"], *([0.5, 0.5] for _ in range(4)))
+    said = run("compare", "log.csv", "--label", "y", "--prob", "a_*,b_*")
+    assert said.code == 2 and "the models have different classes: x, y and x, z" in said.err
+
+
 # --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------
 
 
