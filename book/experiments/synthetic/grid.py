@@ -71,11 +71,13 @@ class DataSet:
 
 @lru_cache(maxsize=1)
 def unseen_truth() -> FloatVector:
+    """Return the true probabilities of the unseen predictions."""
     return SyntheticShape("square", 0.0).sample(UNSEEN, UNSEEN_SEED).true_prob
 
 
 @lru_cache(maxsize=2)
 def unseen_rows(shape: str, error: float) -> Unseen:
+    """Return the unseen predictions of a shape with their truth."""
     truth = unseen_truth()
     prob = SyntheticShape.with_error(shape, error).predict(truth)
     prob.flags.writeable = False
