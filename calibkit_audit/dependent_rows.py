@@ -3,17 +3,14 @@
 A patient with ten visits, a team on every day of a season, a document with many sentences: their
 rows share what is unknown, and ten of them say less than ten independent rows.
 
-- `Clusters` says which rows belong together; `ClusterSums` adds up what the rows of each bring.
 - `Dependence` redraws labels from the predictions, each row with its own probability, but so that
   the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
   correlation, found by matching the scatter of the clusters' sums (a method of moments).
 - `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
 - `null_level`, `consistency_band`, `bootstrap_interval` and `cox_test` do with such rows what the
   functions of the same name in `calibkit` do with independent ones.
-- `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
-  (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
-- `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
-  clusters, so that any interval for a mean serves; `mean_interval` is the usual one. Lesson 14.
+
+Lesson 14.
 """
 
 import warnings
@@ -27,14 +24,9 @@ from scipy import special, stats
 
 from calibkit.bins import Bins, as_bins
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
-from calibkit.chance.clusters import (
-    Clusters as Clusters,
-    clusters_of as clusters_of,
-    refuse_alone as refuse_alone,
-)
 from calibkit.chance.null import Measure, measured, p_value_of, redrawn_labels, simultaneous_ends
 from calibkit.hypothesis_tests import TestResult
-from calibkit.hypothesis_tests.classical import cox_scores, cox_statistic
+from calibkit.hypothesis_tests.cox import cox_scores, cox_statistic
 from calibkit.inputs import (
     BinaryProblem,
     CalibrationWarning,
@@ -50,44 +42,12 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.results import spell
+from calibkit_audit.clusters import Clusters, clusters_of, score_test
 from calibkit_audit.incoming import kish
 
-FEW = 30  # clusters, below which a report says that they are few
 _GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
 _TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
-
-
-class ClusterSums:
-    """Sums per cluster of rows that come in blocks: `names`, `size`, and `sums` of (C, q)."""
-
-    def __init__(self) -> None:
-        self.number: dict[Any, int] = {}
-        self.size: IntVector = np.zeros(0, dtype=np.int64)
-        self.sums: FloatMatrix = np.zeros((0, 0))
-
-    def add(self, names: NDArray[Any], values: FloatMatrix) -> None:
-        """Add (n, q) values of rows to the sums of their clusters."""
-        here, code = np.unique(names, return_inverse=True)
-        block = Clusters(code.astype(np.intp), len(here))
-        place = [self.number.setdefault(name, len(self.number)) for name in here.tolist()]
-        if len(self.number) > len(self.size):  # doubled, so that many clusters cost no more
-            more = max(len(self.number), 2 * len(self.size)) - len(self.size)
-            self.size = np.pad(self.size, (0, more))
-            old = self.sums if self.sums.size else np.zeros((0, values.shape[1]))
-            self.sums = np.pad(old, ((0, more), (0, 0)))
-        self.size[place] += block.size
-        self.sums[place] += block.sums(values)
-
-    def found(self) -> tuple[FloatMatrix, IntVector]:
-        """Return the sums (C, q) and the rows of each cluster."""
-        count = len(self.number)
-        return self.sums[:count], self.size[:count]
-
-    def refuse_alone(self) -> None:
-        """Refuse clusters of which none holds two rows together, or one holds all."""
-        if self.number:
-            refuse_alone(len(self.number), int(self.size.sum()), next(iter(self.number)))
 
 
 def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[Any]) -> FloatMatrix:
@@ -177,81 +137,6 @@ class Dependence:
         r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
         shared, own = self._normal(rng)
         return np.asarray(special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
-
-
-def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
-    """Return the larger of promised standard deviations and those of (C, q) scores of clusters."""
-    return np.asarray(np.sqrt(np.maximum(promised**2, (scores**2).sum(axis=0))))
-
-
-def score_test(scores: FloatMatrix, promised: FloatVector) -> tuple[float, int, float]:
-    """Test that (C, q) scores of clusters have mean 0: statistic, degrees of freedom, p-value.
-
-    ``Q = U' V^-1 U`` with the sum U of the scores and the sandwich ``V = sum_c u_c u_c'``, whose
-    diagonal is at least `promised` squared (uncorrelated scores of independent rows). The law is
-    Hotelling's: ``(C - q) / q * Q / (C - Q)`` is F with q and C - q degrees of freedom.
-    """
-    count, sd = len(scores), robust_sd(promised, scores)
-    used = sd > 0
-    if not used.any() or count <= used.sum():
-        return 0.0, int(used.sum()), 1.0
-    scaled = scores[:, used] / sd[used]
-    cross = scaled.T @ scaled
-    np.fill_diagonal(cross, 1.0)
-    total, q = scaled.sum(axis=0), int(used.sum())
-    value = float(total @ np.linalg.pinv(cross, 1e-9, True) @ total)
-    value = min(value, count * (1 - 1e-12))
-    return value, q, float(special.fdtrc(q, count - q, (count - q) / q * value / (count - value)))
-
-
-def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
-    """Return jackknife pseudo-values (m, C) of the means over rows of (m, n) values.
-
-    ``C T - (C - 1) T_c`` with the mean T and the mean T_c without cluster c.
-    """
-    return _pseudo_values(clusters.sums(values.T).T, clusters.size)
-
-
-def _pseudo_values(sums: FloatMatrix, size: IntVector) -> FloatMatrix:
-    total, n, count = sums.sum(axis=1, keepdims=True), size.sum(), len(size)
-    return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
-
-
-def means_of_sums(sums: FloatMatrix, size: IntVector) -> tuple[FloatVector, FloatMatrix, float]:
-    """Return means, their covariances, and degrees of freedom, of (m, C) sums over clusters.
-
-    Covariances are the jackknife's. Student's degrees of freedom are an effective number of
-    clusters less one, ``(sum v_c)^2 / sum v_c^2 - 1``: C - 1 where all have one size. A variance
-    v_c grows like the size n_c where rows are independent, like its square where a cluster has one
-    outcome (Carter, Schnepel and Steigerwald, 2017); here it is n_c^1.25. Nominal 90 % intervals
-    held the difference of two models in 89 to 91 of 100 sets with sizes of 1 to 400 (600 sets in
-    each of three designs); with C - 1 degrees in 85 to 89, with n_c^2 in 95 to 97.
-    """
-    mean, count = sums.sum(axis=1) / size.sum(), len(size)
-    if count < 2:
-        return mean, np.full((len(mean), len(mean)), np.nan), 1.0
-    share = (size / size.max()) ** 1.25
-    df = max(float(share.sum() ** 2 / (share @ share)) - 1, 1.0)
-    return mean, np.atleast_2d(np.cov(_pseudo_values(sums, size))) / count, df
-
-
-def mean_interval(
-    values: FloatMatrix, level: float, clusters: Clusters | None = None
-) -> tuple[FloatVector, FloatVector]:
-    """Return Student's intervals of the means of (m, n) values, by cluster where some are given."""
-    n = values.shape[1]
-    if clusters is None:
-        variance, df = values.var(axis=1, ddof=1) / n if n > 1 else np.nan, n - 1.0
-    else:
-        _, cover, df = means_of_sums(clusters.sums(values.T).T, clusters.size)
-        variance = np.diag(cover)
-    mean, half = values.mean(axis=1), student(variance, df, level)
-    return mean - half, mean + half
-
-
-def student(variance: Any, df: float, level: float) -> Any:
-    """Return half the width of Student's interval around an estimate with this variance."""
-    return special.stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """Seeded synthetic audits with a known right answer, and rows as they come from a file."""
 
+import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +10,7 @@ from scipy.special import expit, logit, ndtr, softmax
 
 from calibkit_audit.auditing.predictions import Predictions
 from calibkit_audit.counts import CountTable
+from tests.paths import ROOT
 
 CLASSES = (2, 3, 10)
 
@@ -111,3 +114,15 @@ def effects(rng: np.random.Generator, clusters: int = 60, rows: int = 20) -> tup
     points, weight = np.polynomial.hermite_e.hermegauss(20)
     prob = expit(score[:, np.newaxis] + 0.8 * points) @ weight / weight.sum()
     return (rng.random(len(score)) < expit(score + effect)) * 1, prob, cluster
+
+
+def assert_snapshot(name: str, text: str) -> None:
+    """Compare a text, fractions left out, with ``tests/calibkit_audit/snapshots/NAME.txt``."""
+    path = ROOT / "tests" / "calibkit_audit" / "snapshots" / f"{name}.txt"
+    text = re.sub(r"-?\d+\.\d+(e-?\d+)?", "#", text).rstrip() + "\n"
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), (
+        f"{path.name} says something else; if that is meant: RENEW_SNAPSHOTS=1 python -m pytest "
+        "tests/calibkit_audit/auditing/test_snapshots.py, and read what git diff shows"
+    )

@@ -111,11 +111,10 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "calibration_error": lambda y, p: ck.calibration_error(y, p, norm=3, **o),
         "unweighted": lambda y, p: ck.calibration_error(y, p, weights="equal", **o),
         "expected": lambda y, p: ck.expected_calibration_error(y, p, **o),
-        "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, n_bins=5),
+        "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, bins=5),
         "average": lambda y, p: ck.average_calibration_error(y, p, **o),
         "maximum": lambda y, p: ck.maximum_calibration_error(y, p, **o),
         "root_mean_square": lambda y, p: ck.root_mean_square_calibration_error(y, p, **o),
-        "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
         "test_based": lambda y, p: ck.test_based_calibration_error(y, p, n_draws=3, rng=0, **o),
         "smooth": lambda y, p: ck.smooth_ece(y, p, view=view),
@@ -151,9 +150,6 @@ def measures_without_view() -> dict[str, Measure]:
     return {
         "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=5),
         "marginal": ck.marginal_calibration_error,
-        "marginal, weighted classes": lambda y, p: ck.marginal_calibration_error(
-            y, p, class_weights=np.arange(1, 1 + (np.shape(p)[1] if np.ndim(p) == 2 else 2))
-        ),
         "top_label": ck.top_label_calibration_error,
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),

@@ -35,6 +35,7 @@ from tools.virtual_environment import ROOT
 
 COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seconds")
 LARGEST_WORKBOOK = 100 * 2**20
+TRIES = 4
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
 Line = tuple[str, ...]
@@ -137,30 +138,31 @@ def grade(workbook: Workbook, folder: Path, seconds: float, memory: float) -> Gr
 
 
 def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: float) -> Said:
-    """Start the process of one workbook and return what it reports."""
+    """Return what the process of one workbook reports; what ends it is left out of the next try."""
     if not workbook.path.is_file():
         return {"problem": "This is not a file."}
     if workbook.path.stat().st_size > LARGEST_WORKBOOK:
         return {"problem": f"The file is larger than {LARGEST_WORKBOOK // 2**20} MB."}
     options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
-    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
-    command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
-    raw, patience = workbook.path.read_bytes(), 8 * seconds + 1800
-    try:  # the run watches its own time; this is for one that cannot any more, which is killed
-        done = subprocess.run(
-            command,
-            input=raw,
-            capture_output=True,
-            cwd=ROOT,
-            env=environment(job),
-            timeout=patience,
-        )
-        return dict(json.loads(done.stdout))
-    except subprocess.TimeoutExpired:
-        return {"problem": "The run broke off (it did not end)."}
-    except ValueError:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return {"problem": f"The run broke off ({(last or ['nothing was said'])[0][:200]})."}
+    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence()), "left_out": []}
+    raw, env = workbook.path.read_bytes(), environment(job)
+    for _ in range(TRIES):
+        command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
+        patience = 8 * seconds + 1800  # the run watches its own time; this is if it cannot any more
+        try:
+            done = subprocess.run(
+                command, input=raw, capture_output=True, cwd=ROOT, env=env, timeout=patience
+            )
+        except subprocess.TimeoutExpired:
+            return {"problem": "The run broke off (it did not end)."}
+        with contextlib.suppress(ValueError):
+            return dict(json.loads(done.stdout))
+        try:
+            options["left_out"].append((job / "next").read_text(encoding="utf-8"))
+        except OSError:
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            return {"problem": f"The run broke off ({(last or ['nothing was said'])[0][:200]})."}
+    return {"problem": f"In each of {TRIES} tries the process ended before the last cell."}
 
 
 # --- what is written -----------------------------------------------------------------------------

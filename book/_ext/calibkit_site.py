@@ -148,7 +148,9 @@ class Rooms(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the table as if it had been written out by hand."""
         house = self.arguments[0]
-        names = [f"   {room}" for room in rooms() if room.partition(".")[0] == house]
+        found = [room for room in rooms() if room.partition(".")[0] == house]
+        # The page has made `calibkit` the current module; its rooms go by their short names.
+        names = [f"   {room.removeprefix('calibkit.')}" for room in found]
         lines = [".. autosummary::", "   :nosignatures:", "", *names]
         holder = nodes.container()
         source = StringList(lines, source="calibkit")

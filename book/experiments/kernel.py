@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.base import in_order
+from calibkit.hypothesis_tests.p_values import in_order
 from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
 
 ComplexMatrix = NDArray[np.complex128]
@@ -63,7 +63,7 @@ class KernelRule:
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return upper tails of a gamma law with the moments of the null law."""
-        variance, third = self._moments()
+        variance, third = self.moments()
         if variance <= 0:
             return np.ones(len(statistic))
         z = statistic * self.n * (self.n - 1) / np.sqrt(variance)
@@ -73,7 +73,7 @@ class KernelRule:
         df = 8 / skew**2
         return np.asarray(special.chdtrc(df, np.maximum(df + np.sqrt(2 * df) * z, 0)))
 
-    def _moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple[float, float]:
         """Return variance and third cumulant of the sum over pairs ``i != j``."""
         n_waves = 2 * self.n_waves - 1
         weights = np.stack([self.variance, self.variance**2, self.skewness])

@@ -16,8 +16,8 @@ from scipy import special
 from book.experiments.kernel import KernelRule
 from calibkit.bins import EqualMass
 from calibkit.chance.null import redrawn_labels
-from calibkit.hypothesis_tests import classical, cumulative
-from calibkit.hypothesis_tests.base import Statistic
+from calibkit.hypothesis_tests import binned, cox, cumulative
+from calibkit.hypothesis_tests.p_values import Statistic, chi_squared
 from calibkit.inputs import FloatVector
 
 Build = Callable[[FloatVector], Statistic]
@@ -34,8 +34,8 @@ SCORES: dict[str, Callable[[np.random.Generator, int], FloatVector]] = {
 
 def hosmer_lemeshow(prob: FloatVector, *, pooled: bool) -> Statistic:
     """Return the statistic of ten equal-mass bins."""
-    squares = classical.binned_squares(prob, EqualMass(10), pooled=pooled)
-    return classical.chi_squared("Hosmer-Lemeshow", *squares)
+    squares = binned.binned_squares(prob, EqualMass(10), pooled=pooled)
+    return chi_squared("Hosmer-Lemeshow", *squares)
 
 
 def kernel(prob: FloatVector, length_scale: float) -> Statistic:
@@ -63,15 +63,15 @@ def sums(build: Callable[..., Statistic], of_path: Callable[[FloatVector], float
 TESTS: dict[str, Build] = {
     "Hosmer-Lemeshow, bin-mean": lambda p: hosmer_lemeshow(p, pooled=True),
     "Hosmer-Lemeshow, predictions": lambda p: hosmer_lemeshow(p, pooled=False),
-    "Spiegelhalter": classical.brier_statistic,
-    "Cox, both": classical.cox_statistic,
-    "Cox, intercept": lambda p: classical.cox_statistic(p, "intercept"),
-    "Cox, slope": lambda p: classical.cox_statistic(p, "slope"),
+    "Spiegelhalter": cox.brier_statistic,
+    "Cox, both": cox.cox_statistic,
+    "Cox, intercept": lambda p: cox.cox_statistic(p, "intercept"),
+    "Cox, slope": lambda p: cox.cox_statistic(p, "slope"),
     "ECCE-MAD": sums(cumulative.largest_statistic, lambda path: float(np.abs(path).max())),
     "ECCE-R": sums(cumulative.range_statistic, lambda path: float(np.ptp(path))),
     "kernel 0.1": lambda p: kernel(p, 0.1),
     "kernel 0.05": lambda p: kernel(p, 0.05),
-    "adaptive, Bonferroni": classical.adaptive_statistic,
+    "adaptive, Bonferroni": binned.adaptive_statistic,
 }
 
 

@@ -32,13 +32,17 @@ from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.binning import HistogramBinning, SlopeOneBinning, SweepBinning
 from calibkit.calibrators.cross_validated import CrossValidatedBinning
 from calibkit.calibrators.isotonic import IsotonicCalibrator
-from calibkit.calibrators.linear import DirichletCalibrator, MatrixScaling, VectorScaling
+from calibkit.calibrators.linear import (
+    DirichletCalibrator,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
 from calibkit.calibrators.multiclass import MulticlassCalibrator
 from calibkit.calibrators.parametric import BetaCalibrator, PlattCalibrator
 from calibkit.calibrators.piecewise import PiecewiseLinear
 from calibkit.calibrators.prior_shift import PrevalenceEstimate, estimate_prevalence, shift_prior
 from calibkit.calibrators.scaling_binning import ScalingBinning
-from calibkit.calibrators.temperature import TemperatureScaling
 from calibkit.calibrators.venn_abers import VennAbers
 from calibkit.calibrators.wrappers import ClassWise, OneVsRest, Reduced
 

@@ -63,6 +63,7 @@ def bootstrap_interval(
     second bias to the first; the reflected form subtracts it once, which is not enough close to
     calibration: there, read a `null_level` beside it, or measure a debiased error.
     Sources: Davison and Hinkley (1997), section 5.2; Kumar, Liang and Ma (2019), section 4.
+    Taught in lesson 11.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def null_level(
     The predictions stay fixed; ``y*_i`` is drawn with the probabilities of row i, so that the
     model is calibrated by construction. ``p = (1 + #{redraws >= value}) / (R + 1)``, which is
     never 0 and is valid for any R. Sources: Bröcker and Smith (2007); Panchenko (2021),
-    section 3.3.
+    section 3.3. Taught in lesson 04.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def consistency_band(
     Pointwise: the ``(1 - level)/2`` quantiles of the redrawn frequencies. Simultaneous: the
     mean prediction ± c standard deviations ``sqrt(sum p(1-p)) / n_b``, with c the `level`
     quantile of the largest standardised deviation over all bins (maximum statistic).
-    Source: Bröcker and Smith (2007).
+    Source: Bröcker and Smith (2007). Taught in lesson 04.
 
     Parameters
     ----------

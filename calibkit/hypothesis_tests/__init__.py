@@ -4,20 +4,11 @@ Sources: Hosmer and Lemeshow (1980); Spiegelhalter (1986); Cox (1958); Arrieta-I
 (2022); Matsubara and others (2023). Lesson 08.
 """
 
-from calibkit.hypothesis_tests.base import TestResult
-from calibkit.hypothesis_tests.classical import (
-    adaptive_test,
-    cox_test,
-    hosmer_lemeshow,
-    spiegelhalter,
-)
+from calibkit.hypothesis_tests.binned import adaptive_test, hosmer_lemeshow
+from calibkit.hypothesis_tests.cox import cox_test, spiegelhalter
 from calibkit.hypothesis_tests.cumulative import cumulative_differences
-from calibkit.hypothesis_tests.tce import (
-    TestBasedError,
-    binomial_p_values,
-    test_based_calibration_error,
-    wilson_interval,
-)
+from calibkit.hypothesis_tests.p_values import TestResult, binomial_p_values, wilson_interval
+from calibkit.hypothesis_tests.tce import TestBasedError, test_based_calibration_error
 
 __all__ = [
     "TestBasedError",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.base import Statistic, TestResult, in_order, ratio, run_tests
+from calibkit.hypothesis_tests.p_values import Statistic, TestResult, in_order, ratio, run_tests
 from calibkit.inputs import FloatVector, Rng, View, binary_problem
 from calibkit.results import Number, spell
 
@@ -179,6 +179,7 @@ def cumulative_differences(
     the range of Brownian motion; means 1.2533 and 1.5958. Finite sums stay a little below, and
     many ties make the tests careful. One-sided errors are seen well; opposite errors of
     neighbours cancel. Sources: Arrieta-Ibarra and others (2022); Gupta and others (2021).
+    Taught in lesson 08.
 
     Parameters
     ----------

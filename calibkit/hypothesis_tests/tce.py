@@ -1,4 +1,4 @@
-"""The test-based calibration error, and the exact binomial test that it is made of."""
+"""The test-based calibration error: the share of the predictions that the labels contradict."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from scipy.stats import binom
 
 from calibkit.bins import Binning, Bins, PavaBC, as_bins, assign, edges_between
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
+from calibkit.hypothesis_tests.p_values import p_values_of
 from calibkit.inputs import (
     BinaryProblem,
     BoolVector,
@@ -30,126 +30,7 @@ from calibkit.inputs import (
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
 
-# scipy counts an outcome as no more likely than the observed one up to this relative error.
-_TOLERANCE = np.log1p(1e-7)
 _CLEAR = 1e-9  # by this a tail must be larger than the level for its p-value not to be computed
-
-
-def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
-    """Two-sided p-values of "the events have this probability", by likelihood.
-
-    ``p = sum of P(j) over all outcomes j with P(j) <= P(k)``, where P is the binomial
-    distribution (N, prob): the method of minimum likelihood, that of
-    ``scipy.stats.binomtest(k, N, prob).pvalue``, for whole arrays. The set of probabilities that
-    are not rejected need not be an interval. The test rejects less often than its level says,
-    because outcomes are whole numbers. Source: Matsubara and others (2023), section 3.2.
-
-    Parameters
-    ----------
-    hits, count, prob : array-like
-        k events of N >= 1 trials, and probabilities under test in [0, 1]; they broadcast.
-
-    Returns
-    -------
-    ndarray
-        The p-values, in the shape of the input.
-
-    Raises
-    ------
-    ValueError
-        If an entry is no whole number or no probability, or has more events than trials.
-
-    Examples
-    --------
-    >>> binomial_p_values(3, 15, [.1, .2, .5]).round(4).tolist()
-    [0.1841, 1.0, 0.0352]
-    """
-    k, n, prob = np.broadcast_arrays(*as_trials(hits, count), prob)
-    p = prob.ravel().astype(np.float64)
-    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
-    if len(bad):
-        raise ValueError(f"prob[{bad[0]}] = {p[bad[0]]} is not a probability in [0, 1].")
-    rows, values = np.column_stack([k.ravel(), n.ravel()]), np.empty(len(p))
-    pairs, of = np.unique(rows, axis=0, return_inverse=True)
-    for place, (hits_of_pair, count_of_pair) in enumerate(pairs.tolist()):
-        here = of.ravel() == place
-        values[here] = p_values_of(hits_of_pair, count_of_pair, p[here])
-    return values.reshape(prob.shape)
-
-
-def p_values_of(k: int, n: int, p: FloatVector) -> FloatVector:
-    """Return the p-values of k events in n trials for many probabilities.
-
-    The outcome j is no more likely than k where ``ln C(n, j) - ln C(n, k) + (j - k) logit p <= 0``:
-    a limit for logit p that rises with j, so that a search finds where the other tail begins.
-    """
-    j = np.arange(n + 1)
-    ways = -special.gammaln(j + 1) - special.gammaln(n - j + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # at j = k, which is not used
-        limit = (ways[k] - ways + _TOLERANCE) / (j - k)
-    logits, below = special.logit(p), k < p * n
-    above = k + 1 + np.searchsorted(limit[k + 1 :], logits)
-    under = np.searchsorted(limit[:k], logits, side="right") - 1
-    low, high = np.where(below, k, under), np.where(below, above, k)
-    value = np.minimum(1.0, binom.cdf(low, n, p) + binom.sf(high - 1, n, p))
-    return np.where(k == p * n, 1.0, value)
-
-
-def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:
-    """Check numbers of events and of the trials that they happened in."""
-    k, n = np.broadcast_arrays(hits, count)
-    for name, values in (("hits", k), ("count", n)):
-        bad = np.flatnonzero(~(values == np.rint(values)))
-        if len(bad):
-            raise ValueError(f"{name}[{bad[0]}] = {values.flat[bad[0]]} is not a whole number.")
-    bad = np.flatnonzero(~((n >= 1) & (k >= 0) & (k <= n)))
-    if len(bad):
-        raise ValueError(
-            f"{k.flat[bad[0]]} events in {n.flat[bad[0]]} trials (entry {bad[0]}): there must be "
-            "at least one trial, and from 0 to all of them are events."
-        )
-    return k.astype(np.int64), n.astype(np.int64)
-
-
-def wilson_interval(
-    hits: Any, count: Any, *, level: float = 0.95
-) -> tuple[FloatVector, FloatVector]:
-    """Interval for the probability of an event that happened in some of several trials.
-
-    It holds the probabilities p with ``|k/N - p| <= z sqrt(p (1 - p) / N)``: those that a normal
-    test with their own spread does not reject. It stays in [0, 1], has a width also for 0 or N
-    events, and is close to its level on average. Source: Wilson (1927).
-
-    Parameters
-    ----------
-    hits, count : array-like of int
-        k events of N >= 1 trials; they broadcast.
-    level : float
-        Probability content, in (0, 1).
-
-    Returns
-    -------
-    low, high : ndarray
-        The ends, in the shape of the input.
-
-    Raises
-    ------
-    ValueError
-        If an entry is no whole number, has no trial, or more events than trials.
-
-    Examples
-    --------
-    >>> low, high = wilson_interval([31, 0], 50)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.482, 0.0], [0.741, 0.071])
-    """
-    k, n = as_trials(hits, count)
-    z2 = float(special.ndtri((1 + as_level(level)) / 2)) ** 2
-    share = k / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    # Without events the lower end is 0, which rounding may miss; the upper end is alike.
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
@@ -410,6 +291,7 @@ def test_based_calibration_error(
     value of a calibrated model is *not* alpha and grows with n, for predictions inside a bin
     differ and the labels tell only their mean: read it beside its null level, or take bins that
     shrink as n grows, as those of `Pava` do. Source: Matsubara and others (2023), Definition 2.
+    Taught in lesson 08.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import Drawer
 from calibkit_audit.auditing.rows import AuditRows, spread_confidence
-from calibkit_audit.dependent_rows import Clusters, Dependence, pseudo_values
+from calibkit_audit.clusters import Clusters, pseudo_values
+from calibkit_audit.dependent_rows import Dependence
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -201,7 +202,7 @@ CAUSES = {
 }
 
 
-def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
+def answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
     majority = f"always naming the commonest class gives {found.majority:.3f}."
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"

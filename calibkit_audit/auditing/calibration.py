@@ -7,13 +7,22 @@ import numpy as np
 
 from calibkit.inputs import BinaryProblem
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Summary, directions
+from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Impossible, Summary, directions
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import TOP
-from calibkit_audit.auditing.settings import NEAR
+from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
-from calibkit_audit.dependent_rows import Clusters
+from calibkit_audit.clusters import Clusters
 
+_ADVICE = (
+    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
+    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
+    "never says 0 (question 6). The test of question 3 asks about the other rows."
+)
+_ROUNDED = (
+    "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
+    "a file of few digits, cannot say less. Keep the logits, or write more digits."
+)
 MEANS = {
     "over-confident": ": low predictions are too low, high ones too high",
     "under-confident": ": low predictions are too high, high ones too low",
@@ -168,3 +177,25 @@ def weak_calibration(
     heads = ("model", "quantity", "value", "low", "high")
     text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(said)}."
     return Listing.of(text, heads, rows)
+
+
+def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
+    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+    if not found.count:
+        return ()
+    named = ", ".join(f"{row:,}" for row in found.first)
+    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
+    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
+    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
+    text = (
+        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
+        f"probability of exactly 0 or 1. The log loss is infinite{finite}. "
+        f"{_ROUNDED if found.rounded else _ADVICE}"
+    )
+    numbers = {
+        "rows": float(found.count),
+        "certain": float(found.certain),
+        "log_loss_of_others": log_loss,
+    }
+    light = "caution" if found.minor else "bad"
+    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)

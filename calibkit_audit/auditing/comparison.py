@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -34,7 +33,8 @@ from calibkit_audit.auditing.differences import (
     SCORES,
     Change,
     Changes,
-    DifferenceSums,
+    Each,
+    differences_of,
     row_measures,
 )
 from calibkit_audit.auditing.html import draw_comparison, page
@@ -273,7 +273,6 @@ def _sentence(first: str, other: str, found: Changes, level: float) -> str:
 
 
 Models = Mapping[str, FloatVector]  # their probabilities, in the order of the rows
-Measured = Mapping[str, Mapping[str, FloatVector]]  # what each row adds, by model and measure
 _SEVERAL = ("class-wise", "top-label")  # views of more than one event, or of another per model
 _DRAWS = 200  # redraws behind a null level
 
@@ -419,7 +418,7 @@ def compare_table(
 
 def _measure(
     rows: AuditRows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
-) -> tuple[Measured, list[NullLevel]]:
+) -> tuple[Each, list[NullLevel]]:
     """Return what each row adds to the measures of each model, and the null levels of its error."""
     each, nulls = {}, []
     for name, prob in probs.items():
@@ -458,39 +457,25 @@ def _diagrams(rows: AuditRows, probs: Models, view: View, bins: Binning) -> dict
     }
 
 
-def _sums(
-    rows: AuditRows, each: Measured, costs: FloatVector | None, inside: Any
-) -> DifferenceSums:
-    """Return the sums over some rows, by mask or slice."""
-    sums, codes = (
-        DifferenceSums(costs),
-        None if rows.clusters is None else rows.clusters.code[inside],
-    )
-    count = np.bincount(rows.label[inside], minlength=rows.n_classes)
-    parts = [{k: v[inside] for k, v in own.items()} for own in each.values()]
-    sums.add(count, parts, codes, partial(rows.weigh, where=inside))
-    return sums
-
-
 def _differences(
     rows: AuditRows,
-    each: Measured,
+    each: Each,
     nulls: Sequence[NullLevel],
     costs: FloatVector | None,
     level: float,
     seed: int,
 ) -> Changes:
     """Judge every measure of every other model, each alone and all together."""
-    sums, names, found = _sums(rows, each, costs, slice(None)), list(each), {}
-    together = sums.together(level, np.random.default_rng(seed))
-    for other, key in product(range(1, len(names)), sums.measures):
+    differences, names, found = differences_of(rows, each, costs), list(each), {}
+    together = differences.together(level, np.random.default_rng(seed))
+    for other, key in product(range(1, len(names)), differences.measures):
         wider = (nulls[other].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
-        alone, joint = (sums.change(key, other, one, wider) for one in (level, together))
+        alone, joint = (differences.change(key, other, one, wider) for one in (level, together))
         found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found
 
 
-def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
+def _calibration(each: Each, nulls: Sequence[NullLevel]) -> Listing:
     """Put the error of each model beside what chance alone would show."""
     rows = [
         (name, null.value, null.mean, null.p_value, np.isinf(own["log loss"]).sum())
@@ -505,7 +490,7 @@ def _calibration(each: Measured, nulls: Sequence[NullLevel]) -> Listing:
 
 
 def _by_group(
-    rows: AuditRows, each: Measured, level: float, costs: FloatVector | None
+    rows: AuditRows, each: Each, level: float, costs: FloatVector | None
 ) -> Listing | None:
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
@@ -513,12 +498,12 @@ def _by_group(
     names, content, found = list(each), 1 - (1 - level) / len(rows.groups), []
     scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
     for place, group in enumerate(rows.groups):
-        sums = _sums(rows, scores, costs, rows.group == place)
-        for other, key in product(range(1, len(names)), sums.measures):
-            said: Any = np.nan, np.nan, np.nan, "too few rows"
-            if not sums.few:
-                said = sums.change(key, other, content)[2:6]
-            found.append((group, sums.n, names[other], key, *said))
+        inside = differences_of(rows, scores, costs, rows.group == place)
+        for other, key in product(range(1, len(names)), inside.measures):
+            row: Any = np.nan, np.nan, np.nan, "too few rows"
+            if not inside.few:
+                row = inside.change(key, other, content)[2:6]
+            found.append((group, inside.n, names[other], key, *row))
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
     worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
     few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})

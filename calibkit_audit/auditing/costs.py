@@ -20,7 +20,7 @@ from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.benefit import net_benefit
-from calibkit_audit.dependent_rows import mean_interval
+from calibkit_audit.clusters import mean_interval
 
 _GRID = np.linspace(0.005, 0.995, 199)
 
@@ -82,7 +82,6 @@ def consequences_of(
     rows: AuditRows,
     repaired: FloatVector | None,
     view: int,
-    *,
     costs: FloatVector | None,
     level: float,
 ) -> Consequences:
@@ -139,7 +138,7 @@ def _paid(rows: AuditRows, repaired: FloatVector | None, costs: FloatVector, lev
     )
 
 
-def costs_answer(found: Consequences, summary: Summary) -> Answer:
+def answer(found: Consequences, summary: Summary, benefit: Listing | None) -> Answer:
     """Answer question 5: whether it matters for the costs."""
     level = summary.settings.level
     numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}
@@ -168,6 +167,9 @@ def costs_answer(found: Consequences, summary: Summary) -> Answer:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
+    if benefit is not None:
+        numbers["net_benefit"] = float(benefit.columns["net benefit"][0])
+        text += f" Net benefit: {benefit.describe()}"
     return Answer("costs", verdict, light, text, numbers)
 
 
@@ -225,3 +227,13 @@ def net_benefits(
     text += f"{'; '.join(said)}; treat all {found.treat_all:.4f}, treat none 0."
     heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
     return Listing.of(text, (*heads, "treatments avoided"), values)
+
+
+def net_benefits_of(
+    rows: AuditRows, repaired: FloatVector | None, costs: FloatVector | None, level: float
+) -> Listing | None:
+    """Return the net benefits at the given prices, with and without the best repair."""
+    probs = {"as it is": rows.table[:, 1].astype(np.float64)}
+    if repaired is not None:
+        probs["repaired (held out)"] = probability_of(np.ones(rows.n, dtype=np.intp), repaired)
+    return net_benefits(rows, probs, costs, level)

@@ -1,7 +1,7 @@
 """What a row adds to each measure of a model, and the interval of a difference of two models."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +20,14 @@ from calibkit.inputs import (
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
-from calibkit_audit.dependent_rows import ClusterSums, means_of_sums, student
+from calibkit_audit.clusters import means_of_sums, student
 
 FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
 _EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
 _DRAWS = 20_000  # of all differences together
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
-Each = Sequence[Mapping[str, FloatVector]]  # what rows add, by model and measure
+Each = Mapping[str, Mapping[str, FloatVector]]  # what rows add, by model and measure
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
 
 
@@ -105,26 +105,24 @@ def judge_change(measure: str, first: float, value: float, ends: tuple[float, fl
     return Change(first, value, apart, *ends, verdict)
 
 
-class DifferenceSums:
-    """What rows add to each measure, summed by model: enough to judge every difference."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Differences:
+    """Mean differences to the first model, one per other model and measure, and their law."""
 
-    def __init__(self, costs: FloatVector | None = None) -> None:
-        self.costs = costs
-        self.count: Any = 0  # rows of each class
-        self.measures: list[str] = []
-        self.values: Any = 0.0  # (models, measures)
-        # Of the differences to the first model, a row per other model and measure: sums, sums of
-        # products, rows that go up, rows that go down; sums by cluster, where some are named.
-        self.apart: Any = 0.0
-        self.products: Any = 0.0
-        self.up: Any = 0
-        self.down: Any = 0
-        self.clusters = ClusterSums()
+    measures: tuple[str, ...]
+    values: FloatMatrix  # (models, measures): means
+    apart: FloatVector  # mean differences, one other model after the other
+    cover: FloatMatrix  # their covariances
+    df: float  # Student's degrees of freedom
+    up: IntVector  # rows in which the other model is above the first
+    down: IntVector  # rows in which it is below
+    count: IntVector  # rows of each class
+    stake: float = 0.0  # what a single decision may cost at most
 
     @property
     def n(self) -> int:
-        """Rows so far."""
-        return int(np.sum(self.count))
+        """Number of rows."""
+        return int(self.count.sum())
 
     @property
     def few(self) -> bool:
@@ -132,60 +130,21 @@ class DifferenceSums:
         count = self.count
         return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
-    def add(
-        self, count: IntVector, each: Each, cluster: Any = None, weigh: Any = np.asarray
-    ) -> None:
-        """Add what some rows add to the measures of each model; `count`: rows of each class.
-
-        `weigh` makes of these values such as have weighted means; which rows differ they hide.
-        """
-        self.count, self.measures = self.count + count, list(each[0])
-        values = np.array([list(one.values()) for one in each])
-        with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
-            apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
-            self.up, self.down = self.up + (apart > 0).sum(1), self.down + (apart < 0).sum(1)
-            values, apart = weigh(values), weigh(apart)
-            self.values, self.apart = self.values + values.sum(axis=2), self.apart + apart.sum(1)
-            if cluster is None:
-                self.products = self.products + apart @ apart.T
-            else:
-                self.clusters.add(cluster, apart.T)
-
-    @cached_property
-    def moments(self) -> tuple[FloatMatrix, float]:
-        """Covariances of the mean differences of all rows, and Student's degrees of freedom."""
-        with np.errstate(invalid="ignore"):
-            if self.clusters.number:
-                sums, size = self.clusters.found()
-                return means_of_sums(sums.T, size)[1:]
-            n, mean = self.n, self.apart / self.n
-            cover = (self.products - n * np.outer(mean, mean)) / max(n - 1, 1) / n
-        # Equal models differ by nothing; rounding must not make a variance negative.
-        np.fill_diagonal(cover, np.maximum(np.diag(cover), 0.0))
-        return cover, max(n - 1.0, 1.0)
-
-    def refuses(self, key: str, other: int) -> bool:
-        """Tell whether the rows that differ, or differ to one side, are too few to conclude."""
-        place = self._place(key, other)
-        up, down = int(self.up[place]), int(self.down[place])
-        if up + down == 0:
-            return False
-        worst = 0.0 if self.costs is None else float(np.ptp(self.costs, axis=0).max())
-        one_sided = min(up, down) < _EACH_WAY and abs(self.apart[place]) <= _EACH_WAY * worst
-        return self.few or up + down < FEWEST or (key == "cost" and bool(one_sided))
-
     def change(self, key: str, other: int, level: float, wider: Ends = (0.0, 0.0)) -> Change:
         """Judge the difference to the first model by Student's interval, made `wider` or not.
 
-        Nothing is concluded from a handful of rows, nor from an infinite difference.
+        Nothing is concluded from a handful of rows, nor from an infinite difference; and no cost
+        is told apart where five more rows at the highest price could turn it.
         """
-        place, (cover, df), ends = self._place(key, other), self.moments, NONE
-        mean = float(self.apart[place]) / self.n
-        if np.isfinite(mean) and not self.refuses(key, other):
-            some = self.up[place] + self.down[place] > 0
-            half = float(student(cover[place, place], df, level))
-            ends = mean - half - wider[0] * some, mean + half + wider[1] * some
-        first, value = (self.values[[0, other], self.measures.index(key)] / self.n).tolist()
+        place = (other - 1) * len(self.measures) + self.measures.index(key)
+        mean, up, down = float(self.apart[place]), int(self.up[place]), int(self.down[place])
+        differ, ends = up + down > 0, NONE
+        one_sided = min(up, down) < _EACH_WAY and abs(mean) * self.n <= _EACH_WAY * self.stake
+        few = self.few or up + down < FEWEST or (key == "cost" and one_sided)
+        if np.isfinite(mean) and not (differ and few):
+            half = float(student(self.cover[place, place], self.df, level))
+            ends = mean - half - wider[0] * differ, mean + half + wider[1] * differ
+        first, value = self.values[[0, other], self.measures.index(key)].tolist()
         return judge_change(key, first, value, ends)
 
     def together(self, level: float, rng: np.random.Generator) -> float:
@@ -194,16 +153,40 @@ class DifferenceSums:
         The largest of all |t| under the multivariate Student law of the differences (Hothorn, Bretz
         and Westfall, 2008), by redraws.
         """
-        cover, df = self.moments
-        used = np.diag(cover) > 0
-        sd = np.sqrt(np.diag(cover)[used])
+        used = np.diag(self.cover) > 0
         if not used.any():
             return level
-        correlation = cover[np.ix_(used, used)] / np.outer(sd, sd)
-        value, vector = np.linalg.eigh(correlation)
+        sd = np.sqrt(np.diag(self.cover)[used])
+        value, vector = np.linalg.eigh(self.cover[np.ix_(used, used)] / np.outer(sd, sd))
         drawn = rng.standard_normal((_DRAWS, len(sd))) @ (vector * np.sqrt(np.maximum(value, 0))).T
-        largest = np.abs(drawn).max(axis=1) / np.sqrt(rng.chisquare(df, _DRAWS) / df)
-        return 2 * float(special.stdtr(df, np.quantile(largest, level))) - 1
+        largest = np.abs(drawn).max(axis=1) / np.sqrt(rng.chisquare(self.df, _DRAWS) / self.df)
+        return 2 * float(special.stdtr(self.df, np.quantile(largest, level))) - 1
 
-    def _place(self, key: str, other: int) -> int:
-        return (other - 1) * len(self.measures) + self.measures.index(key)
+
+def differences_of(
+    rows: AuditRows, each: Each, costs: FloatVector | None = None, inside: Any = slice(None)
+) -> Differences:
+    """Return the differences of the models in some rows, by mask or slice; by cluster or weight."""
+    values = np.array([list(own.values()) for own in each.values()])[..., inside]
+    with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
+        apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
+        up, down = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
+        values, apart = rows.weigh(values, inside), rows.weigh(apart, inside)
+        n, mean = apart.shape[1], apart.mean(axis=1)
+        if rows.clusters is None:
+            rest = apart - mean[:, np.newaxis]
+            cover, df = rest @ rest.T / max(n - 1, 1) / n, max(n - 1.0, 1.0)
+        else:
+            clusters = rows.clusters.take(inside)
+            _, cover, df = means_of_sums(clusters.sums(apart.T).T, clusters.size)
+    return Differences(
+        measures=tuple(next(iter(each.values()))),
+        values=values.mean(axis=2),
+        apart=mean,
+        cover=cover,
+        df=df,
+        up=up,
+        down=down,
+        count=np.bincount(rows.label[inside], minlength=rows.n_classes),
+        stake=0.0 if costs is None else float(np.ptp(costs, axis=0).max()),
+    )

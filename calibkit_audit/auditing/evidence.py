@@ -8,33 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.calibrators import PiecewiseLinear
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problem
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit import dependent_rows
-from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
-from calibkit_audit.auditing.settings import FINDINGS, MOST_CLASSES, AuditSettings
+from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.incoming import kish
 
 _NAMED = 5
-_ADVICE = (
-    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
-    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
-    "never says 0 (question 6). The test of question 3 asks about the other rows."
-)
-_ROUNDED = (
-    "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
-    "a file of few digits, cannot say less. Keep the logits, or write more digits."
-)
 _RUN_OUT, _HARDLY_ANY = 1 - 1e-4, 1e-3
+_VERB = {"class": "give", "event": "say", "answer": "say"}
 _THEN = {
-    "event": ("the event happened", "the event did not happen"),
-    "answer": ("the predicted class was right", "the predicted class was wrong"),
+    "class": ("to the class that happened",),
+    "event": ("and the event happened", "and the event did not happen"),
+    "answer": ("and the predicted class was right", "and the predicted class was wrong"),
 }
 
 
@@ -72,16 +63,15 @@ class Impossible:
         return self.n - self.count
 
     def __str__(self) -> str:
+        parts = [(self.zeros, "0", 0), (self.count - self.zeros, "1", 1)]
         if self.kind == "class":
-            word = "gives" if self.count == 1 else "give"
-            return f"{spell(self.count, 'row')} {word} probability 0 to the class that happened"
-        ones, parts = self.count - self.zeros, []
-        happened, not_so = _THEN[self.kind]
-        for count, said, then in ((self.zeros, 0, happened), (ones, 1, not_so)):
-            if count:
-                word = "says" if count == 1 else "say"
-                parts.append(f"{spell(count, 'row')} {word} {said} and {then}")
-        return "; ".join(parts)
+            parts = [(self.count, "probability 0", 0)]
+        return "; ".join(
+            f"{spell(count, 'row')} {_VERB[self.kind]}{'s' * (count == 1)} {said} "
+            f"{_THEN[self.kind][which]}"
+            for count, said, which in parts
+            if count
+        )
 
 
 def count_impossible(
@@ -100,36 +90,11 @@ def count_impossible(
     )
 
 
-def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
-    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
-    if not found.count:
-        return ()
-    named = ", ".join(f"{row:,}" for row in found.first)
-    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
-    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
-    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
-    text = (
-        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
-        f"probability of exactly 0 or 1. The log loss is infinite{finite}. "
-        f"{_ROUNDED if found.rounded else _ADVICE}"
-    )
-    numbers = {
-        "rows": float(found.count),
-        "certain": float(found.certain),
-        "log_loss_of_others": log_loss,
-    }
-    light = "caution" if found.minor else "bad"
-    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)
-
-
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
-# Rows for which the diagram has a fitted map; how many of them must have each label, and how many
-# different predictions there must be.
-_FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,22 +156,6 @@ class Measurements:
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
 
-    def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
-
-        On clones of uncalibrated networks it is half as far from the true map as 15 bins, or less
-        (lesson 11). None where there are too few rows for it, so many that bins do as well, or so
-        few different predictions that a line between them would say nothing.
-        """
-        label, prob = self.problem.label, self.problem.prob
-        if not _FEWEST <= len(prob) <= _MOST or min(label.sum(), (1 - label).sum()) < _EACH:
-            return None
-        ranks = np.linspace(0, 1, 301)
-        across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
-        if len(across) < _DIFFERENT or self.problem.weight is not None:  # PL3 has no weights
-            return None
-        return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
-
     def summary(
         self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
     ) -> "Summary":
@@ -247,15 +196,14 @@ class Measurements:
 
     def _apart(self, found: bool) -> str:
         """Return why test and calibration error disagree, where they do."""
-        error, high = self.error.value, self.null.high
-        if found and error <= high:
+        beyond = self.error.value > self.null.high
+        if found == beyond:
+            return ""
+        if found:
             return (
                 "The calibration error alone is within its chance range: it adds up the sizes of "
-                "gaps, chance included; the test asks whether they lie on one side or follow a "
-                "slope, and sees smaller errors."
+                "gaps, chance included; the test sees whether they follow a line."
             )
-        if found or error <= high:
-            return ""
         if self.impossible.count:
             return (
                 "The calibration error is beyond its chance range, but it counts the rows that "
@@ -263,8 +211,7 @@ class Measurements:
             )
         return (
             "The calibration error alone is beyond its chance range, which 1 in 20 calibrated "
-            "models leave: it asks about the sizes of gaps in these bins, the test about level, "
-            "slope and bins of every width."
+            "models leave."
         )
 
 

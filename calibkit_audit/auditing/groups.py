@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.hypothesis_tests.classical import cox_statistic
-from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
+from calibkit.hypothesis_tests.cox import cox_statistic
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector, binary_problem
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.evidence import detectable_z, package_view
 from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import Clusters, cox_sums, score_test, weights_of_labels
+from calibkit_audit.clusters import Clusters, score_test
+from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
@@ -92,32 +93,34 @@ def groups_of(
     rows: AuditRows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
-    rows = _rows_as_clusters(rows)
-    if rows.group is None:
+    group = rows.group
+    if group is None:
         return None
+    if rows.weight is not None and rows.clusters is None:  # weights differ: sandwiches of rows
+        rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
     problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
-    square = _mean_square(weight, prob, problem.label)
+    # What a squared weight is on average, where rows were chosen by their label.
+    table = np.column_stack([1 - prob, prob])
+    square = weights_of_labels(weight, table, problem.label).prod(axis=1)
     sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
-    promised, events, variance, mass = np.array([np.bincount(rows.group, w, size) for w in sums])
-    count = np.bincount(rows.group, minlength=size).astype(np.int64)
+    promised, events, variance, mass = np.array([np.bincount(group, w, size) for w in sums])
+    count = np.bincount(group, minlength=size).astype(np.int64)
     outside = _mean_outside(events - promised, variance, mass)
-    left, draws = (
-        _rows_that_count(rows, label, prob, settings.alpha),
-        _DRAWS * size / settings.alpha,
-    )
-    members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
+    left = _rows_that_count(rows, label, prob, settings.alpha)
+    draws = int(np.ceil(_DRAWS * size / settings.alpha))
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [
-        _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
+        _p_values(prob[inside], label[inside], rest, draws, rng)
         if rows.clusters is None
         else _p_values_by_cluster(prob, residual, inside, rows.clusters, (weight, square))
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = _sandwich_sd(np.sqrt(variance), rows.group, residual, rows.clusters)
+    sd = _sandwich_sd(np.sqrt(variance), group, residual, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -131,19 +134,6 @@ def groups_of(
         alpha=settings.alpha,
         detectable=settings.detectable,
     )
-
-
-def _mean_square(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
-    """Return what a squared weight is on average, where rows were chosen by their label."""
-    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
-    return np.asarray(both.prod(axis=1))
-
-
-def _rows_as_clusters(rows: AuditRows) -> AuditRows:
-    """Take each row as a cluster of its own where weights differ and no clusters are named."""
-    if rows.weight is None or rows.clusters is not None:
-        return rows
-    return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
 
 
 def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:

@@ -181,9 +181,6 @@ def draw_audit(
     figures = {"reliability": _figure(_TALL), "gaps": _figure(_HIGH), "costs": _figure(_HIGH)}
     axes = {name: figure.subplots() for name, figure in figures.items()}
     plot.reliability(evidence.band.table, band=evidence.band, ax=axes["reliability"])
-    if (line := evidence.fitted_map()) is not None:
-        code = {"color": plot.look.INK, "linewidth": 1.6, "zorder": 3.5}
-        axes["reliability"].plot(*line, label="smooth fit (PL3)", gid="map", **code)
     audit_plot.audit_gaps(evidence.band, axes["gaps"], legend=False)
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:

@@ -1,15 +1,14 @@
 """Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from calibkit.hypothesis_tests.classical import cox_scores
-from calibkit.inputs import BinaryProblem, FloatVector, View
+from calibkit.hypothesis_tests.cox import cox_scores
+from calibkit.inputs import FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import Comparison, compare
 from calibkit_audit.auditing.evidence import (
@@ -51,7 +50,7 @@ def audit_stream(
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = RandomSample(sample, rng)
     table, gone = _count(blocks, view, keeper)
-    rows = keeper.rows()
+    rows = keeper.sample
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
@@ -64,66 +63,59 @@ class RandomSample:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.generator = size, np.random.default_rng([seed, size])
-        self.kept: list[Predictions] = []
-        self.seen = 0
+        self.rows: Predictions | None = None  # in the order of the file
         self.keys = np.empty(0)
+        self.seen = 0
 
     def add(self, block: Predictions) -> None:
         """Add the rows of a block whose keys are among the smallest."""
         self.seen += block.n
-        keys = self.generator.random(block.n)
-        bound = self.keys.max() if len(self.keys) == self.size else 1.0
-        small = np.flatnonzero(keys < bound)
-        if not len(small):
-            return
-        self.kept.append(block.take(small))
-        self.keys = np.concatenate([self.keys, keys[small]])
-        if len(self.keys) > self.size:
-            smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-            self.kept = [join_blocks(self.kept).take(smallest)]
-            self.keys = self.keys[smallest]
+        rows = block if self.rows is None else join_blocks([self.rows, block])
+        keys = np.concatenate([self.keys, self.generator.random(block.n)])
+        if len(keys) > self.size:
+            smallest = np.sort(np.argpartition(keys, self.size)[: self.size])
+            rows, keys = rows.take(smallest), keys[smallest]
+        self.rows, self.keys = rows, keys
 
-    def rows(self) -> Predictions:
-        """Return the sample in the order of the file."""
-        if not self.kept:
+    @property
+    def sample(self) -> Predictions:
+        """The sample; a stream without rows has none."""
+        if self.rows is None:
             raise ValueError("There are no rows.")
-        return join_blocks(self.kept)
+        return self.rows
 
 
 def _count(
     blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
 ) -> tuple[CountTable, Impossible]:
     """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
-    stream = iter(blocks)
-    first = next(stream, None)
-    if first is None:
-        raise ValueError("There are no rows.")
-    if view is None and first.scores.ndim == 2:
-        view = 1 if first.scores.shape[1] == 2 else "top-label"
-    kind = "event" if first.scores[:1].size < 3 else "class"
-    if first.predicted is not None:
-        view, kind = "top-label", "answer"
-    gone = Impossible(kind=kind)
+    table, gone, kind = CountTable(), Impossible(kind="event"), "event"
+    for block in blocks:
+        if not keeper.seen:
+            kind, view = _kind_and_view(block, view)
+            table, gone = CountTable(view=view), Impossible(kind=kind)
+        position = keeper.seen + np.arange(block.n)
+        keeper.add(block)
+        prob = both = probabilities(block.scores) if block.logits else block.scores
+        if prob.ndim == 1:
+            other = probabilities(-block.scores) if block.logits else 1 - prob
+            both = np.column_stack([other, prob])
+        label = block.label.astype(np.intp)
+        gone = gone + count_impossible(label, both, position, kind)
+        left = probability_of(label, both) > 0
+        if left.any():
+            problems = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
+            table = table.count([problems])
+    return table, gone
 
-    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        nonlocal gone
-        for block in chain([first], stream):
-            start = keeper.seen
-            keeper.add(block)
-            prob = probabilities(block.scores) if block.logits else block.scores
-            both = prob
-            if prob.ndim == 1:
-                both = np.column_stack(
-                    [probabilities(-block.scores) if block.logits else 1 - prob, prob]
-                )
-            label = np.asarray(block.label).astype(np.intp)
-            position = np.arange(start, keeper.seen)
-            gone = gone + count_impossible(label, both, position, kind)
-            left = probability_of(label, both) > 0
-            if left.any():
-                yield problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
 
-    return CountTable(view=view).count(problems()), gone
+def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | None]:
+    """Return what a row is about, and by default which event is counted."""
+    if block.predicted is not None:
+        return "answer", "top-label"
+    if view is None and block.ndim == 2:
+        view = 1 if block.shape[1] == 2 else "top-label"
+    return "event" if block.scores[:1].size < 3 else "class", view
 
 
 def _summary(
@@ -238,7 +230,7 @@ def compare_stream(
     keeper = RandomSample(sample, rng)
     for block in blocks:
         keeper.add(block)
-    comparison = compare_rows(keeper.rows(), names, rng=rng, **options)
+    comparison = compare_rows(keeper.sample, names, rng=rng, **options)
     if keeper.seen == comparison.n:
         return comparison
     note = f"All numbers are those of a random sample of {comparison.n:,} of {keeper.seen:,} rows."

@@ -8,51 +8,22 @@ import numpy as np
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
-from calibkit_audit.auditing.alignment import Alignment, alignment_answer, alignment_of
-from calibkit_audit.auditing.calibration import (
-    calibration_answer,
-    data_answer,
-    direction_answer,
-    weak_calibration,
-)
-from calibkit_audit.auditing.costs import Consequences, consequences_of, costs_answer, net_benefits
-from calibkit_audit.auditing.dependence import (
-    add_time,
-    dependence_finding,
-    qualify_headline,
-    time_finding,
-)
+from calibkit_audit.auditing import alignment, calibration, costs, dependence, groups, repairs
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Measurements,
     Summary,
     evidence_of,
-    impossible_finding,
     package_view,
     view_name,
     views_of,
 )
-from calibkit_audit.auditing.groups import GroupTable, groups_of
 from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import class_columns, table_columns
-from calibkit_audit.auditing.repairs import (
-    REPAIRED,
-    NoRepair,
-    Repairs,
-    RepairTable,
-    repair_answer,
-    repairs_of,
-)
 from calibkit_audit.auditing.report import AuditReport, views_in_words
-from calibkit_audit.auditing.rows import (
-    AuditRows,
-    cluster_notes,
-    drop_weightless,
-    probability_of,
-    rows_of,
-)
+from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import FEW
+from calibkit_audit.clusters import FEW
 
 
 def audit(
@@ -147,7 +118,7 @@ def audit(
         predicted=predicted,
         sample_weight=sample_weight,
     )
-    rows = drop_weightless(add_time(rows, y_true, time))
+    rows = drop_weightless(dependence.add_time(rows, y_true, time))
     table = None if costs is None else as_costs(costs, rows.n_classes)
     views = views_of(rows, view)
     results = _results(rows, views, table, settings, as_generator(rng))
@@ -209,11 +180,11 @@ def audit_table(
 class AuditResults:
     """The statistics behind all answers, before a word is said."""
 
-    alignment: Alignment
+    alignment: alignment.Alignment
     evidence: Measurements
-    repairs: Repairs
-    consequences: Consequences
-    groups: GroupTable | None
+    repairs: repairs.Repairs
+    consequences: costs.Consequences
+    groups: groups.GroupTable | None
     times: Listing | None
     findings: tuple[Answer, ...]  # beside the six answers: rows that agree, an error that changes
 
@@ -221,31 +192,30 @@ class AuditResults:
 def _results(
     rows: AuditRows,
     views: tuple[int, ...],
-    costs: FloatVector | None,
+    prices: FloatVector | None,
     settings: AuditSettings,
     rng: np.random.Generator,
 ) -> AuditResults:
     """Compute all that the answers will be about."""
     seeds, first = rng.integers(0, 2**62, size=9), views[0]
-    evidence = evidence_of(rows, views, settings, seeds[:4])
+    measured = evidence_of(rows, views, settings, seeds[:4])
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
-    suspect = evidence.test.p_value <= settings.limits[1] or bool(evidence.impossible.count)
+    suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
     shown = package_view(rows, first)
-    repairs = repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
-    consequences = consequences_of(rows, repairs.repaired, first, costs=costs, level=settings.level)
-    alignment = alignment_of(rows, of_order)
-    groups = groups_of(rows, first, view_name(rows, first), settings, of_groups)
-    design = evidence.test.views[0].design
-    times, change = time_finding(rows, first, design, settings, of_times) or (None, None)
+    tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
+    aligned = alignment.alignment_of(rows, of_order)
+    by_group = groups.groups_of(rows, first, view_name(rows, first), settings, of_groups)
+    design = measured.test.views[0].design
+    times, change = dependence.time_finding(rows, first, design, settings, of_times) or (None, None)
     steady = change is None or change.light == "good"
-    agree = dependence_finding(rows, of_times, in_order=steady)
+    agree = dependence.dependence_finding(rows, of_times, in_order=steady)
     return AuditResults(
-        alignment=alignment,
-        evidence=evidence,
-        repairs=repairs,
-        consequences=consequences,
-        groups=groups,
+        alignment=aligned,
+        evidence=measured,
+        repairs=tried,
+        consequences=costs.consequences_of(rows, tried.repaired, first, prices, settings.level),
+        groups=by_group,
         times=times,
         findings=tuple(one for one in (agree, change) if one is not None),
     )
@@ -259,69 +229,48 @@ def _report(
     title: str,
 ) -> AuditReport:
     """Put the results into words."""
-    evidence, repairs = results.evidence, results.repairs
+    measured, tried = results.evidence, results.repairs
     names = tuple(view_name(rows, one) for one in views)
-    focus = view_name(rows, evidence.focus.view)
-    summary = evidence.summary(names, focus, settings, repairs.table.before_left)
-    benefit = _net_benefits(rows, results, settings.level)
-    answers = _answers(rows, results, summary, benefit)
-    misaligned = answers[0].verdict == "not aligned"
+    focus = view_name(rows, measured.focus.view)
+    summary = measured.summary(names, focus, settings, tried.table.before_left)
+    prices = results.consequences.prices
+    benefit = costs.net_benefits_of(rows, tried.repaired, prices, settings.level)
+    aligned = results.alignment.verdict != "not aligned"
+    answers = (
+        alignment.answer(results.alignment, rows),
+        calibration.data_answer(summary),
+        calibration.calibration_answer(summary),
+        calibration.direction_answer(summary),
+        costs.answer(results.consequences, summary, benefit),
+        repairs.answer(tried, aligned, summary),
+    )
     count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
         title=title,
-        **conclusions(answers, summary, repairs.table, results.findings, count),
+        **conclusions(answers, summary, tried.table, results.findings, count),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
         class_names=rows.class_names,
-        views=views_in_words(evidence.test.views, names, settings.alpha),
-        evidence=evidence,
+        views=views_in_words(measured.test.views, names, settings.alpha),
+        evidence=measured,
         consequences=results.consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
-        repairs=replace(repairs.table, chosen=-1) if misaligned else repairs.table,
-        candidate=NoRepair(answers[-1].sentence) if misaligned else repairs.calibrator,
+        repairs=tried.table if aligned else replace(tried.table, chosen=-1),
+        candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
         groups=results.groups,
         times=results.times,
-        weak=weak_calibration({focus: evidence.problem}, rows.clusters, settings.level),
+        weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, settings.level),
         benefit=benefit,
         notes=_notes(rows, results, settings, names),
         settings=settings,
     )
 
 
-def _net_benefits(rows: AuditRows, results: AuditResults, level: float) -> Listing | None:
-    """Return the net benefits at the given prices, with and without the best repair."""
-    probs = {"as it is": rows.table[:, 1].astype(np.float64)}
-    if results.repairs.repaired is not None:
-        one = np.ones(rows.n, dtype=np.intp)
-        probs["repaired (held out)"] = probability_of(one, results.repairs.repaired)
-    return net_benefits(rows, probs, results.consequences.prices, level)
-
-
-def _answers(
-    rows: AuditRows, results: AuditResults, summary: Summary, benefit: Listing | None
-) -> tuple[Answer, ...]:
-    """Answer the six questions; that of costs also in net benefit, the unit of the clinic."""
-    costs = costs_answer(results.consequences, summary)
-    if benefit is not None:
-        numbers = {**costs.numbers, "net_benefit": float(benefit.columns["net benefit"][0])}
-        text = f"{costs.sentence} Net benefit: {benefit.describe()}"
-        costs = replace(costs, sentence=text, numbers=numbers)
-    aligned = results.alignment.verdict != "not aligned"
-    return (
-        alignment_answer(results.alignment, rows),
-        data_answer(summary),
-        calibration_answer(summary),
-        direction_answer(summary),
-        costs,
-        repair_answer(results.repairs, aligned, summary),
-    )
-
-
 def conclusions(
     answers: Sequence[Answer],
     summary: Summary,
-    repairs: RepairTable,
+    table: repairs.RepairTable,
     findings: Sequence[Answer],
     clusters: int | None,
 ) -> dict[str, Any]:
@@ -331,22 +280,25 @@ def conclusions(
     if verdicts["alignment"] == "not aligned":  # labels of other rows agree, or change, for that
         findings = ()
     headline, light = headline_of(verdicts, summary.focus_words, summary.impossible)
-    headline, light = qualify_headline(headline, light, findings)
+    headline, light = dependence.qualify_headline(headline, light, findings)
     return {
         "headline": headline,
         "light": light,
         "answers": tuple(answers),
-        "advice": advice_of(verdicts, summary, repairs, findings),
+        "advice": advice_of(verdicts, summary, table, findings),
         "promise": promise,
         "small_print": f"{summary.short} {promise}",
-        "findings": (*impossible_finding(summary.impossible, summary.log_loss), *findings),
+        "findings": (
+            *calibration.impossible_finding(summary.impossible, summary.log_loss),
+            *findings,
+        ),
     }
 
 
 def _notes(
     rows: AuditRows, results: AuditResults, settings: AuditSettings, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    evidence = results.evidence
+    measured = results.evidence
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
         f"Views: {looked}.",
@@ -355,13 +307,13 @@ def _notes(
         "Alignment: mean probability of what happened, against all orders of the labels.",
         "Level-slope-bins test: Cox's score test and a test over bins of equal variance, the "
         "larger of both. Hypothesis: labels are drawn from these very probabilities. Level "
-        f"{100 * settings.alpha:g} % for all views together, by {evidence.test.n_draws:,} redraws "
+        f"{100 * settings.alpha:g} % for all views together, by {measured.test.n_draws:,} redraws "
         "of the labels from the predictions.",
-        f"Error: expected calibration error in {evidence.band.table.bins}, "
-        f"{100 * settings.level:g} % bootstrap interval ({evidence.error.method}, "
-        f"{len(evidence.error.draws):,} resamples). In trials 90 % intervals held the truth in 86 "
+        f"Error: expected calibration error in {measured.band.table.bins}, "
+        f"{100 * settings.level:g} % bootstrap interval ({measured.error.method}, "
+        f"{len(measured.error.draws):,} resamples). In trials 90 % intervals held the truth in 86 "
         "to 97 of 100 files; in 88.6 where all logits were shifted by 0.3 (2,000 rows).",
-        f"Band: simultaneous, {100 * evidence.band.level:g} %, from redraws of the labels.",
+        f"Band: simultaneous, {100 * measured.band.level:g} %, from redraws of the labels.",
         f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
         "the best, if the interval of its gain lies above 0.",
         "Groups, where given: Cox's test of level and slope; level against the rest; both by "
@@ -388,7 +340,10 @@ def headline_of(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tu
 
 
 def advice_of(
-    verdicts: Mapping[str, str], summary: Summary, table: RepairTable, findings: Sequence[Answer]
+    verdicts: Mapping[str, str],
+    summary: Summary,
+    table: repairs.RepairTable,
+    findings: Sequence[Answer],
 ) -> str:
     """Say in one sentence what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":
@@ -406,7 +361,9 @@ def advice_of(
         remedy = "ask for a better model, or more data to mend this one"
         if verdicts["repair"] == "repair":
             name = str(table.name[table.chosen])
-            remedy = f"first mend them by {REPAIRED.get(name, name)}, then check on new rows"
+            remedy = (
+                f"first mend them by {repairs.REPAIRED.get(name, name)}, then check on new rows"
+            )
         return f"Do not take these probabilities at their word; {remedy}."
     if summary.borderline:
         return "Wait for new rows before you rely on these probabilities: they leave a doubt."

@@ -13,16 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.hypothesis_tests.base import ratio
-from calibkit.hypothesis_tests.classical import cox_scores
+from calibkit.hypothesis_tests.cox import cox_scores
+from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit_audit.dependent_rows import (
-    Clusters,
-    Dependence,
-    robust_sd,
-    undecided,
-    weights_of_labels,
-)
+from calibkit_audit.clusters import Clusters, robust_sd
+from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
 
 
 class Drawer:

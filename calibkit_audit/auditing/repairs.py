@@ -21,7 +21,6 @@ from calibkit.calibrators import (
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.calibrators.class_scores import as_scores
 from calibkit.calibrators.folds import assign_folds
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
@@ -30,7 +29,7 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.dependent_rows import Clusters, mean_interval, pseudo_values
+from calibkit_audit.clusters import Clusters, mean_interval, pseudo_values
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
@@ -127,28 +126,6 @@ class NoRepair:
         raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
 
 
-@dataclass(frozen=True)
-class TwoColumns:
-    """A calibrator of P(y = 1) for predictions in two columns: (n, 2) in, (n, 2) out."""
-
-    calibrator: Any
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "calibrator":
-            raise AttributeError(name)
-        return getattr(self.calibrator, name)
-
-    def calibrate(self, scores: Any) -> FloatVector:
-        """Return calibrated probabilities of both classes, shape (n, 2)."""
-        kind = getattr(self.calibrator, "input", "probabilities")
-        table = as_scores(scores, kind).astype(np.float64)
-        if table.ndim != 2 or table.shape[1] != 2:
-            raise ValueError(f"pass two columns, as in the audit; got shape {table.shape}.")
-        one = table[:, 1] - table[:, 0] if kind == "logits" else table[:, 1]
-        prob = self.calibrator.calibrate(one)
-        return np.column_stack([1 - prob, prob])
-
-
 def repairs_of(
     rows: AuditRows,
     settings: AuditSettings,
@@ -189,7 +166,7 @@ def repairs_of(
     return Repairs(
         table=table,
         repaired=repaired,
-        calibrator=TwoColumns(fitted) if rows.columns == 2 else fitted,
+        calibrator=fitted,
         certain=int((certain(said) | certain(repaired)).sum()),
         certain_before=int(certain(rows.prob).sum()),
     )
@@ -339,7 +316,7 @@ REPAIRED = {
 }
 
 
-def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+def answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
@@ -406,19 +383,12 @@ def _gain_in_words(found: Repairs, place: int) -> str:
 
 
 def _errors(table: RepairTable, summary: Summary) -> str:
-    """Say the calibration error after the repair, and in which number it loses to what."""
+    """Say the calibration error after the repair, and whether it is larger than before."""
     place, before = table.chosen, summary.numbers["error"]
     own = four_digits(table.error[place])
     text = f" Expected calibration error afterwards: {own} ({summary.words})."
     if float(own) > round(before, 4):
         text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
-    simpler = [
-        f"{REPAIRED.get(name, name)} (error {four_digits(error)}, log loss {four_digits(loss)})"
-        for name, error, loss in zip(table.name, table.error, table.log_loss[:place], strict=False)
-        if round(error, 4) < float(own) or round(loss, 4) < round(table.log_loss[place], 4)
-    ]
-    if simpler:
-        text += f" Simpler, and better in one of these numbers: {', '.join(simpler)}."
     return text
 
 

@@ -20,7 +20,7 @@ from calibkit.inputs import (
     refuse_other_order,
     unwrapped,
 )
-from calibkit_audit.dependent_rows import Clusters, clusters_of
+from calibkit_audit.clusters import Clusters, clusters_of
 from calibkit_audit.incoming import kish, one_per_row
 from calibkit_audit.saving import printable
 
@@ -38,7 +38,6 @@ class AuditRows:
     label: IntVector
     prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
     rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
-    columns: int  # of what was given: 1, or K
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
@@ -149,8 +148,8 @@ def rows_of(
         y_true, class_names = answers.true == answers.predicted, answers.names
     elif class_names is not None and predicted is None:
         y_true = class_numbers(y_true, class_names)
-    scores = _scores(y_true, y_prob, logits)
-    n, columns = len(scores["label"]), scores["columns"]
+    scores, columns = _scores(y_true, y_prob, logits)
+    n = len(scores["label"])
     if predicted is not None and (columns > 1 or logits is not None or positive is not None):
         raise ValueError(
             "predicted= goes with one column of confidences: no logits, no columns for classes, no "
@@ -270,8 +269,8 @@ def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     )
 
 
-def _scores(y_true: Any, y_prob: Any, logits: Any) -> dict[str, Any]:
-    """Return labels, probabilities, those of y = 0 of two classes, logits, number of columns."""
+def _scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
+    """Return labels, probabilities, those of y = 0 of two classes, logits; number of columns."""
     if (y_prob is None) == (logits is None):
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
@@ -287,7 +286,7 @@ def _scores(y_true: Any, y_prob: Any, logits: Any) -> dict[str, Any]:
         scores = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
         prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
     found = {"label": label.astype(np.intp), "prob": prob, "rest": rest, "logits": scores}
-    return found | {"columns": given[:1].size}
+    return found, given[:1].size
 
 
 def probabilities(logits: FloatVector) -> FloatVector:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
-from calibkit.hypothesis_tests.classical import likeliest
+from calibkit.hypothesis_tests.cox import likeliest
 from calibkit.inputs import FloatMatrix, FloatVector
 
 _CELL = 0.2  # a cell of the loess holds at most this share of a window

@@ -22,7 +22,8 @@ from calibkit.inputs import (
 )
 from calibkit.results import Number, spell
 from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
-from calibkit_audit.dependent_rows import Clusters, Sample, redrawn_rows, sample_of
+from calibkit_audit.clusters import Clusters
+from calibkit_audit.dependent_rows import Sample, redrawn_rows, sample_of
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.hypothesis_tests.classical import likeliest
+from calibkit.hypothesis_tests.cox import likeliest
 from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Number, listed, spell
 from calibkit_audit.dependent_rows import Sample, sample_of

@@ -183,6 +183,8 @@ class CountTable(Result):
         >>> table.n, round(table.expected_calibration_error(bins=2).value, 4)
         (80, 0.025)
         """
+        if view == "class-wise":
+            raise ValueError("from_counts takes one event: make a table of each class.")
         empty = cls(cells=cells, view=view)
         return empty + empty._table_of([sums_of_counts(frame, cells)], n_classes)
 

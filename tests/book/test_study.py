@@ -59,10 +59,10 @@ def fewer_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     from book.experiments.synthetic import grid
 
     monkeypatch.setattr(grid, "UNSEEN", UNSEEN)
-    for cached in (grid._unseen, grid._unseen_truth):
+    for cached in (grid.unseen_rows, grid.unseen_truth):
         cached.cache_clear()
     yield
-    for cached in (grid._unseen, grid._unseen_truth):
+    for cached in (grid.unseen_rows, grid.unseen_truth):
         cached.cache_clear()
 
 

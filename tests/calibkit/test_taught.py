@@ -17,7 +17,6 @@ TERMS = {
     "reliability_tables": "reliability_table",
     "binary_problems": "view",
     "binary_problem": "view",
-    "regret_curve": "regret",
 }
 
 
@@ -47,7 +46,7 @@ def named(text: str, name: str) -> bool:
 
 
 def test_the_lesson_names_what_a_docstring_says_it_teaches(subtests: pytest.Subtests) -> None:
-    assert len(claims()) > 80
+    assert len(claims()) > 30
     for name, number in sorted(claims()):
         with subtests.test(name, lesson=number):
             text = lesson(number)

@@ -124,20 +124,12 @@ OTHERWISE = np.array(["gnu ", "ox", "4.0", "yak"])  # the same words, spelt othe
 def test_confidence_in_a_predicted_class_is_the_top_label_view(subtests: pytest.Subtests) -> None:
     """Every measure says the same, in the same words, of the table and of three columns."""
     guess, top = ROWS.argmax(axis=1), ROWS.max(axis=1)
-    o: dict[str, Any] = {"rng": 0}
-    ece = ck.expected_calibration_error
     for measure in (
         ck.binary_problem,
         ck.expected_calibration_error,
         ck.smooth_ece,
         ck.debiased_calibration_error,
         ck.corp_decomposition,
-        ck.cox_test,
-        ck.cumulative_differences,
-        lambda y, p, **more: ck.test_based_calibration_error(y, p, n_draws=9, **o, **more),
-        lambda y, p, **more: ck.null_level(ece, y, p, n_draws=9, **o, **more),
-        lambda y, p, **more: ck.bootstrap_interval(ece, y, p, n_draws=9, **o, **more),
-        lambda y, p, **more: ck.consistency_band(y, p, n_draws=9, **o, **more),
     ):
         wanted, words = measure(CLASSES, ROWS, view="top-label"), ANIMALS[CLASSES]
         for said in (guess, guess.astype(float), ANIMALS[guess].tolist()):

@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from calibkit.decisions import decision_curve, policy_cost
 from calibkit_audit.benefit import NetBenefit, net_benefit
-from calibkit_audit.dependent_rows import clusters_of
+from calibkit_audit.clusters import clusters_of
 from tests.helpers import binary_data
 
 LEVELS = np.arange(1, 100) / 100

@@ -6,15 +6,8 @@ from scipy import special, stats
 
 import calibkit as ck
 from calibkit_audit import audit, compare, dependent_rows
-from calibkit_audit.dependent_rows import (
-    Clusters,
-    Dependence,
-    clusters_of,
-    cox_test,
-    mean_interval,
-    pseudo_values,
-    score_test,
-)
+from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values, score_test
+from calibkit_audit.dependent_rows import Dependence, cox_test
 from tests.audit_cases import effects
 from tests.helpers import binary_data
 

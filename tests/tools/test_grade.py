@@ -193,7 +193,7 @@ def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_p
     """The only tests that a time limit decides; what is not endless takes far less."""
     setup = made.SETUP.replace("00", "04")
     loop = "def bin_statistics(*_):\n    while True:\n        pass"
-    stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+    stubborn = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
     write(tmp_path, {"a_04.ipynb": made.of_code(setup, "while True: pass", loop, "my_band = 3")})
     write(tmp_path, {"b_00.ipynb": made.of_code(made.SETUP, stubborn, made.GOOD)})
     assert grade.main([str(tmp_path), "--seconds", "40"]) == 0

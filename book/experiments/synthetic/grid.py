@@ -66,17 +66,19 @@ class DataSet:
 
     def unseen(self) -> Unseen:
         """Return a million other predictions of the same classifier, in rising order."""
-        return _unseen(self.shape, self.error)
+        return unseen_rows(self.shape, self.error)
 
 
 @lru_cache(maxsize=1)
-def _unseen_truth() -> FloatVector:
+def unseen_truth() -> FloatVector:
+    """Return the true probabilities of the unseen predictions."""
     return SyntheticShape("square", 0.0).sample(UNSEEN, UNSEEN_SEED).true_prob
 
 
 @lru_cache(maxsize=2)
-def _unseen(shape: str, error: float) -> Unseen:
-    truth = _unseen_truth()
+def unseen_rows(shape: str, error: float) -> Unseen:
+    """Return the unseen predictions of a shape with their truth."""
+    truth = unseen_truth()
     prob = SyntheticShape.with_error(shape, error).predict(truth)
     prob.flags.writeable = False
     return Unseen(prob, truth)

@@ -108,9 +108,9 @@ def compare_estimators(
     check_size(population, n_calibration, "n_calibration")
     label, order = population.labels(generator), generator.permutation(population.n)
     first, others = order[:n_calibration], population.select(order[n_calibration:])
-    maps = _fitted(population.select(first), label[first], n_bins, view)
-    truth, index = _measured(maps, others, view)
-    samples = [_Samples(others, index, view, as_count(size, "sizes")) for size in sizes]
+    maps = fitted_maps(population.select(first), label[first], n_bins, view)
+    truth, index = measured_on(maps, others, view)
+    samples = [RowSamples(others, index, view, as_count(size, "sizes")) for size in sizes]
     drawn = [one.estimates(maps, as_count(n_samples, "n_samples"), generator) for one in samples]
     estimates = np.array(drawn)  # (sizes, samples, 2)
     mse = ((estimates - truth) ** 2).mean(axis=1)
@@ -134,7 +134,7 @@ def compare_estimators(
     )
 
 
-def _fitted(rows: Population, label: IntVector, n_bins: int, view: str) -> list[ScalingBinning]:
+def fitted_maps(rows: Population, label: IntVector, n_bins: int, view: str) -> list[ScalingBinning]:
     """Fit one calibrator per event."""
     said, _ = events(rows, rows.y_prob, view)
     happened = happened_of(rows.y_prob, label, view)
@@ -144,7 +144,7 @@ def _fitted(rows: Population, label: IntVector, n_bins: int, view: str) -> list[
     ]
 
 
-def _measured(
+def measured_on(
     maps: list[ScalingBinning], others: Population, view: str
 ) -> tuple[float, NDArray[np.intp]]:
     """Return the true squared error, and the bin of each row and event: shape (n, events)."""
@@ -158,7 +158,7 @@ def _measured(
 
 
 @dataclass(frozen=True, slots=True)
-class _Samples:
+class RowSamples:
     """Samples of one size; `index` is the bin of each row and event, shape (n, events)."""
 
     others: Population
@@ -177,10 +177,10 @@ class _Samples:
         self, maps: list[ScalingBinning], n_samples: int, generator: np.random.Generator
     ) -> list[tuple[float, float]]:
         """Return both estimates of many samples."""
-        return [_estimates(maps, *self.draw(generator)) for _ in range(n_samples)]
+        return [estimates_of(maps, *self.draw(generator)) for _ in range(n_samples)]
 
 
-def _estimates(
+def estimates_of(
     maps: list[ScalingBinning], index: NDArray[np.intp], happened: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Return the plain and the debiased estimate of the squared error, averaged over events."""

@@ -151,7 +151,7 @@ def _trial(
         said, chance = events(population, scores, view)
         happened = happened_of(scores[rows], label, view)
         per_event = [
-            _measured(method, said[:, e], chance[:, e], (rows, happened[:, e]), numbers)
+            measured_maps(method, said[:, e], chance[:, e], (rows, happened[:, e]), numbers)
             for e in range(said.shape[1])
         ]
         found[m] = np.mean(per_event, axis=0)
@@ -166,7 +166,7 @@ def happened_of(scores: FloatVector, label: IntVector, view: str) -> IntVector:
     return np.asarray(label[:, np.newaxis] == np.arange(scores.shape[1]), dtype=np.int64)
 
 
-def _measured(
+def measured_maps(
     method: str,
     said: FloatVector,
     chance: FloatVector,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.calibrators.temperature import fit_slope
+from calibkit.calibrators.linear import fit_slope
 from calibkit.errors import expected_calibration_error
 from calibkit.results import Result, read_only, spell
 

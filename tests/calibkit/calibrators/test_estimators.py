@@ -39,7 +39,7 @@ from calibkit.calibrators import (
     TemperatureScaling,
     VectorScaling,
     VennAbers,
-    _softmax_fit,
+    logistic,
 )
 from calibkit.fit_on_test import EstimatorCalibrator
 from calibkit.inputs import expit
@@ -461,9 +461,9 @@ def test_conjugate_gradients_find_the_same_optimum(options, monkeypatch) -> None
     """As with many classes, whose second derivatives would fill the memory."""
     labels, prob = class_data(500, n_classes=12)
     usual = MatrixScaling("probabilities", **options).fit(prob, labels)
-    monkeypatch.setattr(_softmax_fit, "_FEW_PARAMETERS", 0)
+    monkeypatch.setattr(logistic, "_MANY_PARAMETERS", 0)
     frugal = MatrixScaling("probabilities", **options).fit(prob, labels)
-    assert frugal.converged_ and frugal.gradient_norm_ <= _softmax_fit.TOLERANCE
+    assert frugal.converged_ and frugal.gradient_norm_ <= logistic.TOLERANCE
     np.testing.assert_allclose(frugal.calibrate(prob), usual.calibrate(prob), rtol=0, atol=1e-7)
 
 

@@ -13,9 +13,7 @@ from calibkit.calibrators import (
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
-    _softmax_fit,
 )
-from calibkit.calibrators._softmax_fit import Features, Problem
 from calibkit_course import data
 from tests.helpers import class_data, golden_data
 
@@ -115,45 +113,6 @@ class TestOptimality:
         np.testing.assert_allclose(model.weights_.sum(axis=0), slope, rtol=1e-6)
 
 
-@pytest.mark.parametrize("full", [True, False])
-@pytest.mark.parametrize("size", [0.1, 3.0, 30.0])  # 30: nearly certain everywhere
-def test_second_derivatives(full, size):
-    """The matrix, the product with a vector, and differences of the gradient are one thing."""
-    rng = np.random.default_rng(0)
-    x, y = problem(1, n=40, k=3)
-    shape = (3, 4) if full else (3, 2)
-    theta, weight = size * rng.normal(size=shape), rng.random(shape)
-    case = Problem(Features(x, full), y, weight, np.zeros(shape))
-    now = case.slopes(case.at(theta))
-    matrix = case.features.hessian(now.prob, now.spread) / 40 + np.diag(2 * weight.ravel())
-    step = 1e-6 * rng.normal(size=shape)
-    forward, back = (case.slopes(case.at(theta + s)).gradient for s in (step, -step))
-    expected = (matrix @ step.ravel()).reshape(shape)
-    np.testing.assert_allclose((forward - back) / 2, expected, rtol=1e-5, atol=1e-13)
-    np.testing.assert_allclose(case.product(now, step), expected, rtol=1e-9, atol=1e-18)
-    value, gradient = case.at(theta).objective, now.gradient
-    slope = (case.at(theta + step).objective - case.at(theta - step).objective) / 2
-    assert slope == pytest.approx((gradient * step).sum(), rel=1e-5)
-    assert value > 0
-
-
-@pytest.mark.parametrize("limit", [None, "_CHEAP"])
-def test_each_way_to_invert_the_blocks_of_classes_is_exact(limit, monkeypatch):
-    """Both where rows spread alike but for a factor per class: steps are those of Newton."""
-    if limit is not None:
-        monkeypatch.setattr(_softmax_fit, limit, 0)
-    rng = np.random.default_rng(0)
-    x, factor = rng.normal(size=(80, 4)), np.array([0.2, 1.0, 2.0, 5.0])
-    spread = np.outer(rng.random(80), factor)
-    weight = np.full((4, 5), 0.3)
-    weight[:, 4], weight[range(4), range(4)] = 0.1, [0.7, 0.5, 0.3, 0.0]
-    vector, f = rng.normal(size=(4, 5)), np.column_stack([x, np.ones(80)])
-    found = Features(x, full=True).nearly_inverse(spread, weight)(vector)
-    for k in range(4):
-        block = (f.T * spread[:, k]) @ f / 80 + np.diag(2 * weight[k])
-        np.testing.assert_allclose(found[k], np.linalg.solve(block, vector[k]), rtol=1e-6)
-
-
 @pytest.fixture(scope="module")
 def halves():
     network = data.load("cifar100-densenet")
@@ -211,8 +170,8 @@ class TestTheorems:
 
     def test_a_large_penalty_leaves_temperature_scaling(self):
         class Strict(MatrixScaling):
-            def _rule(self, n, k, temperature):  # as if there were hardly any rows
-                return super()._rule(n / 1e9, k, temperature)
+            def _penalty(self, n, k, temperature):  # as if there were hardly any rows
+                return super()._penalty(n / 1e9, k, temperature)
 
         x, y = problem(0)
         temperature = TemperatureScaling("logits").fit(x, y)

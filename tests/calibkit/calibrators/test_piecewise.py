@@ -1,25 +1,15 @@
 """Piecewise-linear maps: derivatives, optimality, theorems, reference losses, bad input."""
 
 import warnings
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.model_selection import KFold
 
-from calibkit.calibrators import PiecewiseLinear, _piecewise_optimise as optimise
-from calibkit.calibrators._piecewise_formulas import (
-    LOSSES,
-    Maps,
-    gradient_and_curvature,
-    grid_of,
-    moments,
-    training_grids,
-)
-from calibkit.calibrators._piecewise_starts import choose_hinges
+from calibkit.calibrators import PiecewiseLinear
 from calibkit.calibrators.folds import parsimonious
 from calibkit.fakes import SyntheticShape
 
@@ -46,112 +36,6 @@ def mean_loss(loss: str, prob: np.ndarray, label: np.ndarray) -> float:
         return float(np.mean((prob - label) ** 2))
     with np.errstate(divide="ignore"):
         return float(-np.mean(np.where(label == 1, np.log(prob), np.log1p(-prob))))
-
-
-# --- the formulas ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_the_gradient_is_that_of_the_loss(space: str, loss: str) -> None:
-    rng = np.random.default_rng(1)
-    x = np.sort(rng.random(200)) if space == "probability" else np.sort(rng.normal(size=200))
-    grid = grid_of(x, (rng.random(200) < 0.4).astype(float))
-    ends = (0.0, 1.0) if space == "probability" else (x[0], x[-1])
-    knots = np.array([[ends[0], *np.quantile(x, [0.3, 0.55]) + 1e-4, ends[1]]])
-    heights = np.array([[0.2, 0.3, 0.7, 0.6]])
-    maps = Maps(knots, heights, np.zeros(1, dtype=int))
-
-    def value(theta: np.ndarray) -> float:
-        inner = np.concatenate([[ends[0]], theta[4:], [ends[1]]])
-        moved = Maps(inner[np.newaxis], theta[np.newaxis, :4], maps.problem)
-        return float(moments(grid, moved, LOSSES[space, loss]).loss[0])
-
-    gradient, matrix = gradient_and_curvature(moments(grid, maps, LOSSES[space, loss]))
-    theta = np.concatenate([heights[0], knots[0, 1:-1]])
-    steps = 1e-6 * np.eye(6)
-    numeric = [(value(theta + step) - value(theta - step)) / 2e-6 for step in steps]
-    np.testing.assert_allclose(gradient[0], numeric, rtol=1e-4, atol=1e-7)
-    assert np.linalg.eigvalsh(matrix[0]).min() > -1e-9
-    np.testing.assert_allclose(matrix[0], matrix[0].T)
-
-
-def test_the_curvature_in_the_heights_is_that_of_the_loss() -> None:
-    x = np.sort(np.random.default_rng(2).random(300))
-    grid = grid_of(x, (np.arange(300) % 3 == 0).astype(float))
-    knots, heights = np.array([[0.0, 0.4, 1.0]]), np.array([[0.2, 0.5, 0.6]])
-
-    def slope(theta: np.ndarray) -> np.ndarray:
-        maps = Maps(knots, theta[np.newaxis], np.zeros(1, dtype=int))
-        return gradient_and_curvature(moments(grid, maps, LOSSES["probability", "log-loss"]))[0][
-            0, :3
-        ]
-
-    maps = Maps(knots, heights, np.zeros(1, dtype=int))
-    matrix = gradient_and_curvature(moments(grid, maps, LOSSES["probability", "log-loss"]))[1][0]
-    numeric = [(slope(heights[0] + s) - slope(heights[0] - s)) / 2e-5 for s in 1e-5 * np.eye(3)]
-    np.testing.assert_allclose(matrix[:3, :3], numeric, rtol=1e-5, atol=1e-8)
-    assert matrix[0, 2] == 0  # tridiagonal: a height knows its neighbours only
-
-
-def test_moments_agree_with_a_loop_also_for_pieces_of_one_prediction_or_none() -> None:
-    x = np.array([0.05, 0.1, 0.1, 0.7, 0.9])
-    label = np.array([0.0, 1.0, 0.0, 1.0, 1.0])
-    knots, heights = np.array([0.0, 0.3, 0.5, 0.8, 1.0]), np.array([0.1, 0.4, 0.5, 0.6, 0.8])
-    maps = Maps(knots[np.newaxis], heights[np.newaxis], np.zeros(1, dtype=int))
-    parts = moments(grid_of(x, label), maps, LOSSES["probability", "brier"])
-    g = np.interp(x, knots, heights)
-    assert parts.loss[0] == pytest.approx(np.mean((g - label) ** 2), abs=1e-15)
-    slope_b = np.zeros(4)
-    for xi, gi, yi in zip(x, g, label, strict=True):
-        j = np.searchsorted(knots, xi) - 1
-        slope_b[j] += 2 * (gi - yi) * (xi - knots[j]) / (knots[j + 1] - knots[j]) / 5
-    np.testing.assert_allclose(parts.slope_b[0], slope_b, atol=1e-15)
-    assert parts.curve_aa[0, 1] == 0
-
-
-def test_grids_pool_ties_and_leave_out_folds() -> None:
-    x, label = np.array([0.1, 0.1, 0.2, 0.9]), np.array([0.0, 1.0, 1.0, 0.0])
-    grid = grid_of(x, label)
-    assert grid.x.tolist() == [0.1, 0.2, 0.9]
-    assert (grid.hits.tolist(), grid.misses.tolist()) == ([[1, 1, 0]], [[1, 0, 1]])
-    assert grid_of(np.arange(30.0), np.zeros(30), most=3).x.tolist() == [4.5, 14.5, 24.5]
-    folds = training_grids(x, label, np.array([0, 1, 1, 0]), 2)
-    assert folds.hits.tolist() == [[1, 1, 0], [0, 0, 0]] and folds.n.tolist() == [2, 2]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 8), st.booleans())
-def test_pieces_keep_their_least_share(seed: int, k: int, ties: bool) -> None:
-    rng = np.random.default_rng(seed)
-    x = np.sort(rng.choice(rng.random(9), 60) if ties else rng.random(60))
-    grid = grid_of(x, np.zeros(60))
-    inner = np.sort(rng.random((5, k - 1)), axis=1)
-    knots = np.column_stack([np.zeros(5), inner, np.ones(5)])
-    out = optimise.spaced(grid, knots)
-    assert (np.diff(out, axis=1) > 0).all() and (out[:, 0] == 0).all() and (out[:, -1] == 1).all()
-    if not ties:
-        rank = np.interp(out[:, 1:-1], grid.x, grid.rank)
-        gaps = np.diff(np.column_stack([np.zeros(5), rank, np.ones(5)]), axis=1)
-        assert gaps.min() >= optimise.LEAST_SHARE / k - 1e-9
-        np.testing.assert_allclose(optimise.spaced(grid, out), out, atol=1e-12)
-
-
-def test_hinges_are_chosen_by_least_squares() -> None:
-    rng = np.random.default_rng(3)
-    x = np.sort(rng.random(300))
-    target = np.interp(x, [0, 0.3, 0.7, 1], [0, 0.6, 0.2, 0.9])
-    weight = rng.uniform(0.5, 2, (2, 300))
-    candidates = np.linspace(0.1, 0.9, 9)
-    chosen = choose_hinges(x, candidates, weight, weight * target, 2)
-    assert candidates[chosen[2]].round(1).tolist() == [[0.3, 0.7]] * 2
-    # One hinge: the best of all nine, found by regression.
-    left = []
-    for candidate in candidates:
-        columns = np.stack([np.ones(300), x, np.maximum(x - candidate, 0)], axis=1)
-        root = np.sqrt(weight[0])
-        fit = np.linalg.lstsq(columns * root[:, np.newaxis], target * root, rcond=None)
-        left.append(fit[1][0])
-    assert chosen[1][0, 0] == int(np.argmin(left))
 
 
 # --- theorems -------------------------------------------------------------------------------
@@ -205,8 +89,6 @@ def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, s
     for k, reference in zip((1, 2, 3, 6), REFERENCE[space, loss], strict=True):
         with subtests.test(k=k):
             model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
-            assert model.converged_
-            assert 2 <= model.n_iter_ <= 140, "steps on few places and those on all"
             assert model.training_loss_ <= reference + 1e-6
             if not (space == "logit" and k == 1):  # where the reference did not converge
                 assert model.training_loss_ >= reference - 0.006
@@ -215,17 +97,35 @@ def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, s
             assert found == pytest.approx(model.training_loss_, abs=1e-9)
 
 
-def test_the_starts_lead_to_a_good_valley(subtests: pytest.Subtests) -> None:
-    """Poorer starts lose 0.0015, 0.005 to 0.02, and (without the last one) 0.00006."""
-    cases = (
-        ("square", 0.05, 0, 3, 0.469838),
-        ("square", 0.05, 1, 5, 0.462968),
-        ("beta2", 0.1, 0, 2, 0.473377),
-    )
-    for name, error, seed, k, best in cases:
-        with subtests.test(name=name, k=k):
-            model = PiecewiseLinear("logit", k).fit(*shape_sample(name, error, 500, seed))
-            assert model.training_loss_ <= best + 2e-5
+def lowest_loss(p: np.ndarray, y: np.ndarray, k: int) -> float:
+    """Return the lowest loss with knots on a grid: for given knots the heights are convex."""
+    best = np.inf
+    for inner in combinations(np.quantile(p, np.linspace(0.03, 0.97, 21)), k - 1):
+        knots = np.concatenate(([0], inner, [1]))
+        hats = np.column_stack([np.interp(p, knots, hat) for hat in np.eye(k + 1)])
+
+        def loss(heights: np.ndarray, hats: np.ndarray = hats) -> tuple[float, np.ndarray]:
+            g = hats @ heights
+            return mean_loss("log-loss", g, y), hats.T @ ((g - y) / (g * (1 - g))) / len(y)
+
+        bounds = [(1e-9, 1 - 1e-9)] * (k + 1)
+        start = np.linspace(0.05, 0.95, k + 1)
+        best = min(best, minimize(loss, start, jac=True, bounds=bounds).fun)
+    return best
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_what_says_that_it_converged_is_at_the_lowest_loss(k: int) -> None:
+    """In 3 of 15 fits an earlier form was 4.6e-4 above it, and said that it had converged."""
+    converged = []
+    for seed in range(5):
+        p, y = shape_sample("square", 0.05, 400, seed)
+        model = PiecewiseLinear(n_pieces=k).fit(p, y)
+        converged.append(model.converged_)
+        if model.converged_:
+            assert model.training_loss_ <= lowest_loss(p, y, k) + 1e-4
+    assert all(converged) or k > 1
+    assert any(converged) or k > 2
 
 
 # --- choosing the number of pieces -------------------------------------------------------------

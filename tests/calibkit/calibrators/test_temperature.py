@@ -145,16 +145,3 @@ def test_one_wrong_certainty_among_many_moves_little():
         return -np.log(np.where(y[1:] == 1, q, 1 - q)).mean()
 
     assert cost(dirty) - cost(clean) < 0.1
-
-
-@pytest.mark.slow
-def test_a_start_that_misleads():
-    """The rows looked at first are all right, or all wrong; the others are not."""
-    z, y = problem(4, n=60_000, k=5)
-    step = len(y) // 5000  # as fit_slope takes them
-    for picked in (z[::step].argmax(axis=1), z[::step].argmin(axis=1)):
-        labels = y.copy()
-        labels[::step] = picked
-        model = fitted(z, labels)
-        assert model.at_bound_ is None and model.n_iter_ < 40
-        assert abs(slope_of_loss(z, labels, 1 / model.temperature_)) <= 1e-12

@@ -78,18 +78,6 @@ def test_extreme_concentrations(concentration: float) -> None:
     assert truth.expected <= truth.label_conditional == pytest.approx(0.085)
 
 
-def test_narrow_distributions_do_not_overlap_and_cannot_cancel() -> None:
-    truth = example(concentration=1e6).truth()
-    assert truth.expected == pytest.approx(truth.label_conditional, abs=1e-12)
-
-
-def test_mirrored_knobs_cancel_in_the_mean_only() -> None:
-    fake = ClassKnobs.with_directions(0.75, ("over", "under"), (0.2, 0.2), concentration=2)
-    truth = fake.truth()  # B is uniform, so over- and under-confidence mirror each other
-    assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-12)
-    assert 0 < truth.expected < truth.label_conditional == pytest.approx(0.05)
-
-
 def test_one_knob_for_all_classes_is_the_knob_classifier() -> None:
     one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2)
     same = ClassKnobs((one, one, one))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import integrate, special
+from scipy import special
 
 from calibkit.fakes import DirichletFake, Power
 from tests.helpers import golden
@@ -113,32 +113,6 @@ def test_the_same_distortion_gives_opposite_classifiers(exponent: float, sign: i
         gaps.append(float((sample.y_prob - sample.true_prob)[rows, top].mean()))
     assert sign * gaps[0] > 0.1 and sign * gaps[1] < -0.1
     assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("exponent", [0.3, 1.7])
-@pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.0, 0.7), (0.3, 4.0)])
-@pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
-def test_binary_truth_agrees_with_quadrature_over_density(alpha, exponent, reading) -> None:
-    truth = DirichletFake(alpha, Power((exponent, 1.0)), reading).truth()
-
-    def report_and_truth(x: float) -> tuple[float, float]:
-        other = x**exponent / (x**exponent + 1 - x)
-        return (other, x) if reading == TRUTH else (x, other)
-
-    def mean(function) -> float:
-        def value(t: float) -> float:  # logit scale tames the ends of the density
-            log_density = alpha[0] * special.log_expit(t) + alpha[1] * special.log_expit(-t)
-            return function(*report_and_truth(special.expit(t))) * np.exp(log_density)
-
-        area = integrate.quad(value, -120, 120, limit=2_000, points=(-3, 0, 3), epsabs=1e-11)[0]
-        return area / special.beta(*alpha)
-
-    close = {"abs": 1e-7}
-    assert truth.accuracy == pytest.approx(mean(lambda c, r: r if c > 0.5 else 1 - r), **close)
-    assert truth.mean_confidence == pytest.approx(mean(lambda c, r: max(c, 1 - c)), **close)
-    assert truth.class_wise == pytest.approx(mean(lambda c, r: abs(c - r)), **close)
-    assert np.isnan(truth.expected)  # both sides share confidences and may cancel
 
 
 def test_what_is_exact_for_more_classes() -> None:

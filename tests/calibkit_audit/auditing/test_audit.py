@@ -12,7 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.special import expit, logit
+from scipy.special import expit
 from scipy.stats import chi2, ncx2
 
 import calibkit as ck
@@ -243,18 +243,6 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert np.isfinite(report["repair"].numbers["log_loss_after"])
 
 
-def test_impossible_classes_are_counted() -> None:
-    case = make("calibrated", 3, 600, 1)
-    p = case.y_prob.copy()
-    rows = np.flatnonzero(case.y_true == 2)[:7]
-    p[rows, 0] += p[rows, 2]
-    p[rows, 2] = 0
-    report = audit(case.y_true, p, settings=QUICK)
-    assert "7 rows give probability 0 to the class that happened" in report.headline
-    assert "and 2 more" in report["impossible"].sentence
-    assert report["impossible"].numbers["certain"] == 7
-
-
 # Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.
 @pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, -0.3, 0.5])
@@ -273,28 +261,8 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     assert one.to_dict() == two.to_dict()
     heated = way == "logits" and one.repairs.name[one.repairs.best] == "temperature"
     score = said if heated else expit(said)
-    pair = given[1]["logits"] if heated else np.column_stack([1 - score, score])
-    fixed = copy.deepcopy(two.candidate).calibrate(pair)
-    assert fixed[:, 1] == pytest.approx(one.candidate.calibrate(score))
-    assert fixed.sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.long
-def test_a_test_and_an_error_that_disagree_are_explained() -> None:
-    """Small errors of one sign: the test sees them, the sum of sizes does not."""
-    found = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        p = rng.random(1500)
-        y = (rng.random(1500) < expit(logit(p) - 0.2)).astype(int)
-        report = audit(y, p, settings=replace(QUICK, repairs=[]))
-        numbers, said = report["calibration"].numbers, report["calibration"].sentence
-        inside = numbers["error"] <= numbers["null_high"]
-        wrong = report.verdicts["calibration"] == "miscalibrated"
-        assert ("alone is within its chance range" in said) == (wrong and inside)
-        assert ("alone is beyond its chance range" in said) == (not wrong and not inside)
-        found += wrong and inside
-    assert found >= 1 and numbers["error_low"] < numbers["error_high"]
+    fixed = copy.deepcopy(two.candidate).calibrate(score)
+    assert fixed == pytest.approx(one.candidate.calibrate(score))
 
 
 @pytest.mark.long
@@ -322,15 +290,6 @@ def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
         none.calibrate([0.1])
     assert not hasattr(none, "temperature_")
     assert "two classes" in repr(copy.deepcopy(none))
-
-
-def test_a_repair_that_can_say_0_or_1_is_never_recommended_silently() -> None:
-    rng = np.random.default_rng(0)
-    p = rng.choice([0.2, 0.5, 0.8], 3000)
-    y = (rng.random(3000) < np.select([p < 0.5, p > 0.5], [0.0, 1.0], 0.5)).astype(int)
-    report = audit(y, p, settings=AuditSettings(n_draws=199, n_resamples=60, repairs=["isotonic"]))
-    assert report.repair == "isotonic"
-    assert "Beware: it says exactly 0 (or 1) in" in report["repair"].sentence
 
 
 @pytest.mark.parametrize("digits", [2, 3])
@@ -525,17 +484,6 @@ def test_groups_keep_their_level(size: int, rate: float) -> None:
     assert max(wrong, apart) <= 8  # of 100 at 2 %: more have a chance of 1 in 5000
 
 
-@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
-def test_the_view_is_said_in_the_answers(view: Any) -> None:
-    case = make("over-confident", 3, 600, 8)
-    report = of(case, view=view, settings=QUICK)
-    words = {"top-label": "top-label", "class-wise": "class 0", 2: "class 2"}[view]
-    assert report.view == words
-    for topic in ("data", "calibration", "costs"):
-        assert words in report[topic].sentence
-    assert len(report.views.columns["view"]) == (3 if view == "class-wise" else 1)
-
-
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
@@ -599,50 +547,6 @@ def test_unknown_repairs_are_refused(repairs: Any) -> None:
     case = make("calibrated", 3, 100, 0)
     with pytest.raises(ValueError, match="repairs"):
         of(case, settings=AuditSettings(n_draws=99, n_resamples=50, repairs=repairs))
-
-
-def test_one_prediction_shows_no_error_at_all() -> None:
-    report = audit([0], [0.8], settings=QUICK)
-    assert "Of 1 prediction only about 0.2 should meet a surprise" in report["data"].sentence
-    assert "1 prediction, 2 classes" in report.text()
-    assert report["repair"].light == "unknown"
-    assert report["repair"].sentence.count("No repair was tried") == 1
-    with pytest.raises(KeyError, match="topics"):
-        report["impossible"]
-
-
-def test_few_rows_that_are_plainly_wrong_leave_the_size_open() -> None:
-    few, many = (audit([0] * n, [0.9] * n, settings=QUICK) for n in (30, 900))
-    for report, opened in ((few, True), (many, False)):
-        assert report.verdicts["calibration"] == "miscalibrated"
-        assert ("size of the error stays open" in report["calibration"].sentence) == opened
-
-
-@pytest.mark.slow
-def test_a_repair_that_would_worsen_is_said_to_worsen() -> None:
-    rng = np.random.default_rng(3)
-    p = rng.random(30)
-    y = (rng.random(30) < p).astype(int)
-    quick = AuditSettings(n_draws=199, n_resamples=60, repairs=["beta"])
-    report = audit(y, p, settings=quick)
-    gain = report["repair"].numbers["gain"]
-    assert gain < 0
-    assert f"would worsen the log loss by {-gain:.4f} (90 % interval" in report["repair"].sentence
-    assert report["repair"].light == "unknown"
-    # A candidate that rules out what happens loses infinitely much.
-    stairs = audit(y, p, settings=replace(quick, repairs=["isotonic"]))
-    assert "says 0 to something that happened" in stairs["repair"].sentence
-    assert "infinite" in stairs.to_html()
-
-
-def test_costs_over_all_thresholds_come_with_an_interval() -> None:
-    wrong = of(make("over-confident", 2, 5000, 1), settings=QUICK)
-    numbers = wrong["costs"].numbers
-    assert 0 < numbers["average_low"] < numbers["average"] < numbers["average_high"]
-    assert "more per prediction than repaired" in wrong["costs"].sentence
-    fair = of(make("calibrated", 2, 2000, 1), settings=QUICK)
-    assert fair["costs"].numbers["average_low"] <= 0
-    assert "save nothing beyond chance" in fair["costs"].sentence
 
 
 @pytest.mark.long

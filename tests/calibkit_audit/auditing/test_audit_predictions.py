@@ -10,9 +10,7 @@ from scipy.special import softmax
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
 from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.predictions import TooLarge, keep_rows, read_predictions, rows_of_files
-from calibkit_audit.counts import PredictionFileError
-from calibkit_audit.counts.files import open_log
+from calibkit_audit.auditing.predictions import TooLarge, read_predictions
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
@@ -31,44 +29,11 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     rows = read_predictions(path, label="what", prob="p_*", group="site")
     assert rows.y_true.tolist() == [0, 1, 0]
     assert rows.scores.tolist() == [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
-    assert "groups" in rows.beside
     assert rows.beside["groups"].tolist() == ["north", "so,uth", "7"]
-    assert rows.class_names == ("cat", "dog")
-    assert rows.arguments["class_names"] == ("cat", "dog")
-
-
-def test_groups_in_numbers_from_parquet(tmp_path: Path) -> None:
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "log.parquet"
-    parquet.write_table(pa.table({"y": [1, 0], "p": [0.5, 0.2], "g": [2.0, 10.5]}), path)
-    rows = read_predictions(path, label="y", prob="p", group="g")
-    assert "groups" in rows.beside
+    assert rows.class_names == rows.arguments["class_names"] == ("cat", "dog")
+    np.savez(tmp_path / "log.npz", y=[1, 0], p=[0.5, 0.2], g=[2.0, 10.5])
+    rows = read_predictions(tmp_path / "log.npz", label="y", prob="p", group="g")
     assert rows.beside["groups"].tolist() == ["2", "10.5"]
-
-
-def test_logits_may_be_any_finite_number(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("y,a,b\n1,-3.5,4\n0,1e3,0\n", encoding="utf-8")
-    rows = read_predictions(path, label="y", prob=["a", "b"], logits=True)
-    assert rows.scores.tolist() == [[-3.5, 4], [1000, 0]]
-    assert "logits" in rows.arguments
-
-
-@pytest.mark.parametrize(
-    ("row", "options", "words"),
-    [
-        ("1,-3.5,inf", {"prob": ["a", "b"], "logits": True}, "not a finite logit"),
-        ("1,-3.5,nan", {"prob": ["a", "b"], "logits": True}, "no value in column 'b', row 1"),
-        ("1,.5,", {"prob": "a", "group": "b"}, "no value in column 'b', row 1"),
-    ],
-)
-def test_a_bad_value_is_named(
-    tmp_path: Path, row: str, options: dict[str, Any], words: str
-) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(f"y,a,b\n{row}\n0,.1,.2\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match=words):
-        read_predictions(path, label="y", **options)
 
 
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
@@ -77,19 +42,6 @@ def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
     assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
     with pytest.raises(TooLarge):
         read_predictions(path, label="y", prob="p", limit=1_000_000)
-
-
-def test_a_stream_is_left_where_the_limit_is_passed() -> None:
-    seen = []
-
-    def blocks() -> Any:
-        for k in range(1000):
-            seen.append(k)
-            yield predictions(np.zeros(1000, int), np.zeros(1000))
-
-    with pytest.raises(TooLarge):
-        keep_rows(blocks(), 100_000)
-    assert len(seen) == 7
 
 
 # --- rows that are not kept ----------------------------------------------------------------------
@@ -107,7 +59,7 @@ def test_the_sample_is_random_fair_and_in_order() -> None:
     keeper = RandomSample(500, seed=3)
     for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
         keeper.add(block)
-    place = keeper.rows().scores
+    place = keeper.sample.scores
     assert len(place) == len(np.unique(place)) == 500
     assert (np.diff(place) > 0).all()
     assert abs(place.mean() - 0.5) < 4 / np.sqrt(12 * 500)
@@ -195,14 +147,6 @@ def test_bad_streams() -> None:
             settings=AuditSettings(n_draws=99, n_resamples=50, repairs=(), bins=11),
             sample=100,
         )
-
-
-def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "log.npz"
-    np.savez(path, y=np.tile([0, 1], 10), p=np.full(20, 0.5))
-    log = open_log([path], label="y", prob="p")
-    assert sum(block.n for block in rows_of_files([log], progress=True)) == 20
-    assert "reading" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -130,18 +130,6 @@ def test_conditions_for_a_pipeline(
     assert ("condition met" in said.err) == bool(code)
 
 
-def test_impossible_statements_are_a_condition(run: Run) -> None:
-    lines = Path(log()).read_text(encoding="utf-8").splitlines()
-    row = next(row for row, line in enumerate(lines) if line.startswith("1,"))
-    condition = ("--fail-if", "impossible statements")
-    assert run("audit", "log.csv", *USUAL, *condition).code == 0
-    Path("log.csv").write_text("\n".join([*lines[:row], "1,0", *lines[row + 1 :], ""]), "utf-8")
-    said = run("audit", "log.csv", *USUAL, *condition)
-    assert said.code == 1
-    assert f"1 row says 0 and the event happened (row {row - 1}," in " ".join(said.out.split())
-    assert run("audit", "log.csv", *USUAL, "--fail-if", "miscalibrated").code == 0
-
-
 @pytest.mark.slow
 def test_pages_are_written(run: Run) -> None:
     pytest.importorskip("matplotlib")
@@ -172,14 +160,6 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     said = run("audit", "log.csv", *USUAL, *more)
     assert said.code == 0
     assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
-
-
-def test_logits(run: Run) -> None:
-    rng = np.random.default_rng(0)
-    logits = rng.normal(0, 2, 500)
-    np.savez("log.npz", y=(rng.random(500) < expit(0.4 * logits)).astype(int), z=logits)
-    said = run("audit", "log.npz", "--label", "y", "--logits", "z")
-    assert said.code == 0 and "over-confident" in said.out
 
 
 @pytest.mark.long
@@ -263,6 +243,12 @@ def test_classes_in_another_order_are_matched_by_name(run: Run, more: tuple[str,
     assert "better" not in said.out and "worse" not in said.out
 
 
+def test_models_of_different_classes_are_refused(run: Run) -> None:
+    csv("log.csv", "y,a_x,a_y,b_x,b_z", ["x", "y"], *([0.5, 0.5] for _ in range(4)))
+    said = run("compare", "log.csv", "--label", "y", "--prob", "a_*,b_*")
+    assert said.code == 2 and "the models have different classes: x, y and x, z" in said.err
+
+
 # --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------
 
 
@@ -272,38 +258,28 @@ REFUSED: dict[str, tuple[str, str]] = {
     "no prob": ("audit log.csv --label y", "--prob is missing"),
     "unknown column": ("audit log.csv --label z --prob p", "column 'z' is not there"),
     "no file": ("audit none.csv USUAL", "there is no such file"),
-    "no kind": ("audit log.txt USUAL", "the name must end in"),
     "both": ("audit log.csv USUAL --logits p", "not both"),
     "unknown code": ("audit log.csv USUAL --fail-if bad", "'bad' is no code; codes: aligned"),
     "empty code": ("audit log.csv USUAL --fail-if ,", "names no code"),
     "costs": ("audit log.csv USUAL --costs 1-20", "not of the form FP:FN"),
-    "negative costs": ("audit log.csv USUAL --costs 1:-2", "costs"),
     "view": ("audit log.csv USUAL --view sideways", "does not exist"),
     "bins": ("audit log.csv USUAL --bins 0", "bins"),
     "html in no folder": ("audit log.csv USUAL --html no/r.html", FOLDER),
     "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
-    "html nowhere": ("audit log.csv USUAL --html=", FOLDER),
     "markdown on -": ("audit log.csv USUAL --markdown=-", FOLDER),
     "a device": (f"audit log.csv USUAL --markdown {os.devnull}", FOLDER),
     "one file for two": ("audit log.csv USUAL --markdown r --json ./r", "named for two reports"),
-    "the same twice": ("audit log.csv ./log.csv USUAL", "its rows would count twice"),
     "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
-    "too many bins": ("audit log.csv USUAL --bins 1000000", "bins must be at most 1,000"),
     "bins off the grid": ("audit log.csv USUAL --bins 11 --large", "must divide 25,200"),
     "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
-    "classes of one": ("audit log.csv USUAL --classes a,b", "one different name per column"),
-    "positive never": ("audit log.csv USUAL --positive yes", "'yes' never occurs"),
     "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
     "groups are scores": ("audit log.csv USUAL --group p", "'p' is the labels'"),
     "no event": ("audit zero.csv USUAL", "y = 1 never occurs"),
     "missing values": ("audit gaps.csv USUAL", "no value in column 'p', rows 2, 5"),
-    "not a number": ("audit log.csv USUAL --bins many", "invalid int value"),
     "no such option": ("audit log.csv USUAL --fail x", "unrecognized arguments"),
-    "no file at all": ("audit", "required"),
     "no command": ("", "required"),
     "one model": ("compare log.csv USUAL", "two or more different models"),
     "one model twice": ("compare log.csv --label y --prob p,p", "two or more different models"),
-    "no models": ("compare log.csv --label y", "--prob is missing"),
     "code of an audit": ("compare zero.csv PAIR --fail-if miscalibrated", "is no code"),
     "no event for models": ("compare zero.csv PAIR", "y = 1 never occurs"),
 }

@@ -9,7 +9,7 @@ from calibkit.decisions import decision_curve
 from calibkit_audit import AuditSettings, audit, compare
 from calibkit_audit.benefit import net_benefit
 from calibkit_audit.clinic import calibration_slope, observed_expected_ratio
-from calibkit_audit.dependent_rows import clusters_of
+from calibkit_audit.clusters import clusters_of
 from tests.helpers import binary_data, class_data
 
 Y, P = binary_data(400)

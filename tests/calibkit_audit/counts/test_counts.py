@@ -245,6 +245,14 @@ def test_counts_that_cannot_be_are_refused(changed: dict[str, Any], words: str) 
         CountTable.from_counts(counted)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_counts_in_frames_of_other_libraries(library: str) -> None:
+    frames = pytest.importorskip(library)
+    counted = {"cell": [3, 12_600], "n": [3, 4], "events": [1, 2], "sum_p": [4e-4, 2.00005]}
+    make = frames.table if library == "pyarrow" else frames.DataFrame
+    assert same_counts(CountTable.from_counts(make(counted)), CountTable.from_counts(counted))
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 
@@ -296,6 +304,7 @@ def one_row(n_classes: int) -> CountTable:
             "at most 100 classes",
         ),
         (lambda: one_row(2) + one_row(3), "2 and of 3 classes"),
+        (lambda: CountTable.from_counts({}, view="class-wise"), "takes one event"),
     ],
 )
 def test_bad_input_says_what_is_wrong(call: Callable[[], Any], words: str) -> None:
