@@ -14,6 +14,7 @@ Maps that repair stand in `calibkit.calibrators`; figures are imported on purpos
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from calibkit._version import __version__ as __version__
@@ -97,9 +98,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a room when it is first named: ``ck.decisions`` without an import of its own."""
-    try:
-        return import_module(f"{__name__}.{name}")
-    except ModuleNotFoundError as error:
-        if name.startswith("_") or error.name != f"{__name__}.{name}":
-            raise
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    path = f"{__name__}.{name}"
+    if name.startswith("_") or find_spec(path) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(path)

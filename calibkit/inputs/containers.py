@@ -52,29 +52,53 @@ def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     """Return in which rows the label is `positive`, where there are two labels of any kind."""
-    given = isinstance(y_true, list | tuple)  # NumPy would turn the 1 of [1, "a"] into a word
-    words = list(y_true) if given else unwrapped(y_true, "y_true").tolist()
+    words, count = count_labels(y_true)
     try:
-        count = Counter(words)
-        others = Counter({word: n for word, n in count.items() if word != positive})
+        others = Counter({word: n for word, n in count.items() if word not in {positive}})
     except TypeError as error:
-        raise ValueError(f"y_true or positive= is a list or an array per row ({error}).") from None
+        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
     for row, word in enumerate(words):
-        if word is None or bool(word != word):
+        # pandas.NA refuses to be compared.
+        if word is None or type(word).__name__ in ("NAType", "NaTType") or word != word:
             raise ValueError(f"y_true[{row}] = {word!r} is no label. Drop the row.")
-    shown = ", ".join(f"{word!r} ({n:,})" for word, n in count.most_common(5))
     # Of 0 and 1, or False and True, one may be absent; a word that is absent may be misspelt.
     if positive not in count and not {positive, *count} <= {0, 1}:
         raise ValueError(
-            f"positive={positive!r} never occurs in y_true, which holds {shown}. Spell it as the "
-            "data do, with their type."
+            f"positive={positive!r} never occurs in y_true, which holds {most_common(count)}. "
+            "Spell it as the data do, with their type."
         )
     if len(others) > 1:
         raise ValueError(
-            f"y_true holds {len(others)} labels beside positive={positive!r}: {shown}. Drop or "
-            "recode the rows of all but one."
+            f"y_true holds {len(others)} labels beside positive={positive!r}: "
+            f"{most_common(others)}. Drop or recode the rows of all but one."
         )
     return np.array([word == positive for word in words], dtype=np.bool_)
+
+
+def count_labels(y_true: Any) -> tuple[list[Any], Counter[Any]]:
+    """Return one label per row, as it was given, and how often each occurs."""
+    given = isinstance(y_true, list | tuple)  # NumPy would turn the 1 of [1, "a"] into a word
+    words = list(y_true) if given else unwrapped(y_true, "y_true").tolist()
+    try:
+        return words, Counter(words)
+    except TypeError as error:
+        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
+
+
+def refuse_two_words(y_true: Any) -> None:
+    """Ask for `positive` where labels are two words; what else is no number is refused later."""
+    count = count_labels(y_true)[1]
+    if len(count) == 2 and all(isinstance(word, str) for word in count):
+        raise ValueError(
+            f"y_true must hold numbers, but its labels are {most_common(count)}. Say which of "
+            f"them y_prob is the probability of, e.g. positive={max(count)!r}."
+        )
+
+
+def most_common(count: Counter[Any]) -> str:
+    """Name the five most frequent labels, and how often each occurs."""
+    shown = [f"{reprlib.repr(word)} ({n:,})" for word, n in count.most_common(5)]
+    return ", ".join(shown) + (", …" if len(count) > 5 else "")
 
 
 def refuse_other_order(**given: Any) -> None:

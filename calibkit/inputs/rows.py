@@ -28,6 +28,7 @@ from calibkit.inputs.containers import (
     numbers_of,
     refuse_other_columns,
     refuse_other_order,
+    refuse_two_words,
     report_label,
     report_label_table,
     report_value,
@@ -271,7 +272,7 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
             f"{prob.shape[1]}. Pass the column of that label, or class numbers and a view."
         )
     labels = y_true if positive is None else labels_as_events(y_true, positive)
-    labels = as_array(labels, "y_true")
+    labels = as_array(labels, "y_true", names_two_words=prob.ndim == 1)
     if labels.ndim != 1:
         report_label_table(labels)
     if len(labels) != len(prob):
@@ -292,13 +293,11 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
     return np.asarray(labels.astype(np.intp, copy=False) if large else labels)
 
 
-def as_weights(
-    weights: Any, n: int, name: str = "sample_weight", units: str = "rows"
-) -> FloatVector:
+def as_weights(weights: Any, n: int, name: str = "sample_weight") -> FloatVector:
     """Check the weights of n rows (or classes, …): finite, not negative, not all 0."""
     weight = as_array(weights, name).astype(np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"{name} has shape {weight.shape}; {n} {units} need shape ({n},).")
+        raise ValueError(f"{name} has shape {weight.shape}; {n} rows need shape ({n},).")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         raise ValueError(
@@ -306,7 +305,7 @@ def as_weights(
             "and at least 0."
         )
     if not weight.any():
-        raise ValueError(f"{name} is zero in all {units}; at least one must count.")
+        raise ValueError(f"{name} is zero in every row; at least one row must count.")
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if not LEAST_WEIGHT <= total <= 1 / LEAST_WEIGHT:
@@ -317,11 +316,13 @@ def as_weights(
     return weight
 
 
-def as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArray[Any]:
     """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
     if values is None:
         raise ValueError(f"{name} is missing; pass an array with one entry per prediction.")
     array = values if type(values) is np.ndarray else unwrapped(values, name)
+    if names_two_words and array.dtype.kind in "OU" and array.ndim == 1:
+        refuse_two_words(values)
     if array.dtype == object:
         array = numbers_of(array, name)
     if array.dtype.kind == "c":
@@ -329,8 +330,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind not in "buif":
         raise ValueError(
             f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
-            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True); of two "
-            "names, say which y_prob is the probability of, e.g. positive='yes'."
+            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True)."
         )
     if array.ndim == 0:
         raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")

@@ -345,15 +345,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
 }
 DATA = LABELS, PROB
 MEASURED = ck.expected_calibration_error, *DATA
-NORMED = (
-    ck.calibration_error,
-    ck.marginal_calibration_error,
-    ck.top_label_calibration_error,
-)
+NORMED = (ck.calibration_error, ck.marginal_calibration_error, ck.top_label_calibration_error)
 TAKES = [
+    ("bins", ck.adaptive_calibration_error, DATA),
     ("n_bins", ck.EqualWidth, ()),
     ("n_bins", ck.EqualMass, ()),
-    ("n_bins", ck.adaptive_calibration_error, DATA),
     ("rule", ck.EqualMass, ()),
     ("weights", ck.calibration_error, DATA),
     ("classes", ck.brier_score, DATA),

@@ -195,27 +195,3 @@ def test_a_binning_of_ones_own() -> None:
 
     table = ck.reliability_table([0, 1, 1], [0.1, 0.5, 0.9], bins=Halves())
     assert table.count.tolist() == [1, 2] and table.bins == "two halves"
-
-
-@pytest.mark.parametrize("kind", ["uniform", "ties", "rare", "single precision", "near 1"])
-def test_many_predictions_are_cut_as_a_full_sort_cuts_them(kind, subtests):
-    """Order statistics by counting and edges by comparison: the same to the last bit."""
-    rng = np.random.default_rng(3)
-    for n in (1, 50, edges_module._MANY - 1, edges_module._MANY, 9000):
-        with subtests.test(n=n):
-            prob = {
-                "uniform": lambda n=n: rng.random(n),
-                "ties": lambda n=n: rng.integers(0, 7, n) / 6,
-                "rare": lambda n=n: rng.beta(1, 60, n),
-                "single precision": lambda n=n: rng.random(n, dtype=np.float32),
-                "near 1": lambda n=n: 1 - rng.beta(0.05, 3, n),
-            }[kind]()
-            ranks = rng.integers(0, n, 30)
-            assert np.array_equal(edges_module._order_statistics(prob, ranks), np.sort(prob)[ranks])
-            for n_edges in (0, 3, 63, 100):
-                with subtests.test(n=n, n_edges=n_edges):
-                    inner = rng.choice(prob, n_edges).astype(np.float64)
-                    cuts = np.unique([0.0, *inner, 1.0])
-                    found = assign(prob, cuts)
-                    assert found.dtype == np.intp
-                    assert np.array_equal(found, np.searchsorted(cuts[1:-1], prob, side="right"))

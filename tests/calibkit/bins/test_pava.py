@@ -10,7 +10,6 @@ from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import bins
-from calibkit.bins import merging
 
 
 def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: int) -> list[int]:
@@ -26,11 +25,6 @@ def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: 
                 break
             blocks[-2:] = [(y + y_last, w + w_last)]
     return [w for _, w in blocks]
-
-
-def merged(hits: Any, counts: Any, n_min: int, n_max: int) -> list[int]:
-    before = (np.append(0, np.cumsum(part)) for part in (hits, counts))
-    return merging.merge(*before, n_min, n_max)
 
 
 def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
@@ -51,37 +45,6 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
         else:
             sizes.append(n_min)
     return sizes
-
-
-@pytest.mark.slow
-def test_the_quick_way_is_the_definition_on_many_random_cases() -> None:
-    rng = np.random.default_rng(0)
-    joined = 0
-    for _ in range(1500):
-        n = int(rng.integers(1, 250))
-        counts = np.ones(n, dtype=int) if rng.random() < 0.6 else rng.integers(1, 9, n)
-        rate = np.sort(rng.random(n)) if rng.random() < 0.5 else np.full(n, rng.random())
-        hits = rng.binomial(counts, rate)
-        n_min = int(rng.integers(0, n // int(rng.integers(1, 9)) + 1))
-        n_max = max(1, n_min + int(rng.integers(0, 3 * n)))
-        want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
-        assert merged(hits, counts, n_min, n_max) == want
-        joined += len(want) < n
-    assert joined > 1000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("exponent", [0.3, 1, 4])
-def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtests) -> None:
-    rng = np.random.default_rng(1)
-    hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
-    ones = np.ones(40_000, dtype=int)
-    for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
-        with subtests.test(sizes=sizes):
-            want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-            assert merged(hits, ones, *sizes) == want
-    found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
-    assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
 
 
 @pytest.mark.slow
