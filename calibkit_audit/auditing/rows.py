@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.calibrators.class_scores import as_scores
+from calibkit.calibrators.multiclass import as_scores
 from calibkit.inputs import (
     FloatVector,
     IntVector,
