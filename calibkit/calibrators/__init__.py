@@ -29,27 +29,28 @@ All speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``scor
 """
 
 from calibkit.calibrators.base import Calibrator
-from calibkit.calibrators.binning import HistogramBinning, SlopeOneBinning, SweepBinning
-from calibkit.calibrators.cross_validated import CrossValidatedBinning
-from calibkit.calibrators.isotonic import IsotonicCalibrator
+from calibkit.calibrators.binning import (
+    HistogramBinning,
+    ScalingBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
+from calibkit.calibrators.folds import CrossValidatedBinning
+from calibkit.calibrators.isotonic import IsotonicCalibrator, VennAbers
 from calibkit.calibrators.linear import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.calibrators.multiclass import MulticlassCalibrator
-from calibkit.calibrators.parametric import BetaCalibrator, PlattCalibrator
+from calibkit.calibrators.logistic import BetaCalibrator, PlattCalibrator
+from calibkit.calibrators.multiclass import MulticlassCalibrator, OneVsRest
 from calibkit.calibrators.piecewise import PiecewiseLinear
 from calibkit.calibrators.prior_shift import PrevalenceEstimate, estimate_prevalence, shift_prior
-from calibkit.calibrators.scaling_binning import ScalingBinning
-from calibkit.calibrators.venn_abers import VennAbers
-from calibkit.calibrators.wrappers import ClassWise, OneVsRest, Reduced
 
 __all__ = [
     "BetaCalibrator",
     "Calibrator",
-    "ClassWise",
     "CrossValidatedBinning",
     "DirichletCalibrator",
     "HistogramBinning",
@@ -60,7 +61,6 @@ __all__ = [
     "PiecewiseLinear",
     "PlattCalibrator",
     "PrevalenceEstimate",
-    "Reduced",
     "ScalingBinning",
     "SlopeOneBinning",
     "SweepBinning",

@@ -1,10 +1,13 @@
-"""Folds that do not depend on row order, and the rule that prefers the simpler model."""
+"""Folds that do not depend on row order, and the number of bins that they choose."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.bins import EqualMass, EqualWidth
+from calibkit.calibrators.binning import ChosenBinning
 from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_number
 
 
@@ -99,3 +102,131 @@ def check_folds(cv: Any) -> int | None:
 def check_tolerance(tolerance: float) -> None:
     """Check the part by which the score of a simpler candidate may exceed the best one."""
     as_number(tolerance, "tolerance", "a number from 0 on", lambda part: 0 <= part < np.inf)
+
+
+class CrossValidatedBinning(ChosenBinning):
+    """Slope-1 bins whose number is chosen by the Brier score on held-out folds.
+
+    Parameters
+    ----------
+    kind, rule : {"equal-mass", "equal-width"}, {"midpoint", "first"}
+        Kind of bins, and where the edges of equal-mass bins are: see `calibkit.EqualMass`.
+    max_bins : int, the largest number tried; all from 1 on are
+    cv, rng : int or scikit-learn splitter, int, numpy.random.Generator or None
+        Folds over the sorted predictions, so row order plays no part; what draws a number of them.
+    tolerance : float
+        The smallest number whose score exceeds the best one by no more than this part wins.
+
+    Attributes
+    ----------
+    n_bins_, best_n_bins_ : int
+        Chosen number of bins (ties can make fewer of it), and the one with the best score.
+    candidates_, scores_ : ndarray of shape (max_bins,)
+        Numbers tried, and their mean held-out Brier scores. Others as in `SlopeOneBinning`.
+
+    Notes
+    -----
+    For each fold, bins and shifts come from the other folds; the score of B bins is the plain mean
+    of ``(1/m) sum_i (p_i + s_b(i) - y_i)^2`` over folds. With the best score s, the smallest B with
+    score at most ``1.001 s`` is chosen (Kängsepp, Valk and Kull, 2022, sections 4.6 and C.2), and
+    fitted to all data. Why it works: a drop of an expected proper score *is* the drop of the
+    distance to the true map (their Theorem 1). Like `SlopeOneBinning` it may say exactly 0 or 1.
+    Taught in lesson 06.
+
+    Examples
+    --------
+    >>> p, u = np.random.default_rng(0).random((2, 1000))
+    >>> CrossValidatedBinning().fit(p, u < p**2).n_bins_
+    5
+    """
+
+    family: ClassVar[str] = "slope-1 bins, number by cross-validation"
+
+    def __init__(
+        self,
+        kind: str = "equal-mass",
+        max_bins: int = 40,
+        cv: Any = 10,
+        tolerance: float = 0.001,
+        rng: Rng = 0,
+        rule: str = "midpoint",
+    ):
+        self.kind = kind
+        self.max_bins = max_bins
+        self.cv = cv
+        self.tolerance = tolerance
+        self.rng = rng
+        self.rule = rule
+
+    def _choose(self, prob: FloatVector, label: FloatVector) -> int:
+        self.candidates_ = np.arange(1, as_count(self.max_bins, "max_bins") + 1)
+        check_tolerance(self.tolerance)  # before the work
+        folds = assign_folds(prob, label, self.cv, self.rng)
+        binnings = [self._binning(int(number)) for number in self.candidates_]
+        self.scores_ = held_out_scores(prob, label - prob, folds, binnings)
+        self.best_n_bins_ = int(self.candidates_[self.scores_.argmin()])
+        return int(self.candidates_[parsimonious(self.scores_, self.tolerance)])
+
+
+def held_out_scores(
+    prob: FloatVector,
+    residual: FloatVector,
+    folds: tuple[IntVector, int],
+    binnings: Sequence[EqualMass | EqualWidth],
+) -> FloatVector:
+    """Return the mean held-out Brier score of slope-1 bins, for each binning of one kind and rule.
+
+    Predictions are sorted; `residual` is label minus prediction; `folds` as from `assign_folds`.
+    """
+    fold, n_folds = folds
+    starts = np.cumsum([0] + [binning.n_bins + 1 for binning in binnings])[:-1]
+    scores = np.zeros(len(binnings))
+    for part in range(n_folds):
+        held = fold == part
+        if held.all():
+            raise ValueError(
+                "One fold holds out all predictions, so nothing is left to fit to. Use at least "
+                "two folds."
+            )
+        fit, left = prob[~held], residual[held]
+        edges = _all_edges(binnings, fit)
+        low, low_held = np.searchsorted(fit, edges), np.searchsorted(prob[held], edges)
+        # From the last edge of one binning to the first of the next is no bin: its count is
+        # negative. There, and in empty bins, the shift is 0.
+        sums, count, here = _sums(residual[~held], low), np.diff(low), np.diff(low_held)
+        shift = np.divide(sums, count, out=np.zeros_like(sums), where=count > 0)
+        # sum (r - s)^2 over a bin, for its shift s, is sum r^2 - s (2 sum r - n s).
+        gain = shift * (2 * _sums(left, low_held) - here * shift)
+        total = np.square(left).sum() - np.add.reduceat(gain, starts)
+        scores += total / len(left)
+    # Rounding may leave the score of a perfect fit a little below 0.
+    return np.maximum(scores, 0.0) / n_folds
+
+
+def _sums(values: FloatVector, cuts: IntVector) -> FloatVector:
+    return np.diff(np.concatenate(([0.0], np.cumsum(values)))[cuts])
+
+
+def _all_edges(binnings: Sequence[EqualMass | EqualWidth], fit: FloatVector) -> FloatVector:
+    """Return the edges that all binnings put into sorted predictions; their last ones are infinite.
+
+    `EqualMass` would take forty times as long for 40 numbers of bins, 60 ms for 3000 predictions in
+    10 folds; here its repeated edges stay.
+    """
+    if not isinstance(binnings[0], EqualMass):
+        return np.concatenate([np.append(item.edges(fit)[:-1], np.inf) for item in binnings])
+    n, rule = len(fit), binnings[0].rule
+    rank = np.concatenate([np.arange(item.n_bins + 1) for item in binnings])
+    number = np.repeat([item.n_bins for item in binnings], [item.n_bins + 1 for item in binnings])
+    size, extra = np.divmod(n, number)
+    cut = rank * size + np.minimum(rank, extra)
+    left, right = fit[cut - 1], fit[np.minimum(cut, n - 1)]
+    middle = right if rule == "first" else (left + right) / 2
+    edges = np.where((middle <= left) & (left < right), right, middle)
+    edges[cut == 0] = 0.0
+    edges[(cut >= n) | (edges >= 1)] = np.inf
+    # Edges with the same predictions below them are one edge: the lowest of them.
+    below = np.searchsorted(fit, edges)
+    again = np.concatenate(([False], below[1:] == below[:-1]))
+    place = np.maximum.accumulate(np.where(again, 0, np.arange(len(edges))))
+    return np.asarray(edges[place])

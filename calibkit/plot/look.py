@@ -88,6 +88,11 @@ def style(settings: Any = _STYLE) -> Iterator[None]:
 
     Only those: ``matplotlib.rc_context`` would also undo what a backend sets when it is loaded
     by the first figure, and a notebook would then not show any figure.
+
+    Parameters
+    ----------
+    settings : mapping
+        The rcParams to set, with their values.
     """
     with _ALONE:
         before = {name: mpl.rcParams[name] for name in settings}

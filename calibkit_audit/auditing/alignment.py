@@ -202,7 +202,7 @@ CAUSES = {
 }
 
 
-def answer(found: Alignment, rows: AuditRows) -> Answer:
+def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
     majority = f"always naming the commonest class gives {found.majority:.3f}."
     measured = f"Accuracy {found.accuracy:.3f}; {majority}"

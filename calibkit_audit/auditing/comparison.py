@@ -37,7 +37,7 @@ from calibkit_audit.auditing.differences import (
     differences_of,
     row_measures,
 )
-from calibkit_audit.auditing.html import draw_comparison, page
+from calibkit_audit.auditing.html import draw_comparison
 from calibkit_audit.auditing.pages import Listing, Report
 from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.rows import (
@@ -151,10 +151,6 @@ class Comparison(Report):
         names = ("title", "headline", "n", "n_classes", "view", "level")
         found = {"models": list(self.models), "codes": sorted(self.codes)}
         return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
-
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
@@ -369,7 +365,7 @@ def compare(
         groups=_by_group(rows, each, level, table),
         costs=table,
         **_clinic(rows, probs, view, table, level),
-        notes=(*_notes(level, bins), *cluster_notes(rows)),
+        notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
         advice=doubt.sentence if doubt else "",
         **_diagrams(rows, probs, view, bins),
         **comparison_fields(tuple(probs), changes, level),
@@ -513,7 +509,7 @@ def _by_group(
     return Listing.of(text, heads, found)
 
 
-def _notes(level: float, bins: Binning) -> tuple[str, ...]:
+def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
     return (
         f"Differences: other minus first, Student's {100 * level:g} % intervals of paired rows, "
         "each taken alone: of two equal models one measure at least is "

@@ -138,7 +138,7 @@ def _paid(rows: AuditRows, repaired: FloatVector | None, costs: FloatVector, lev
     )
 
 
-def answer(found: Consequences, summary: Summary, benefit: Listing | None) -> Answer:
+def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None) -> Answer:
     """Answer question 5: whether it matters for the costs."""
     level = summary.settings.level
     numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}

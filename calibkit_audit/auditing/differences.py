@@ -54,14 +54,16 @@ def row_measures(
     their own error does not matter, and sums over rows behave as those of fixed functions.
     """
     problems = binary_problems(rows.label, prob, view=view, sample_weight=rows.weight)
-    parts = [_parts(problem, bins) for problem in problems]
+    parts = [_corp_and_gaps(problem, bins) for problem in problems]
     lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
     parts_of_brier = {"miscalibration": lost, "discrimination": won}
     scores = row_scores(rows.label, prob, costs)
     return scores | parts_of_brier | {"calibration error": error / len(problems)}
 
 
-def _parts(problem: BinaryProblem, bins: Binning) -> tuple[FloatVector, FloatVector, FloatVector]:
+def _corp_and_gaps(
+    problem: BinaryProblem, bins: Binning
+) -> tuple[FloatVector, FloatVector, FloatVector]:
     prob, happened = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     weight = problem.weight
     curve = corp_decomposition(problem.label, prob, sample_weight=weight).recalibrate(prob)

@@ -138,7 +138,7 @@ def _figures(report: Report) -> str:
 def _tables(report: Report) -> str:
     parts = [
         f"<h3>{name}</h3><p class='soft'>{_text(table.describe())}</p><div class='scroll' "
-        f"tabindex='0' role='region' aria-label='{name}'>{_table(table)}</div>"
+        f"tabindex='0' role='region' aria-label='{name}'>{_html_table(table)}</div>"
         for name, table in report.tables.items()
     ]
     return (
@@ -146,7 +146,7 @@ def _tables(report: Report) -> str:
     )
 
 
-def _table(table: Result) -> str:
+def _html_table(table: Result) -> str:
     names, rows = as_rows(table)
     head = "".join(f"<th scope='col'>{_text(name.replace('_', ' '))}</th>" for name in names)
     body = "".join(

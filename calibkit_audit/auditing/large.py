@@ -49,7 +49,7 @@ def audit_stream(
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = RandomSample(sample, rng)
-    table, gone = _count(blocks, view, keeper)
+    table, gone = _count_rows(blocks, view, keeper)
     rows = keeper.sample
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
@@ -85,7 +85,7 @@ class RandomSample:
         return self.rows
 
 
-def _count(
+def _count_rows(
     blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
 ) -> tuple[CountTable, Impossible]:
     """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""

@@ -257,7 +257,9 @@ class Report(Result):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        raise NotImplementedError
+        from calibkit_audit.auditing.html import page
+
+        return page(self)
 
     def to_markdown(self) -> str:
         """Return the report as Markdown; names from outside are escaped."""

@@ -157,10 +157,10 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
 
 def side_by_side(models: Sequence[Log]) -> list[Log]:
     """Return the models with their classes in the order of the first's."""
-    names = _class_names(models[0].columns)
+    names = _model_classes(models[0].columns)
     ordered = []
     for log in models:
-        own = _class_names(log.columns)
+        own = _model_classes(log.columns)
         if set(own) != set(names):
             raise ValueError(
                 f"the models have different classes: {', '.join(names)} and {', '.join(own)}."
@@ -170,7 +170,7 @@ def side_by_side(models: Sequence[Log]) -> list[Log]:
     return ordered
 
 
-def _class_names(columns: Columns) -> tuple[str, ...]:
+def _model_classes(columns: Columns) -> tuple[str, ...]:
     return columns.classes or tuple(map(str, range(len(columns.prob))))
 
 

@@ -237,12 +237,12 @@ def _report(
     benefit = costs.net_benefits_of(rows, tried.repaired, prices, settings.level)
     aligned = results.alignment.verdict != "not aligned"
     answers = (
-        alignment.answer(results.alignment, rows),
+        alignment.alignment_answer(results.alignment, rows),
         calibration.data_answer(summary),
         calibration.calibration_answer(summary),
         calibration.direction_answer(summary),
-        costs.answer(results.consequences, summary, benefit),
-        repairs.answer(tried, aligned, summary),
+        costs.costs_answer(results.consequences, summary, benefit),
+        repairs.repair_answer(tried, aligned, summary),
     )
     count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
@@ -262,7 +262,7 @@ def _report(
         times=results.times,
         weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, settings.level),
         benefit=benefit,
-        notes=_notes(rows, results, settings, names),
+        notes=_audit_notes(rows, results, settings, names),
         settings=settings,
     )
 
@@ -295,7 +295,7 @@ def conclusions(
     }
 
 
-def _notes(
+def _audit_notes(
     rows: AuditRows, results: AuditResults, settings: AuditSettings, names: tuple[str, ...]
 ) -> tuple[str, ...]:
     measured = results.evidence
@@ -311,8 +311,7 @@ def _notes(
         "of the labels from the predictions.",
         f"Error: expected calibration error in {measured.band.table.bins}, "
         f"{100 * settings.level:g} % bootstrap interval ({measured.error.method}, "
-        f"{len(measured.error.draws):,} resamples). In trials 90 % intervals held the truth in 86 "
-        "to 97 of 100 files; in 88.6 where all logits were shifted by 0.3 (2,000 rows).",
+        f"{len(measured.error.draws):,} resamples).",
         f"Band: simultaneous, {100 * measured.band.level:g} %, from redraws of the labels.",
         f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
         "the best, if the interval of its gain lies above 0.",

@@ -95,9 +95,16 @@ class JointTest(NamedTuple):
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
-    def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
-        """Take weights as they are, without the event, and with it; w (y - p) is linear in it."""
-        self.prob, self.scale = prob, scale
+    def __init__(
+        self, view: int, table: FloatVector, scale: FloatVector, weights: FloatVector
+    ) -> None:
+        """Take the weight of each row as it is, and (n, K) as it would be with each label."""
+        place, predicted = np.arange(len(table)), table.argmax(axis=1)
+        self.view, self.scale = view, scale
+        self.happens = predicted if view == TOP else np.full(len(table), view)  # with this label
+        self.prob = prob = table[place, self.happens]
+        # Weights without the event and with it: w (y - p) is linear in it.
+        no, yes = weights[place, self.happens - 1], weights[place, self.happens]
         self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
         variance = no * yes * prob * (1 - prob)
         self.total = float(variance.sum())
@@ -108,6 +115,12 @@ class _View:
         self.variance = np.bincount(self.cell, variance, self.n_cells)
         self.lever, self.pull = cox.lever, self.weight * cox.lever
         self.expected_lever = float((no * prob) @ self.lever)
+
+    def sums(self, label: IntVector) -> tuple[FloatVector, float]:
+        """Return the events of all cells, and the sum of levers, of a set of labels."""
+        happened = np.flatnonzero(label == self.happens)
+        cells = np.bincount(self.cell[happened], self.weight[happened], self.n_cells)
+        return np.asarray(cells, dtype=np.float64), float(self.pull[happened].sum())
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
         """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
@@ -191,65 +204,6 @@ def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
     return cell[where], n_cells
 
 
-class _Tables:
-    """Where the events of a set of labels go: cells and levers of every view at once."""
-
-    def __init__(
-        self, table: FloatVector, views: Sequence[int], label: Any = None, weight: Any = None
-    ) -> None:
-        n, k = table.shape
-        self.weight, scale = weight, np.ones(n) if weight is None else weight
-        weights = weights_of_labels(scale, table, label)
-        self.chance = table  # of each label, given that the row was chosen
-        if weight is not None:
-            self.chance = table / weights
-            self.chance /= self.chance.sum(axis=1, keepdims=True)
-        self.k, self.start = k, np.arange(n, dtype=np.intp) * k
-        predicted = table.argmax(axis=1)
-        self.happens = [predicted if v == TOP else v for v in views]  # with this label
-        self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
-        place = np.arange(n)
-        self.views = [
-            _View(prob, scale, weights[place, happens - 1], weights[place, happens])
-            for prob, happens in zip(self.probs, self.happens, strict=True)
-        ]
-        self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
-        # Of more than two classes one look at each label serves all that are no event of their own.
-        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
-        self.alone = [i for i, v in enumerate(views) if v == TOP or k == 2]
-        if not self.classes:
-            return  # tables of n times K cells would be for nothing
-        # Classes that nobody looks at share one cell behind all others.
-        cell = np.full((n, k), self.offset[-1], dtype=np.intp)
-        lever = np.zeros((n, k))
-        for i, v in self.classes:
-            cell[:, v] = self.views[i].cell + self.offset[i]
-            lever[:, v] = self.views[i].pull
-        self.cell, self.lever = cell.ravel(), lever.ravel()
-
-    def residual(self, i: int, label: IntVector) -> FloatVector:
-        """Return event minus prediction of every row in a view, by weight."""
-        return np.asarray(self.views[i].scale * ((label == self.happens[i]) - self.probs[i]))
-
-    def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
-        """Return the events of all cells, and the sum of levers of every view."""
-        size = int(self.offset[-1]) + 1
-        events, levers = np.zeros(size), np.zeros(len(self.views))
-        if self.classes:
-            place = self.start + label
-            events += np.bincount(self.cell[place], self.weight, size)
-            by_class = np.bincount(label, self.lever[place], self.k)
-            for i, v in self.classes:
-                levers[i] = by_class[v]
-        for i in self.alone:
-            view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
-            at = slice(self.offset[i], self.offset[i + 1])
-            each = None if self.weight is None else view.weight[happened]
-            events[at] = np.bincount(view.cell[happened], each, view.n_cells)
-            levers[i] = view.pull[happened].sum()
-        return events[:-1], levers
-
-
 def joint_test(
     table: FloatVector,
     label: IntVector,
@@ -273,72 +227,73 @@ def joint_test(
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
-    tables = _Tables(table, views, label, weight)
-    draw = Drawer(tables.chance, label).draw
+    scale, chance = np.ones(len(label)) if weight is None else weight, table
+    weights = weights_of_labels(scale, table, label)
+    if weight is not None:  # the chance of each label, given that the row was chosen
+        chance = table / weights
+        chance /= chance.sum(axis=1, keepdims=True)
+    tests = [_View(view, table, scale, weights) for view in views]
+    draw = Drawer(chance, label).draw
     if clusters is not None:
-        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
-        draw = Dependence(chance, label, clusters, rng).draw
+        draw = Dependence(
+            chance[:, 1] if chance.shape[1] == 2 else chance, label, clusters, rng
+        ).draw
     elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
         clusters = Clusters(np.arange(len(label)), len(label))
-    room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
-    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
+    room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
+    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
     while True:
-        sums += [tables.sums(draw(rng)) for _ in range(n_draws + 1 - len(sums))]
-        parts = _strengths(tables, sums, label, clusters)
-        strength = np.column_stack([one[0] for one in parts])
-        loudest = strength[1:].max(axis=1)
-        beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
+        for _ in range(n_draws + 1 - len(sums[0])):
+            redrawn = draw(rng)
+            for test, kept in zip(tests, sums, strict=True):
+                kept.append(test.sums(redrawn))
+        parts = [_strength(*pair, label, clusters) for pair in zip(tests, sums, strict=True)]
+        loudest = np.column_stack([one[0][1:] for one in parts]).max(axis=1)
+        beyond = [int((loudest >= one[0][0] - _TIE).sum()) for one in parts]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):
             break
         n_draws = min(2 * n_draws, most)
-    tests = []
-    for i, (count, (_, sd, design)) in enumerate(zip(beyond, parts, strict=True)):
-        p_value = (1 + count) / (n_draws + 1)
-        tests.append(_view_test(tables, i, views[i], label, p_value, sd, design))
-    return JointTest(tuple(tests), (1 + min(beyond)) / (n_draws + 1), n_draws)
+    p_values = [(1 + count) / (n_draws + 1) for count in beyond]
+    found = [
+        _view_test(test, label, p_value, sd, design)
+        for test, p_value, (_, sd, design) in zip(tests, p_values, parts, strict=True)
+    ]
+    return JointTest(tuple(found), min(p_values), n_draws)
 
 
-def _strengths(
-    tables: _Tables,
-    sums: Sequence[tuple[FloatVector, FloatVector]],
+def _strength(
+    test: _View,
+    sums: Sequence[tuple[FloatVector, float]],
     label: IntVector,
     clusters: Clusters | None,
-) -> list[tuple[FloatVector, FloatVector, float]]:
-    """Return for every view the statistics, first that of the data, sd and design."""
-    events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
-    parts = []
-    for i, view in enumerate(tables.views):
-        own = events[:, tables.offset[i] : tables.offset[i + 1]], levers[:, i]
-        if clusters is None:
-            parts.append((view.strength(*own), view.sd, 1.0))
-        else:
-            parts.append(view.strength_by_cluster(*own, tables.residual(i, label), clusters))
-    return parts
+) -> tuple[FloatVector, FloatVector, float]:
+    """Return the statistics of a view, first that of the data, sd and design."""
+    events, lever = np.stack([pair[0] for pair in sums]), np.array([pair[1] for pair in sums])
+    if clusters is None:
+        return test.strength(events, lever), test.sd, 1.0
+    residual = test.scale * ((label == test.happens) - test.prob)
+    return test.strength_by_cluster(events, lever, residual, clusters)
 
 
 def _view_test(
-    tables: _Tables,
-    i: int,
-    view: int,
-    label: IntVector,
-    p_value: float,
-    sd: FloatVector,
-    design: float,
+    test: _View, label: IntVector, p_value: float, sd: FloatVector, design: float
 ) -> ViewTest:
-    one, happened = tables.views[i], label == tables.happens[i]
-    events, levers = tables.sums(label)
-    count = events[tables.offset[i] : tables.offset[i + 1]].sum()
-    scores = np.array([count - one.expected.sum(), levers[i] - one.expected_lever])
+    events, lever = test.sums(label)
+    scores = np.array([events.sum() - test.expected.sum(), lever - test.expected_lever])
     z_level, z_slope = map(float, map(ratio, scores, sd))
-    n, mass = len(happened), float(one.scale.sum())
-    means = [round(float(one.scale @ x / mass), 14) for x in (one.prob, happened)]  # alike anywhere
+    happened, mass = label == test.happens, float(test.scale.sum())
+    mean_prob, frequency = (
+        round(float(test.scale @ x / mass), 14)  # alike on any machine
+        for x in (test.prob, happened)
+    )
+    n = len(label)
     return ViewTest(
-        view=view,
+        view=test.view,
         n=n,
         events=int(happened.sum()),
-        mean_prob=means[0],
-        frequency=means[1],
-        variance=one.total / mass,
+        mean_prob=mean_prob,
+        frequency=frequency,
+        variance=test.total / mass,
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,

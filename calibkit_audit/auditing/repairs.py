@@ -149,7 +149,9 @@ def repairs_of(
     held_out, flattery, more = (
         _held_out(candidates, rows, settings, rng) if candidates else ({}, [], [])
     )
-    table = replace(_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more))
+    table = replace(
+        _repair_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more)
+    )
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how) for p in held_out.values()]
     chosen = table.chosen if wanted else -1
@@ -162,7 +164,7 @@ def repairs_of(
     with _ALONE, warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
         fitted = _fit(candidates[name], rows, np.arange(rows.n))
-    said, repaired = fitted.calibrate(_scores(fitted, rows)), held_out[name]
+    said, repaired = fitted.calibrate(_scores_for(fitted, rows)), held_out[name]
     return Repairs(
         table=table,
         repaired=repaired,
@@ -188,7 +190,7 @@ def _held_out(
         try:
             with _ALONE, warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", CalibrationWarning)
-                scores, after, own = _scores(model, rows), np.empty_like(rows.prob), 0.0
+                scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), 0.0
                 for held in (fold == k for k in range(n_folds)):
                     fitted = _fit(model, rows, np.flatnonzero(~held))
                     said = fitted.calibrate(scores)
@@ -228,7 +230,7 @@ def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
-def _scores(model: Any, rows: AuditRows) -> FloatVector:
+def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
     if getattr(model, "input", "") == "logits":
         if rows.logits is None:
             raise ValueError("it takes logits, but probabilities were given.")
@@ -238,7 +240,9 @@ def _scores(model: Any, rows: AuditRows) -> FloatVector:
 
 def _fit(model: Any, rows: AuditRows, where: IntVector) -> Any:
     weight = None if rows.weight is None else rows.weight[where]
-    return clone(model).fit(_scores(model, rows)[where], rows.label[where], sample_weight=weight)
+    return clone(model).fit(
+        _scores_for(model, rows)[where], rows.label[where], sample_weight=weight
+    )
 
 
 def certain(prob: FloatVector) -> NDArray[np.bool_]:
@@ -246,7 +250,7 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
     return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
 
 
-def _table(
+def _repair_table(
     rows: AuditRows,
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
@@ -316,7 +320,7 @@ REPAIRED = {
 }
 
 
-def answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table = found.table
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}

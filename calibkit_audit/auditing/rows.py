@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.calibrators.class_scores import as_scores
+from calibkit.calibrators.multiclass import as_scores
 from calibkit.inputs import (
     FloatVector,
     IntVector,
@@ -148,7 +148,7 @@ def rows_of(
         y_true, class_names = answers.true == answers.predicted, answers.names
     elif class_names is not None and predicted is None:
         y_true = class_numbers(y_true, class_names)
-    scores, columns = _scores(y_true, y_prob, logits)
+    scores, columns = _read_scores(y_true, y_prob, logits)
     n = len(scores["label"])
     if predicted is not None and (columns > 1 or logits is not None or positive is not None):
         raise ValueError(
@@ -269,7 +269,7 @@ def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     )
 
 
-def _scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
+def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
     """Return labels, probabilities, those of y = 0 of two classes, logits; number of columns."""
     if (y_prob is None) == (logits is None):
         named = "both" if y_prob is not None else "neither"

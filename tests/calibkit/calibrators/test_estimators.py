@@ -24,7 +24,6 @@ from sklearn.utils import estimator_checks
 import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
-    ClassWise,
     DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
@@ -32,7 +31,6 @@ from calibkit.calibrators import (
     OneVsRest,
     PiecewiseLinear,
     PlattCalibrator,
-    Reduced,
     ScalingBinning,
     SlopeOneBinning,
     SweepBinning,
@@ -41,7 +39,6 @@ from calibkit.calibrators import (
     VennAbers,
     logistic,
 )
-from calibkit.fit_on_test import EstimatorCalibrator
 from calibkit.inputs import expit
 from tests.calibkit.calibrators.test_calibrators import FAMILIES
 from tests.helpers import binary_data, class_data, each_case
@@ -50,10 +47,7 @@ Y, P = binary_data(300, exponent=1.5)
 LABELS, PROB = class_data(300)
 GRID = np.linspace(0, 1, 41)
 
-ONE_EVENT: list[Any] = [
-    *(family.make() for family in FAMILIES),
-    EstimatorCalibrator(IsotonicRegression(out_of_bounds="clip")),
-]
+ONE_EVENT: list[Any] = [*(family.make() for family in FAMILIES)]
 MANY: list[Any] = [
     TemperatureScaling("probabilities"),
     VectorScaling("probabilities"),
@@ -61,8 +55,6 @@ MANY: list[Any] = [
     MatrixScaling("probabilities", 0.01),
     DirichletCalibrator("probabilities"),
     OneVsRest("probabilities", IsotonicCalibrator()),
-    Reduced("probabilities"),
-    ClassWise("probabilities"),
     VennAbers("probabilities"),
 ]
 

@@ -10,14 +10,12 @@ from scipy import special
 
 from calibkit import CalibrationWarning, calibrators
 from calibkit.calibrators import (
-    ClassWise,
     DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     MatrixScaling,
     MulticlassCalibrator,
     OneVsRest,
-    Reduced,
     TemperatureScaling,
     VectorScaling,
     VennAbers,
@@ -35,8 +33,6 @@ FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "one-vs-rest": (OneVsRest, {}),
     "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
     "one-vs-rest, bins": (OneVsRest, {"calibrator": HistogramBinning(5)}),
-    "reduced": (Reduced, {}),
-    "class-wise": (ClassWise, {}),
     "Venn-Abers": (VennAbers, {}),
 }
 each = pytest.mark.parametrize("name", FAMILIES)
