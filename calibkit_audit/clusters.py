@@ -178,3 +178,19 @@ def mean_interval(
 def student(variance: Any, df: float, level: float) -> Any:
     """Return half the width of Student's interval around an estimate with this variance."""
     return special.stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
+
+
+def cluster_folds(
+    cluster: IntVector, n_folds: int, rng: np.random.Generator
+) -> tuple[IntVector, int]:
+    """Return the fold of each row, and their number; a cluster is held out as a whole.
+
+    The largest clusters go first, each to the fold with the fewest rows.
+    """
+    size = np.bincount(cluster)
+    shuffled = rng.permutation(len(size))
+    fold, rows = np.empty(len(size), dtype=np.intp), np.zeros(min(n_folds, len(size)))
+    for one in shuffled[np.argsort(-size[shuffled], kind="stable")].tolist():
+        fold[one] = rows.argmin()
+        rows[fold[one]] += size[one]
+    return fold[cluster], len(rows)

@@ -110,7 +110,7 @@ def fit_on_test(
         if table is not None and "bars" in names:
             draw_bars(ax, table, zorder=2.0)
         if "truth" in names:
-            frames.draw_truth(ax, truth)
+            look.draw_truth(ax, np.linspace(0, 1, 401), truth)
         if truth is not None and "violations" in names:
             true = np.asarray(truth(result.prob), dtype=np.float64)
             _draw_lines(ax, result, true, "violations", "to the true map")

@@ -37,7 +37,7 @@ from calibkit_audit.auditing.differences import (
     differences_of,
     row_measures,
 )
-from calibkit_audit.auditing.html import draw_comparison
+from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report
 from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.rows import (
@@ -151,6 +151,10 @@ class Comparison(Report):
         names = ("title", "headline", "n", "n_classes", "view", "level")
         found = {"models": list(self.models), "codes": sorted(self.codes)}
         return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""

@@ -19,7 +19,7 @@ from calibkit_audit.counts.columns import (
     words_of,
 )
 from calibkit_audit.counts.files import Log, open_log
-from calibkit_audit.counts.places import Place, listed
+from calibkit_audit.counts.places import Place, quotes
 from calibkit_audit.counts.readers import Block, FilePath, pieces_of
 from calibkit_audit.progress import track
 
@@ -182,7 +182,7 @@ def table_columns(table: Any, names: Mapping[str, str]) -> dict[str, Any]:
     known = _known_columns(table)
     for name in names.values():
         if name not in known:
-            raise ValueError(f"column {name!r} is not there; the columns are {listed(known)}.")
+            raise ValueError(f"column {name!r} is not there; the columns are {quotes(known)}.")
     return {role: table[name] for role, name in names.items()}
 
 
@@ -197,7 +197,7 @@ def class_columns(
     off = np.abs(np.sum(columns, axis=0) - 1)
     if sums and off.max() > _NO_CLASSES:
         raise ValueError(
-            f"the columns {listed(found.prob)} do not sum to 1, but columns are classes of one "
+            f"the columns {quotes(found.prob)} do not sum to 1, but columns are classes of one "
             "model. Several targets are several audits: call audit_table for each label. Several "
             "models: see compare_table."
         )

@@ -29,7 +29,7 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import Clusters, mean_interval, pseudo_values
+from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval, pseudo_values
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
@@ -180,8 +180,10 @@ def _held_out(
     """Return held-out predictions, by how much less each fit loses on its own rows, and notes."""
     # Rows are in canonical order, so their numbers carry no order of the input.
     number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
-    cluster = None if rows.clusters is None else rows.clusters.code
-    fold, n_folds = assign_folds(number, label, settings.folds, rng, cluster)
+    if rows.clusters is None:
+        fold, n_folds = assign_folds(number, label, settings.folds, rng)
+    else:
+        fold, n_folds = cluster_folds(rows.clusters.code, settings.folds, rng)
     left = rows.possible
     repaired: dict[str, FloatVector] = {}
     flattery: list[float] = []

@@ -14,7 +14,7 @@ from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.groups import GroupTable
-from calibkit_audit.auditing.html import draw_audit, panel
+from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report
 from calibkit_audit.auditing.redraws import ViewTest
 from calibkit_audit.auditing.repairs import NoRepair, RepairTable
@@ -185,6 +185,10 @@ class AuditReport(Report):
             "groups": None,
             **Report.to_dict(self),
         }
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return page(self)
 
     def _repr_html_(self) -> str:
         return panel(self)

@@ -28,7 +28,7 @@ from calibkit_audit.auditing.predictions import (
 from calibkit_audit.cli.arguments import CODES_OF, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.files import Log, open_log
-from calibkit_audit.counts.places import listed, quoted
+from calibkit_audit.counts.places import quote, quotes
 from calibkit_audit.counts.readers import Dialect, column_names
 from calibkit_audit.doctor import doctor
 from calibkit_audit.saving import printable, write_whole
@@ -144,8 +144,8 @@ def _refuse_missing(options: Options, scores: Sequence[str]) -> None:
         return
     missing, names = "--prob" if options.label else "--label", _names(options)
     raise ValueError(
-        f"{missing} is missing. The columns of {quoted(options.paths[0])} are {listed(names)}; "
-        f"choose one, e.g. {missing} {quoted(names[0])}."
+        f"{missing} is missing. The columns of {quote(options.paths[0])} are {quotes(names)}; "
+        f"choose one, e.g. {missing} {quote(names[0])}."
     )
 
 
@@ -177,7 +177,7 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
     codes = [code for text in given for code in _parts(text) if code]
     for code in codes:
         if code not in known:
-            raise ValueError(f"--fail-if: {quoted(code)} is no code; codes: {', '.join(known)}.")
+            raise ValueError(f"--fail-if: {quote(code)} is no code; codes: {', '.join(known)}.")
     if given and not codes:
         raise ValueError(f"--fail-if names no code; codes: {', '.join(known)}.")
     return codes
@@ -192,13 +192,13 @@ def _check_files(options: Options, files: dict[str, str]) -> None:
         path = Path(target)
         nowhere = target in ("", "-") or not path.parent.is_dir()
         if nowhere or (path.exists() and not path.is_file()):
-            raise ValueError(f"--{name}: {quoted(target)} names no file in a folder that exists.")
+            raise ValueError(f"--{name}: {quote(target)} names no file in a folder that exists.")
         if not os.access(path.parent, os.W_OK):
-            raise ValueError(f"--{name}: nothing may be written beside {quoted(target)}.")
+            raise ValueError(f"--{name}: nothing may be written beside {quote(target)}.")
         if path.resolve() in inputs:
-            raise ValueError(f"--{name}: {quoted(target)} would overwrite the predictions.")
+            raise ValueError(f"--{name}: {quote(target)} would overwrite the predictions.")
         if path.resolve() in places:
-            raise ValueError(f"--{name}: {quoted(target)} is named for two reports; name another.")
+            raise ValueError(f"--{name}: {quote(target)} is named for two reports; name another.")
         places.add(path.resolve())
     if "html" in files and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
@@ -209,9 +209,9 @@ def _check_files(options: Options, files: dict[str, str]) -> None:
 
 def _audit(options: Options, scores: list[str]) -> AuditReport:
     log = open_log(options.paths, **_columns(options, scores))
-    asked = _asked(options, scores) | {"settings": AuditSettings(bins=options.bins)}
+    settings = _settings(options, scores) | {"settings": AuditSettings(bins=options.bins)}
     rows, stream = _rows_or_stream(options, [log])
-    return audit_stream(stream, **asked) if rows is None else audit(**rows.arguments, **asked)
+    return audit_stream(stream, **settings) if rows is None else audit(**rows.arguments, **settings)
 
 
 def _compare(options: Options, scores: list[str]) -> Comparison:
@@ -219,14 +219,14 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     logs = [open_log(options.paths, **_columns(options, [name])) for name in scores]
-    asked = _asked(options, [",".join(scores)]) | {"bins": options.bins}
+    settings = _settings(options, [",".join(scores)]) | {"bins": options.bins}
     rows, stream = _rows_or_stream(options, side_by_side(logs))
     if rows is None:
-        return compare_stream(stream, names, **asked)
-    return compare_rows(rows, names, **asked)
+        return compare_stream(stream, names, **settings)
+    return compare_rows(rows, names, **settings)
 
 
-def _asked(options: Options, scores: Sequence[str]) -> dict[str, Any]:
+def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     # Costs are read before the file is: a slip is told at once.
     costs = None if options.costs is None else as_costs(options.costs)
     files = list_names(list(map(file_name, options.paths)))

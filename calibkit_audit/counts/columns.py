@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import FloatArray, row_sum_tolerance
-from calibkit_audit.counts.places import Place, listed, quoted
+from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import Block, Column, Texts
 
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
@@ -51,12 +51,12 @@ class Columns:
         if len(self.prob) == 1 and self.prob[0] not in names:
             columns = self._resolve_pattern(names, place)
         elif any("*" in name and name not in names for name in self.prob):
-            raise place.error(f"{listed(self.prob)}: a pattern must be the only one, with one *.")
+            raise place.error(f"{quotes(self.prob)}: a pattern must be the only one, with one *.")
         for name in columns.names:
             if list(names).count(name) != 1:
                 what = "is there more than once" if name in names else "is not there"
                 raise place.error(
-                    f"column {quoted(name)} {what}. The columns are {listed(names)}; choose with "
+                    f"column {quote(name)} {what}. The columns are {quotes(names)}; choose with "
                     f"label= and prob= (command line: --label and --prob).{_hint(names, name)}"
                 )
         columns._refuse_contradictions(place)
@@ -71,8 +71,8 @@ class Columns:
         head, _, tail = pattern.partition("*")
         prob = tuple(name for name in _between(names, head, tail) if name != self.label)
         if len(prob) < 2:
-            few = f"the pattern {quoted(pattern)} fits {len(prob)} columns, two are needed"
-            raise place.error(f"{few}. The columns are {listed(names)}.")
+            few = f"the pattern {quote(pattern)} fits {len(prob)} columns, two are needed"
+            raise place.error(f"{few}. The columns are {quotes(names)}.")
         classes = tuple(name[len(head) : len(name) - len(tail)] for name in prob)
         return replace(self, prob=prob, classes=self.classes or classes)
 
@@ -88,10 +88,10 @@ class Columns:
         elif n_classes > 1 and self.positive is not None:
             problem = "a positive label belongs to one column of probabilities; name the classes"
         elif self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
-            problem = f"classes are {listed(self.classes)}, one different name per column is needed"
+            problem = f"classes are {quotes(self.classes)}, one different name per column is needed"
         if problem:
-            prob = listed(self.prob) or "none"
-            raise place.error(f"{problem}; label {quoted(self.label)}, probabilities {prob}.")
+            prob = quotes(self.prob) or "none"
+            raise place.error(f"{problem}; label {quote(self.label)}, probabilities {prob}.")
 
 
 def columns_of(label: str, prob: str | Sequence[str], **given: Any) -> Columns:
@@ -101,7 +101,7 @@ def columns_of(label: str, prob: str | Sequence[str], **given: Any) -> Columns:
     for name, role in _BESIDE.items():
         column = given.pop(name, None)
         if column is not None and column in (label, *names):
-            taken = f"{quoted(column)} is the labels' or a probability column"
+            taken = f"{quote(column)} is the labels' or a probability column"
             raise ValueError(f"The {name}s' column {taken}; name another one.")
         beside |= {role: column} if column else {}
     if given.get("classes") is not None:
@@ -151,17 +151,17 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
     """Return a column of probabilities, or of any finite numbers."""
     column, place = block.columns[name], block.place
     if isinstance(column, Texts):
-        raise place.error(f"column {quoted(name)} holds text; store it as numbers.")
+        raise place.error(f"column {quote(name)} holds text; store it as numbers.")
     if column.dtype.kind in "bui":
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
-        raise place.error(f"column {quoted(name)} holds {column.dtype}, not numbers.")
+        raise place.error(f"column {quote(name)} holds {column.dtype}, not numbers.")
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
     _refuse_missing(column, place, name)
     row = int(np.flatnonzero(~good)[0])
-    value = f"{quoted(name)} = {repr(column[row].item()).removesuffix('.0')}"
+    value = f"{quote(name)} = {repr(column[row].item()).removesuffix('.0')}"
     if finite:
         raise place.error(f"{value} is not a finite logit or weight.", row)
     remedy = "Divide percentages by 100; if these are logits, say so (command line: --logits)."
@@ -192,7 +192,7 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
         return np.asarray(true == predicted, np.int64)
     column = block.columns[columns.label]
     if not isinstance(column, Texts) and column.dtype.kind not in "buif":
-        raise block.place.error(f"column {quoted(columns.label)} holds {column.dtype}, not labels.")
+        raise block.place.error(f"column {quote(columns.label)} holds {column.dtype}, not labels.")
     if not isinstance(column, Texts) and columns.positive is None and columns.labels is None:
         whole = column.dtype.kind != "f" or column == np.rint(column)
         if np.all((column >= 0) & (column < max(len(columns.prob), 2)) & whole):
@@ -207,14 +207,14 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     labels = np.array(numbers or [0])[texts.codes]
     if (labels < 0).any():
         row = int(np.flatnonzero(labels < 0)[0])
-        label = f"label {quoted(texts.values[texts.codes[row]])} in column {quoted(columns.label)}"
+        label = f"label {quote(texts.values[texts.codes[row]])} in column {quote(columns.label)}"
         wrong = (
             "is neither 0 nor 1. Say which label means y = 1: "
             'positive="…" (command line: --positive …).'
         )
         if len(columns.prob) > 1:
             wrong = (
-                f"is none of {listed(list(known))}. Name the classes in the order of their "
+                f"is none of {quotes(list(known))}. Name the classes in the order of their "
                 "columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
             )
         raise block.place.error(f"{label} {wrong}", row)
@@ -246,15 +246,15 @@ def check_words(words: Words, columns: Columns, place: Place) -> None:
         _check_classes(true, predicted, place)
     if columns.positive is None:
         return
-    positive, column = columns.positive.strip(), quoted(columns.label)
+    positive, column = columns.positive.strip(), quote(columns.label)
     others = Counter[str]()
     for (_, word), count in words.items():
         others[word.strip()] += count
     if not others.pop(positive, 0):
-        raise place.error(f"the positive label {quoted(positive)} never occurs in column {column}.")
+        raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
     if len(others) > 1:
         raise place.error(
-            f"column {column} holds {len(others)} labels beside the positive {quoted(positive)}: "
+            f"column {column} holds {len(others)} labels beside the positive {quote(positive)}: "
             f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
         )
 
@@ -271,13 +271,13 @@ def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) ->
         other = spelt.setdefault(_plain(word), word)
         if other != word and not (word in true and other in true):
             raise place.error(
-                f"{quoted(other)} and {quoted(word)} look like one class, but one is among the "
+                f"{quote(other)} and {quote(word)} look like one class, but one is among the "
                 "predicted classes only. Spell both columns alike."
             )
 
 
 def _counted(words: Counter[str]) -> str:
-    named = ", ".join(f"{quoted(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
+    named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
     return named + (", …" if len(words) > _NAMED else "")
 
 
@@ -303,6 +303,6 @@ def _refuse_missing(column: Column, place: Place, name: str) -> None:
         more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
         rows = "row" if len(missing) == 1 else "rows"
         raise place.error(
-            f"no value in column {quoted(name)}, {rows} {numbers}{more}. Drop or repair them; "
+            f"no value in column {quote(name)}, {rows} {numbers}{more}. Drop or repair them; "
             "nothing is dropped silently."
         )

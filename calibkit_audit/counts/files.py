@@ -22,7 +22,7 @@ from calibkit_audit.counts.columns import (
     scores_of,
 )
 from calibkit_audit.counts.grid import CELLS
-from calibkit_audit.counts.places import Place, listed, quoted
+from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import (
     Block,
     Dialect,
@@ -86,8 +86,8 @@ def open_log(
         first = next(iter(columns.values()), here)
         if _by_class(here) != _by_class(first):
             raise place.error(
-                f"its columns of probabilities are {listed(here.prob)}, those of "
-                f"{quoted(next(iter(columns)))} are {listed(first.prob)}. Files counted together "
+                f"its columns of probabilities are {quotes(here.prob)}, those of "
+                f"{quote(next(iter(columns)))} are {quotes(first.prob)}. Files counted together "
                 "need the same columns."
             )
         columns[path] = first
@@ -279,7 +279,7 @@ def _take_note(monitor: Monitor, path: str) -> None:
     for note in monitor.notes:
         if digest in note:
             raise Place(path).error(
-                f"its rows have counted already, as {quoted(note.partition(', SHA-256')[0])}. "
+                f"its rows have counted already, as {quote(note.partition(', SHA-256')[0])}. "
                 "Leave it out; nothing has counted now."
             )
     monitor.notes.append(f"{Path(path).name}, {digest}")

@@ -40,22 +40,22 @@ class Place:
 
     def error(self, problem: str, row: int | None = None) -> PredictionFileError:
         """Return an error that says where the problem is; `row` counts from 0 in this block."""
-        where = [quoted(self.path), self.part]
+        where = [quote(self.path), self.part]
         if row is not None:
             where.append(f"row {self.first_row + row + 1:,}")
         return PredictionFileError(f"{', '.join(filter(None, where))}: {problem}")
 
 
-def quoted(text: object) -> str:
+def quote(text: object) -> str:
     """Return a text from outside for a message: short, quoted, control characters spelled out."""
     shown = repr(str(text))
     return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[:_LONGEST_QUOTE]}… (cut)"
 
 
-def listed(names: Sequence[str]) -> str:
+def quotes(names: Sequence[str]) -> str:
     """Return names for a message, the first fifty of them quoted."""
     more = f" and {len(names) - 50} more" if len(names) > 50 else ""
-    return ", ".join(map(quoted, names[:50])) + more
+    return ", ".join(map(quote, names[:50])) + more
 
 
 def refuse_absent(place: Place) -> None:
@@ -70,7 +70,7 @@ def refuse_absent(place: Place) -> None:
 
 
 @contextmanager
-def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
+def file_errors(place: Place, *problems: type[BaseException]) -> Iterator[None]:
     """Turn what a library says about a bad file into an error that names file and place."""
     try:
         yield
@@ -86,4 +86,4 @@ def reading(place: Place, *problems: type[BaseException]) -> Iterator[None]:
             refused = "which could run any program; store plain numbers or texts."
             raise place.error(f"holds pickled Python objects, {refused}") from None
         why = "It is cut short, damaged, or of another format than its name says."
-        raise place.error(f"cannot be read ({quoted(said)}). {why}") from error
+        raise place.error(f"cannot be read ({quote(said)}). {why}") from error

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import FloatVector
-from calibkit_audit.counts.places import Place, quoted, reading, refuse_absent
+from calibkit_audit.counts.places import Place, file_errors, quote, refuse_absent
 
 FilePath = str | PathLike[str]
 LONGEST_LINE = 4 * 2**20  # characters of a line of text
@@ -89,7 +89,7 @@ def column_names(path: FilePath, dialect: Dialect = USUAL) -> list[str]:
             return list(file.schema_arrow.names)
     if kind == "arrays":
         return list(_arrays(place))
-    with reading(place), _csv_rows(place, dialect) as rows:
+    with file_errors(place), _csv_rows(place, dialect) as rows:
         head: list[str] = next(rows, [])
     if not head:
         empty = "is empty" if Path(path).stat().st_size == 0 else "begins with an empty line"
@@ -162,7 +162,7 @@ def _lines(file: IO[Any], place: Place) -> Iterator[str]:
 def _csv_blocks(
     place: Place, names: Sequence[str], numeric: Sequence[str], dialect: Dialect
 ) -> Iterator[Block]:
-    with reading(place), _csv_rows(place, dialect) as rows:
+    with file_errors(place), _csv_rows(place, dialect) as rows:
         head, first_row = next(rows), 0
         filled, size = filter(None, rows), max(1, CSV_VALUES // len(head))
         while part := list(islice(filled, size)):
@@ -171,7 +171,7 @@ def _csv_blocks(
                 if len(row) != len(head):
                     short = f"a row has {len(row)} values, but there are {len(head)} columns"
                     remedy = "Put quotes around values that hold what separates columns."
-                    raise here.error(f"{short}: {quoted(','.join(row))}. {remedy}", number)
+                    raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
             columns: dict[str, Column] = {}
             for name in names:
                 cells = [row[head.index(name)] for row in part]
@@ -201,7 +201,7 @@ def _csv_numbers(cells: Sequence[str], place: Place, name: str, decimal: str) ->
         except ValueError:
             word, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(
-                f"{quoted(text)} in column {quoted(name)} is no number. Write a decimal {word} (or "
+                f"{quote(text)} in column {quote(name)} is no number. Write a decimal {word} (or "
                 f"choose decimal={other!r} or --decimal {other}) and no percent sign.",
                 row,
             ) from None
@@ -218,7 +218,7 @@ def _parquet(place: Place) -> Any:
     except ImportError as error:
         needed = "needs pyarrow. Install it: pip install 'calibkit[parquet]'."
         raise ImportError(f"{place.path!r} {needed}") from error
-    with reading(place, pa.ArrowException):
+    with file_errors(place, pa.ArrowException):
         return parquet.ParquetFile(place.path, page_checksum_verification=True)
 
 
@@ -238,7 +238,7 @@ def _parquet_blocks(place: Place, names: Sequence[str], piece: range | None) -> 
             size, only = _rows_of_a_block(len(names)), {"row_groups": [group], "columns": [*names]}
             batches = file.iter_batches(size, **only, use_threads=False)
             while True:
-                with reading(here, ArrowException):
+                with file_errors(here, ArrowException):
                     batch = next(batches, None)
                 if batch is None:
                     break
@@ -256,7 +256,7 @@ def _from_arrow(values: Any, place: Place, name: str) -> Column:
     kind, types = values.type, pa.types
     if types.is_nested(kind) or str(kind).endswith("binary"):
         needed = "one number or text per row is needed, of a list one column per class"
-        raise place.error(f"column {quoted(name)} holds {quoted(kind)}; {needed}.")
+        raise place.error(f"column {quote(name)} holds {quote(kind)}; {needed}.")
     if types.is_null(kind):
         return np.full(len(values), np.nan)
     if types.is_decimal(kind) or (types.is_integer(kind) and values.null_count):
@@ -292,7 +292,7 @@ def _array_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
 
 def _arrays(place: Place) -> dict[str, NDArray[Any]]:
     """Return the columns of a file by name; NumPy believes no header that promises too much."""
-    with reading(place):
+    with file_errors(place):
         if not place.path.lower().endswith(".npz"):
             array = np.lib.format.open_memmap(place.path, mode="r")
             if array.dtype.names:

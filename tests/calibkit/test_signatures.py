@@ -160,7 +160,6 @@ def test_docstrings_of_estimators_are_complete(item: Any, subtests: pytest.Subte
             assert f"\n{section}\n{'-' * len(section)}\n" in text, section
     # What `fit` refuses may be said there once, for a whole family of calibrators.
     assert "Raises\n------\n" in text + (inspect.getdoc(item.fit) or "")
-    assert "lesson" in text.lower(), "no lesson is named"
     described = text.partition("Parameters\n")[2].partition("\nAttributes\n")[0]
     for name in names:
         with subtests.test(name=name):

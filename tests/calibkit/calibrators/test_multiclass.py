@@ -35,6 +35,10 @@ FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
     "one-vs-rest, bins": (OneVsRest, {"calibrator": HistogramBinning(5)}),
     "Venn-Abers": (VennAbers, {}),
 }
+for one in vars(calibrators).values():  # a calibrator that is added is tried as it comes
+    new = inspect.isclass(one) and issubclass(one, MulticlassCalibrator)
+    if new and one not in (MulticlassCalibrator, *(family for family, _ in FAMILIES.values())):
+        FAMILIES[one.__name__] = (one, {})
 each = pytest.mark.parametrize("name", FAMILIES)
 KINDS = pytest.mark.parametrize("kind", ["logits", "probabilities"])
 Y, P = class_data(300, 3)
@@ -55,15 +59,6 @@ def fitted(model, scores, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         return model.fit(scores, y)
-
-
-def test_every_family_is_tested():
-    public = {
-        item
-        for item in map(vars(calibrators).get, calibrators.__all__)
-        if inspect.isclass(item) and issubclass(item, MulticlassCalibrator)
-    }
-    assert public - {MulticlassCalibrator} == {family for family, _ in FAMILIES.values()}
 
 
 @each

@@ -8,14 +8,13 @@ import pytest
 from scipy import stats
 
 from calibkit import cox_test
-from calibkit.calibrators.folds import assign_folds
 from calibkit_audit.auditing.alignment import alignment_of
 from calibkit_audit.auditing.evidence import power_of
 from calibkit_audit.auditing.groups import holm
 from calibkit_audit.auditing.redraws import TOP, Drawer, JointTest, joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import clusters_of
+from calibkit_audit.clusters import cluster_folds, clusters_of
 from calibkit_audit.dependent_rows import undecided
 from tests.audit_cases import make, repeated, walk
 
@@ -191,9 +190,8 @@ def test_clusters_hold_the_level(draw: Any) -> None:
 
 def test_folds_hold_whole_clusters_of_nearly_equal_size() -> None:
     cluster = np.repeat(np.arange(40), np.random.default_rng(0).integers(1, 30, 40))
-    nothing = np.zeros(len(cluster))
-    fold, number = assign_folds(nothing, nothing, 5, 0, cluster)
+    fold, number = cluster_folds(cluster, 5, np.random.default_rng(0))
     assert number == 5 and all(len(set(fold[cluster == c])) == 1 for c in range(40))
     size = np.bincount(fold)
     assert size.max() - size.min() <= 5
-    assert assign_folds(nothing[:6], nothing[:6], 5, 0, np.repeat([0, 1], 3))[1] == 2
+    assert cluster_folds(np.repeat([0, 1], 3), 5, np.random.default_rng(0))[1] == 2

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -167,8 +168,8 @@ def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.Monke
     rng = np.random.default_rng(0)
     prob = rng.random(130_000)
     np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
-    shared, quick = cli._asked, AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    monkeypatch.setattr(cli, "_asked", lambda *given: shared(*given) | {"settings": quick})
+    quick = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    monkeypatch.setattr(cli, "AuditSettings", lambda **options: replace(quick, **options))
     said = run("audit", "log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast")
     assert said.code == 1
     assert "they are read in a stream" in said.err
