@@ -14,6 +14,7 @@ from calibkit.inputs import (
     BinaryProblem,
     FloatVector,
     IntArray,
+    IntVector,
     Rng,
     as_count,
     as_generator,
@@ -211,7 +212,14 @@ def binomial_p_values(hits: Any, count: Any, prob: Any) -> FloatVector:
 
 
 def p_values_of(k: int, n: int, p: FloatVector) -> FloatVector:
-    """Return the p-values of k events in n trials for many probabilities.
+    """Return the p-values of k events in n trials for many probabilities."""
+    low, high = tails_of(k, n, p)
+    value = np.minimum(1.0, binom.cdf(low, n, p) + binom.sf(high - 1, n, p))
+    return np.where(k == p * n, 1.0, value)
+
+
+def tails_of(k: int, n: int, p: FloatVector) -> tuple[IntVector, IntVector]:
+    """Return the last outcome of the lower tail and the first one of the upper tail of a p-value.
 
     The outcome j is no more likely than k where ``ln C(n, j) - ln C(n, k) + (j - k) logit p <= 0``:
     a limit for logit p that rises with j, so that a search finds where the other tail begins.
@@ -223,9 +231,7 @@ def p_values_of(k: int, n: int, p: FloatVector) -> FloatVector:
     logits, below = special.logit(p), k < p * n
     above = k + 1 + np.searchsorted(limit[k + 1 :], logits)
     under = np.searchsorted(limit[:k], logits, side="right") - 1
-    low, high = np.where(below, k, under), np.where(below, above, k)
-    value = np.minimum(1.0, binom.cdf(low, n, p) + binom.sf(high - 1, n, p))
-    return np.where(k == p * n, 1.0, value)
+    return np.where(below, k, under), np.where(below, above, k)
 
 
 def as_trials(hits: Any, count: Any) -> tuple[IntArray, IntArray]:

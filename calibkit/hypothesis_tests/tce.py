@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.stats import binom
 
 from calibkit.bins import Binning, Bins, PavaBC, as_bins, assign, edges_between
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
-from calibkit.hypothesis_tests.p_values import p_values_of
+from calibkit.hypothesis_tests.p_values import p_values_of, tails_of
 from calibkit.inputs import (
     BinaryProblem,
     BoolVector,
@@ -30,7 +31,8 @@ from calibkit.inputs import (
 from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
 
-_CLEAR = 1e-9  # by this a tail must be larger than the level for its p-value not to be computed
+_CLEAR = 1e-9  # by this a bound must differ from the level for no p-value to be computed
+_STEP = 16
 
 
 def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
@@ -48,6 +50,7 @@ def rejections(hits: IntVector, bounds: IntVector, prob: FloatVector, alpha: flo
 
     A p-value holds the tail of the observed events, so that a prediction between both one-sided
     limits of Clopper and Pearson is accepted without computing it: nearly all of them are.
+    Of the others, see `_rejected`; 60 redraws of 8,000 rows would otherwise take half a second.
     """
     count = np.diff(bounds)
     with np.errstate(invalid="ignore"):  # no limit where no events, or only events, occurred
@@ -58,7 +61,23 @@ def rejections(hits: IntVector, bounds: IntVector, prob: FloatVector, alpha: flo
     rejected, at = np.zeros(len(prob), dtype=bool), np.searchsorted(near, bounds)
     for b in np.flatnonzero(np.diff(at)):
         rows = near[at[b] : at[b + 1]]
-        rejected[rows] = p_values_of(int(hits[b]), int(count[b]), prob[rows]) <= alpha
+        rejected[rows] = _rejected(int(hits[b]), int(count[b]), prob[rows], alpha)
+    return rejected
+
+
+def _rejected(k: int, n: int, p: FloatVector, alpha: float) -> BoolVector:
+    """Test sorted predictions; of long stretches only knots, where that settles all between.
+
+    Where p rises, both tails begin later; and for fixed beginnings the lower one falls, the upper
+    one rises. So no p-value between two knots is larger than `bound`.
+    """
+    if len(p) <= 2 * _STEP:
+        return p_values_of(k, n, p) <= alpha
+    at = np.append(np.arange(0, len(p) - 1, _STEP), len(p) - 1)
+    (low, high), left, right = tails_of(k, n, p[at]), p[at[:-1]], p[at[1:]]
+    bound = binom.cdf(low[1:], n, left) + binom.sf(high[:-1] - 1, n, right)
+    rejected = np.append(np.repeat(bound <= alpha * (1 - _CLEAR), np.diff(at)), False)
+    rejected[~rejected] = p_values_of(k, n, p[~rejected]) <= alpha
     return rejected
 
 
