@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from scipy.stats import binom
 
 from calibkit.bins import Binning, Bins, PavaBC, as_bins, assign, edges_between
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
-from calibkit.hypothesis_tests.p_values import p_values_of, tails_of
+from calibkit.hypothesis_tests.p_values import lower_tail, p_values_of, tails_of, upper_tail
 from calibkit.inputs import (
     BinaryProblem,
     BoolVector,
@@ -32,7 +31,6 @@ from calibkit.reliability import BinTable
 from calibkit.results import read_only, spell
 
 _CLEAR = 1e-9  # by this a bound must differ from the level for no p-value to be computed
-_STEP = 16
 
 
 def _last_accepted(k: int, n: int, end: float, alpha: float) -> float:
@@ -65,19 +63,23 @@ def rejections(hits: IntVector, bounds: IntVector, prob: FloatVector, alpha: flo
     return rejected
 
 
-def _rejected(k: int, n: int, p: FloatVector, alpha: float) -> BoolVector:
+def _rejected(k: int, n: int, p: FloatVector, alpha: float, step: int = 32) -> BoolVector:
     """Test sorted predictions; of long stretches only knots, where that settles all between.
 
     Where p rises, both tails begin later; and for fixed beginnings the lower one falls, the upper
-    one rises. So no p-value between two knots is larger than `bound`.
+    one rises. So each p-value between two knots lies from `least` to `most`.
     """
-    if len(p) <= 2 * _STEP:
+    if len(p) <= 16 or step < 8:
         return p_values_of(k, n, p) <= alpha
-    at = np.append(np.arange(0, len(p) - 1, _STEP), len(p) - 1)
+    at = np.append(np.arange(0, len(p) - 1, step), len(p) - 1)
     (low, high), left, right = tails_of(k, n, p[at]), p[at[:-1]], p[at[1:]]
-    bound = binom.cdf(low[1:], n, left) + binom.sf(high[:-1] - 1, n, right)
-    rejected = np.append(np.repeat(bound <= alpha * (1 - _CLEAR), np.diff(at)), False)
-    rejected[~rejected] = p_values_of(k, n, p[~rejected]) <= alpha
+    most = lower_tail(low[1:], n, left) + upper_tail(high[:-1], n, right)
+    least = lower_tail(low[:-1], n, right) + upper_tail(high[1:], n, left)
+    clear = most <= alpha * (1 - _CLEAR)
+    between = np.diff(at)
+    rejected = np.append(np.repeat(clear, between), False)
+    left_open = np.append(np.repeat(~clear & (least <= alpha * (1 + _CLEAR)), between), True)
+    rejected[left_open] = _rejected(k, n, p[left_open], alpha, step // 4)
     return rejected
 
 
