@@ -14,12 +14,15 @@ from calibkit.inputs import (
     IntVector,
     as_labels,
     as_predictions,
+    as_probability_array,
     as_weights,
     labels_as_events,
     refuse_other_columns,
     refuse_other_order,
+    row_sum_tolerance,
     unwrapped,
 )
+from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of
 from calibkit_audit.incoming import kish, one_per_row
 from calibkit_audit.saving import printable
@@ -275,7 +278,10 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
-        label, given = as_predictions(y_true, y_prob)
+        try:
+            label, given = as_predictions(y_true, y_prob)
+        except ValueError as error:
+            raise ValueError(f"{error}{_rows_off(y_prob)}") from None
         scores, prob = None, given.astype(np.float64)
         rest = 1 - prob if prob.ndim == 1 else None
         if prob.ndim == 2 and prob.shape[1] == 2:
@@ -287,6 +293,24 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
         prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
     found = {"label": label.astype(np.intp), "prob": prob, "rest": rest, "logits": scores}
     return found, given[:1].size
+
+
+def _rows_off(y_prob: Any) -> str:
+    """Say how many rows of a table do not sum to 1: one slip, or all of them."""
+    try:
+        prob = as_probability_array(y_prob)
+    except ValueError:
+        return ""
+    if prob.ndim != 2 or not (prob.min() >= 0 and prob.max() <= 1):
+        return ""
+    total = prob.sum(axis=1, dtype=np.float64)
+    off = np.abs(total - 1) > row_sum_tolerance(prob.dtype, prob.shape[1])
+    return (
+        f" {spell(int(off.sum()), 'row')} of {len(prob):,} do not sum to 1; their sums run from "
+        f"{total[off].min():.6g} to {total[off].max():.6g}. Nothing was repaired."
+        if off.any()
+        else ""
+    )
 
 
 def probabilities(logits: FloatVector) -> FloatVector:
