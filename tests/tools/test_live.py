@@ -81,16 +81,6 @@ def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Pa
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
 
 
-def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> None:
-    archive, wheels, ours = parts
-    lock = {"info": {}, "packages": {"a": {"depends": ["b-c"]}}}
-    with pytest.raises(Failure, match="a depends on b-c, which is not there"):
-        pyodide.write_lock(tmp_path, lock)
-    (wheels / "micropip-1-py3-none-any.whl").unlink()
-    with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
-        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
-
-
 @pytest.mark.parametrize(
     ("name", "stem", "wanted"),
     [
@@ -111,14 +101,6 @@ def test_what_is_left_out_says_so_when_it_is_used(name, stem, wanted, subtests) 
             assert getattr(module, exported).__name__ == exported
     with pytest.raises(AttributeError):  # Python asks modules for such names
         _ = module.__wrapped__
-
-
-def test_the_button_stands_below_the_title_that_is_seen() -> None:
-    page = "<div><h1>for printing</h1></div><article><h1>Title</h1><p>text</p></article>"
-    told = live.with_button(page, "04_read", 40)
-    assert told.index("Title") < told.index("lite/notebooks/index.html?path=04_read.ipynb")
-    assert told.index("path=04_read") < told.index("text") and told.count("ck-run") == 1
-    assert "PyTorch" in live.with_button(page, "10_cool", 40)
 
 
 def test_versions_fit_each_other() -> None:

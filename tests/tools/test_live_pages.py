@@ -125,19 +125,14 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     ("content", "wish", "words"),
     [
         ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
-        ("y,p\n1,0.5\n0\n", {}, "row 2"),
         ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "“Predictions” is missing"),
         ("y,p\n1,0.5\n0,-3\n", {}, r"if these are logits, say so \(field “They are”\)"),
         ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
         ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
         ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
-        ("y,p\n1,0.5\n0,0.4\n", {"costs": "1:x"}, "costs"),
-        ("y,p\n1,0.5\n0,0.4\n", {"bins": "0"}, "bins"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
         ("y,p,w\n1,0.5,1\n0,0.4,-2\n", WEIGHTED, "^“Weights”, row 2: -2.0 is no weight"),
-        ("y,p,w\n1,0.5,0\n0,0.4,0\n", WEIGHTED, "^“Weights” is zero in every row"),
         ("", {}, "is empty"),
-        ("y,p\n\x00\x01\x02", {}, "."),
     ],
 )
 def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, wish, words) -> None:
@@ -234,27 +229,6 @@ def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
 
 
 # --- what the site is told -----------------------------------------------------------------------
-
-
-def test_pages_get_python_where_they_have_a_use_for_it(tmp_path: Path) -> None:
-    site, python = tmp_path / "site", tmp_path / "python"
-    for folder in (site / "_static", site / "notebooks", site / "book", python):
-        folder.mkdir(parents=True)
-    entries = {
-        name: {"file_name": f"{name}.whl", "depends": []} for name in ("calibkit", "pyarrow")
-    }
-    (python / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), encoding="utf-8")
-    for name in (*pages.CORE, "calibkit.whl", "pyarrow.whl"):
-        (python / name).write_bytes(bytes(3_000_000))
-    page = "<head></head><body>{}</body>"
-    for name, text in (("00_a", 'data-explorer="lesson01:a"'), ("10_b", "none")):
-        (site / "notebooks" / f"{name}.html").write_text(page.format(text), encoding="utf-8")
-    (site / pages.AUDIT_PAGE).write_text(page.format('id="ck-file"'), encoding="utf-8")
-    pages.add(site, python)
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("*/*.html")}
-    assert 'data-megabytes="8"' in texts["00_a"]
-    assert "live_python.js" not in texts["10_b"]
-    assert "live_python.js" in texts["audit_a_file"] and "/audit_page.js" in texts["audit_a_file"]
 
 
 def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) -> None:
