@@ -53,7 +53,7 @@ def newton(objective: Any, start: NDArray[np.float64]) -> LogisticFit:
         float(linalg.norm(gradient)),
         bool(np.abs(objective.logits(step)).max() <= _LARGE_MOVE),
     )
-    theta = theta + step if finite else theta  # the distance that is left is squared once more
+    theta = theta + step if finite else theta
     return LogisticFit(theta, loss, size, n_iter, size <= _ACCEPTED and finite, finite)
 
 
@@ -217,20 +217,8 @@ def _by_label(
     prob: FloatVector, label: FloatVector, weight: Weights
 ) -> tuple[FloatVector, FloatVector, Weights]:
     """Bring the predictions into the one order that does not depend on the order of the rows."""
-    if weight is not None:
-        order = np.lexsort((weight, prob, label))
-        return prob[order], label[order], weight[order]
-    low, high = np.sort(prob[label == 0]), np.sort(prob[label == 1])
-    return np.concatenate([low, high]), np.repeat([0.0, 1.0], [len(low), len(high)]), None
-
-
-def _n_distinct(values: FloatVector, most: int) -> int:
-    """Count distinct values, but no further than `most`: one sweep each, and no sort."""
-    found = 0
-    while found < most and len(values):
-        found += 1
-        values = values[values != values[0]]
-    return found
+    order = np.lexsort((prob, label) if weight is None else (weight, prob, label))
+    return prob[order], label[order], None if weight is None else weight[order]
 
 
 def _smoothed(label: FloatVector, weight: Weights) -> FloatVector:
@@ -295,7 +283,7 @@ class PlattCalibrator(Calibrator):
         as_flag(self.smoothing, "smoothing")
         prob, label, weight = _by_label(prob, label, weight)
         x, target = logit(prob), _smoothed(label, weight) if self.smoothing else label
-        self.n_parameters_ = _n_distinct(x, 2)
+        self.n_parameters_ = min(len(np.unique(x)), 2)
         if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
             self.slope_, self.intercept_ = 1.0, _start(target, weight) - float(x[0])
             self.converged_ = finite = bool(0 < target.mean() < 1)
@@ -348,46 +336,31 @@ class BetaCalibrator(Calibrator):
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         prob, label, weight = _by_label(prob, label, weight)
-        rows = self._rows(prob)
-        self.n_parameters_ = len(rows)
-        free = [name for name in rows if name != "c"]
-        trials: list[tuple[float, int, LogisticFit, dict[str, float]]] = []
+        ln_p, ln_q = _logarithms(prob)
+        self.n_parameters_ = min(len(np.unique(prob)), 3)
+        rows = {1: [], 2: [ln_p - ln_q], 3: [ln_p, -ln_q]}[self.n_parameters_]
+        trials: list[tuple[LogisticFit, FloatVector]] = []
         # All slopes free; then with some of them 0. Without a slope below 0 the first is it.
-        for kept in sorted(product([True, False], repeat=len(free)), key=sum, reverse=True):
-            names = [name for name, keep in zip(free, kept, strict=True) if keep]
-            fit, values = self._trial([*names, "c"], rows, (label, weight))
+        for kept in sorted(product([True, False], repeat=len(rows)), key=sum, reverse=True):
+            free = [row for row, keep in zip(rows, kept, strict=True) if keep]
+            features = np.vstack([*free, np.ones_like(prob)])
+            starts = [[0.0] * sum(kept) + [_start(label, weight)], [1.0] * sum(kept) + [0.0]]
+            fit = fit_logistic(features, label, starts, weight)
             self.n_iter_ += fit.n_iter
-            if all(values[name] >= 0 for name in free if name in values):
-                trials.append((fit.loss, len(trials), fit, values))
+            slopes = np.zeros(len(rows))
+            slopes[list(kept)] = fit.theta[:-1]
+            if (slopes >= 0).all():
+                trials.append((fit, slopes))
                 if all(kept):
                     break
-        _, _, fit, values = min(trials, key=lambda trial: trial[:2])
-        if not free:  # one prediction, and a = b = 1: what is left is the shift
-            values["c"] -= float(np.subtract(*_logarithms(prob[:1]))[0])
-        common = values.get("a=b", 0.0 if free else 1.0)
-        self.a_, self.b_ = values.get("a", common), values.get("b", common)
-        self.intercept_ = values["c"]
+        fit, slopes = min(trials, key=lambda trial: trial[0].loss)
+        self.intercept_ = float(fit.theta[-1])
+        if not rows:  # one prediction, and a = b = 1: what is left is the shift
+            slopes, self.intercept_ = np.ones(1), self.intercept_ - float(ln_p[0] - ln_q[0])
+        self.a_, self.b_ = float(slopes[0]), float(slopes[-1])
         self.converged_ = fit.converged
         if not fit.finite:
             _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
-
-    def _rows(self, prob: FloatVector) -> dict[str, FloatVector]:
-        ln_p, ln_q = _logarithms(prob)
-        slopes: dict[int, dict[str, FloatVector]] = {
-            1: {},
-            2: {"a=b": ln_p - ln_q},
-            3: {"a": ln_p, "b": -ln_q},
-        }
-        return {**slopes[_n_distinct(prob, 3)], "c": np.ones_like(prob)}
-
-    def _trial(
-        self, names: list[str], rows: dict[str, FloatVector], target: tuple[FloatVector, Weights]
-    ) -> tuple[LogisticFit, dict[str, float]]:
-        features = np.vstack([rows[name] for name in names])
-        starts = [[_start(*target) if name == "c" else 0.0 for name in names]]
-        starts.append([0.0 if name == "c" else 1.0 for name in names])
-        fit = fit_logistic(features, target[0], starts, target[1])
-        return fit, dict(zip(names, map(float, fit.theta), strict=True))
 
     def _logit_of_map(self, prob: FloatVector) -> FloatVector:
         ln_p, ln_q = _logarithms(prob)

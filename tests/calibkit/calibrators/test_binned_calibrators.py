@@ -107,12 +107,6 @@ class TestFlat:
         distances = [np.mean(np.abs(curve - p) ** alpha) for curve in (flat, slanted)]
         assert distances[0] >= distances[1] - 1e-12
 
-    def test_the_worked_example(self):
-        p, y = np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9]), [0, 1, 0, 1, 1, 1]
-        flat, slanted = (kind(2).fit(p, y).curve(p) for kind in (HistogramBinning, SlopeOneBinning))
-        assert np.mean(np.abs(slanted - p)) == pytest.approx(1 / 6, abs=1e-15)
-        assert np.mean(np.abs(flat - p)) == pytest.approx(1.7 / 9, abs=1e-15)
-
     @pytest.mark.parametrize("grid", [None, 9])
     def test_with_pava_bins_it_is_isotonic_regression(self, grid):
         y, p = drawn(400, grid=grid)
@@ -240,15 +234,6 @@ class TestCrossValidation:
         assert parsimonious(np.array([1.0, 0.5 * 1.25, 0.5]), 0.25) == 1
         assert parsimonious(np.array([0.625, 1.0, 0.5]), 0.25) == 0  # need not be next to it
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_the_chosen_bins_are_fitted_to_all_data(self, kind):
-        y, p = drawn(500)
-        model = CrossValidatedBinning(kind).fit(p, y)
-        same = SlopeOneBinning(model._binning(model.n_bins_)).fit(p, y)
-        grid = np.linspace(0, 1, 501)
-        assert np.array_equal(model.curve(grid), same.curve(grid))
-        assert model.n_parameters_ == same.n_parameters_
-
     @pytest.mark.slow
     def test_splitters_get_the_sorted_data(self, subtests):
         y, p = drawn(100)
@@ -313,16 +298,6 @@ class TestSweep:
         y, p = drawn(700, seed)
         numbers = {SweepBinning().fit(q, y).n_bins_ for q in (p, p**3, p / 2, np.sqrt(p))}
         assert len(numbers) == 1
-
-    @pytest.mark.parametrize("label", [0, 1])
-    def test_one_class_allows_as_many_bins_as_predictions(self, label):
-        _, p = drawn(5000)
-        assert SweepBinning().fit(p, np.full(5000, label)).n_bins_ == 5000
-
-    def test_labels_in_order_need_no_sweep(self):
-        p = np.linspace(0, 1, 2000)
-        assert SweepBinning().fit(p, p > 0.3).n_bins_ == 2000
-        assert SweepBinning().fit(p, p < 0.3).n_bins_ == 1
 
     def test_equal_frequencies_are_in_order(self):
         # Thirds in each half, of different size: 1/3 and 2/6 must compare equal.

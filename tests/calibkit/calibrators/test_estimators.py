@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
@@ -31,7 +31,6 @@ from calibkit.calibrators import (
     OneVsRest,
     PiecewiseLinear,
     PlattCalibrator,
-    ScalingBinning,
     SlopeOneBinning,
     SweepBinning,
     TemperatureScaling,
@@ -194,15 +193,6 @@ def test_scores_weigh_rows() -> None:
     assert model.score(P, Y, sample_weight=weight) == pytest.approx(repeated, abs=1e-14)
 
 
-@each([PlattCalibrator(), IsotonicCalibrator()])
-def test_cross_validation(model: Any) -> None:
-    table = cross_val_predict(model, P, Y, cv=3, method="predict_proba")
-    assert table.shape == (300, 2)
-    losses = cross_val_score(PlattCalibrator(), P, Y, scoring="neg_log_loss", cv=3)
-    assert (losses < 0).all()
-    assert (cross_val_score(model, P, Y, cv=3) < 0).all()
-
-
 def test_a_search_finds_the_number_of_bins() -> None:
     y, p = binary_data(5000, exponent=3)
     search = GridSearchCV(HistogramBinning(), {"bins": [1, 2, 20]}, cv=4).fit(p, y)
@@ -213,16 +203,6 @@ def test_a_search_finds_the_number_of_bins() -> None:
         table, y
     )
     assert wrapped.best_params_ == {"calibrator__bins": 20}
-
-
-def test_a_search_finds_the_penalty() -> None:
-    """Labels drawn from what is said: the strongest penalty, which leaves nothing but 1/T."""
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(120, 6))
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    options = {"penalty": [1e-4, 1.0]}
-    search = GridSearchCV(MatrixScaling("logits"), options, scoring="neg_log_loss", cv=3)
-    assert search.fit(logits, labels).best_params_ == {"penalty": 1.0}
 
 
 def test_steps_of_pipelines() -> None:
@@ -345,15 +325,6 @@ FRACTIONS = [
 ]
 
 
-@each(FRACTIONS)
-def test_only_ratios_of_weights_count(model: Any) -> None:
-    weight = np.random.default_rng(1).random(300) + 0.1
-    one = clone(model).fit(P, Y, sample_weight=weight).calibrate(GRID)
-    other = clone(model).fit(P, Y, sample_weight=weight / 7).calibrate(GRID)
-    np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
-    assert np.abs(one - clone(model).fit(P, Y).calibrate(GRID)).max() > 1e-4
-
-
 def test_isotonic_regression_with_weights_is_that_of_scikit_learn() -> None:
     weight = np.random.default_rng(2).random(300)
     theirs = IsotonicRegression(out_of_bounds="clip").fit(P, Y, weight)
@@ -399,14 +370,6 @@ def test_what_may_say_zero_says_so(model: Any) -> None:
     if isinstance(model, PlattCalibrator | BetaCalibrator) and not getattr(model, "smoothing", 0):
         return  # no finite optimum: a warning says that the map is nearly a step
     assert says == model.can_say_zero
-
-
-def test_wrappers_say_what_their_maps_say() -> None:
-    assert OneVsRest("logits", IsotonicCalibrator()).can_say_zero
-    assert not OneVsRest("logits").can_say_zero
-    assert ScalingBinning(scaler=IsotonicCalibrator()).can_say_zero
-    assert not VennAbers("logits").can_say_zero
-    assert not TemperatureScaling("logits").can_say_zero
 
 
 @pytest.mark.slow
