@@ -28,11 +28,10 @@ def weighted(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
     return {
         "general": fixed(ck.calibration_error, norm=3, weights="equal", **o),
         "expected": fixed(ck.expected_calibration_error, **o),
-        "adaptive": fixed(ck.adaptive_calibration_error, view=view, n_bins=4),
+        "adaptive": fixed(ck.adaptive_calibration_error, view=view, bins=4),
         "average": fixed(ck.average_calibration_error, **o),
         "maximum": fixed(ck.maximum_calibration_error, **o),
         "root_mean_square": fixed(ck.root_mean_square_calibration_error, **o),
-        "lp": fixed(ck.lp_calibration_error, norm=1.5, **o),
         "class_wise": fixed(ck.class_wise_calibration_error, bins=bins),
         "marginal": fixed(ck.marginal_calibration_error, bins=bins),
         "top_label": fixed(ck.top_label_calibration_error, bins=bins),

@@ -19,7 +19,6 @@ ROOMS = (
     "bins",
     "reliability",
     "scores",
-    "corp",
     "errors",
     "chance",
     "hypothesis_tests",
@@ -85,7 +84,6 @@ def test_labels_come_first_and_options_are_named(item: Any, subtests: pytest.Sub
     for parameter in parameters[start + 2 :]:
         with subtests.test(parameter=parameter):
             assert parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD), parameter.name
-            assert parameter.name != "rows"  # `help` lists what they are: see `shows_rows`
 
 
 @each(FUNCTIONS)
