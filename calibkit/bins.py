@@ -85,7 +85,7 @@ class EqualWidth:
         return np.arange(self.n_bins + 1) / self.n_bins
 
     def __str__(self) -> str:
-        return spell(self.n_bins, "equal-width bin")
+        return f"{self.n_bins:,} equal-width bin{'' if self.n_bins == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ def reliability_tables(
     2
     """
     tables: tuple[BinTable, ...] = ()
-    binning = as_bins(bins)
+    binning = EqualWidth(bins) if type(bins) is int else as_bins(bins)
     for problem in binary_problems(
         y_true, y_prob, view=view, positive=positive, sample_weight=sample_weight
     ):

@@ -10,8 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import calibkit as ck
 from tests.helpers import each_case
 from tests.paths import ROOT
 
@@ -215,3 +217,26 @@ for room in ("calibkit", "calibkit.plot", *(f"calibkit_course.{name}" for name i
 @pytest.mark.long
 def test_import_leaves_global_settings_alone() -> None:
     python(SETTINGS)
+
+
+# --- one number takes one short road --------------------------------------------------------------
+
+CALLS, FILES = 16, 4
+
+
+def test_one_ece_takes_few_calls_through_few_files() -> None:
+    y_true, y_prob = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.9])
+    stays: list[str] = []
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(str(ROOT / "calibkit")):
+            stays.append(path)
+
+    sys.setprofile(look)
+    try:
+        ck.expected_calibration_error(y_true, y_prob)
+    finally:
+        sys.setprofile(None)
+    files = set(stays) - {str(ROOT / "calibkit" / "results.py")}  # what freezes each result
+    assert 0 < len(stays) <= CALLS and len(files) <= FILES, stays
