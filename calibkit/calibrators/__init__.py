@@ -5,8 +5,7 @@ on held-out data it repairs a model. Fitted on the test set it is an *evaluator*
 between its map and the diagonal is an estimate of the calibration error.
 
 ``curve(p)`` is the fitted map, which may leave [0, 1]; ``calibrate(p)`` cuts it there.
-`shift_prior` and `estimate_prevalence` (`prior_shift`) need no
-labels, so they are functions.
+`shift_prior` and `estimate_prevalence` need no labels, so they are functions.
 
 **Which to take.** "0 or 1": whether the map may say exactly that (``can_say_zero``).
 

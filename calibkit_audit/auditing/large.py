@@ -113,8 +113,8 @@ def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | N
     """Return what a row is about, and by default which event is counted."""
     if block.predicted is not None:
         return "answer", "top-label"
-    if view is None and block.ndim == 2:
-        view = 1 if block.shape[1] == 2 else "top-label"
+    if view is None and block.scores.ndim == 2:
+        view = 1 if block.scores.shape[1] == 2 else "top-label"
     return "event" if block.scores[:1].size < 3 else "class", view
 
 
