@@ -24,7 +24,7 @@ def test_the_named_errors_are_members(seed: int) -> None:
         (general(label, prob), ck.expected_calibration_error(label, prob)),
         (general(label, prob, bins=bins.EqualMass(15)), ck.adaptive_calibration_error(label, prob)),
         (general(label, prob, norm=np.inf), ck.maximum_calibration_error(label, prob)),
-        (general(label, prob, norm=3), ck.lp_calibration_error(label, prob, norm=3)),
+        (general(label, prob, norm=3), ck.calibration_error(label, prob, norm=3)),
     ]
     for binning in (bins.Pava(), bins.PavaBC(10, 60), bins.FixedEdges([0, 0.1, 1])):
         named = ck.calibration_error(label, prob, bins=binning)
