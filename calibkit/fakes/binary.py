@@ -57,7 +57,7 @@ class LogitDistortion:
     def __post_init__(self) -> None:
         as_finite(self.slope, "slope", 0)
         as_finite(self.shift, "shift")
-        if not isinstance(self.scores, tuple | list) or len(self.scores) != 2:
+        if np.shape(self.scores) != (2,):
             raise ValueError(f"scores must be two positive numbers, got {self.scores!r}.")
         pair = tuple(as_positive(one, f"scores[{i}]") for i, one in enumerate(self.scores))
         object.__setattr__(self, "scores", pair)

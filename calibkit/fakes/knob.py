@@ -25,14 +25,11 @@ from calibkit.inputs import (
     data_generator,
 )
 
-DIRECTIONS = ("over", "under", "pivot")
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
-ROUNDING = 1e-12
-MAP_ROUNDING = 1e-9
+ROUNDING = 1e-9
 # The predicted class must be the only largest one, also after rounding: the confidence stays
 # this far above 1/K.
 CONFIDENCE_MARGIN = 1e-15
-LARGEST_DOUBT = 1e-8  # of an integral
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ class ScaledBeta:
         value, doubt, *_ = integrate.quad(
             at_level, 0, 1, points=cuts, limit=800, epsabs=1e-12, epsrel=1e-12, full_output=1
         )
-        if not doubt <= LARGEST_DOUBT * (1 + abs(value)):
+        if not doubt <= 1e-8 * (1 + abs(value)):
             raise RuntimeError(f"the quadrature is unsure by {doubt:.1g}; the dials are extreme.")
         return float(value)
 
@@ -156,7 +153,7 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        as_choice(self.direction, "direction", DIRECTIONS)
+        as_choice(self.direction, "direction", ("over", "under", "pivot"))
         low = 1 / n_classes
         possible = f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong)"
         checked = {
@@ -233,9 +230,9 @@ class KnobClassifier:
         """
         z, low = np.asarray(confidence, dtype=np.float64), 1 / self.n_classes
         if self.budget_share == 1:
-            return np.where(np.abs(z - self.anchor) <= MAP_ROUNDING, self.accuracy, np.nan)
+            return np.where(np.abs(z - self.anchor) <= ROUNDING, self.accuracy, np.nan)
         q = (z - self.budget_share * self.anchor) / (1 - self.budget_share)
-        possible = (z >= self.report(low) - MAP_ROUNDING) & (z <= self.report(1) + MAP_ROUNDING)
+        possible = (z >= self.report(low) - ROUNDING) & (z <= self.report(1) + ROUNDING)
         return np.where(possible, np.clip(q, low, 1), np.nan)
 
     def truth(self) -> FakeTruth:

@@ -255,8 +255,6 @@ class SortedProblem:
             return edges_between(self.prob, bounds), bounds
         edges = self.binning.edges(self.prob, label)
         index = assign(self.prob, edges)
-        if (np.diff(index) < 0).any():
-            raise ValueError(f"{self.binning} must number bins from low to high predictions.")
         return edges, np.searchsorted(index, np.arange(len(edges)))
 
     def verdict(self, alpha: float) -> ViewVerdict:

@@ -130,7 +130,11 @@ def test_what_is_exact_for_more_classes() -> None:
 
 
 @pytest.mark.parametrize("alpha", [(0.002, 0.001, 0.003), (1e-4, 50.0, 3.0)], ids=str)
-@pytest.mark.parametrize("distortion", [None, Power(0.2), Power((3, 1, 0.3)), lambda p: p], ids=str)
+@pytest.mark.parametrize(
+    "distortion",
+    [None, Power(0.2), Power((3, 1, 0.3)), lambda p: p],
+    ids=["none", "one power", "powers", "identity"],
+)
 @pytest.mark.parametrize("reading", [TRUTH, CONFIDENCE])
 def test_samples_of_extreme_bases_are_probabilities(alpha, distortion, reading) -> None:
     sample = DirichletFake(alpha, distortion, reading).sample(2_000, rng=0)

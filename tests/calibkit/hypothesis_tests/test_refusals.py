@@ -27,16 +27,6 @@ def test_bad_redraws(name: str, bad: dict[str, Any]) -> None:
         SHARED[name](*DATA, **bad)
 
 
-class Backwards:
-    """A binning that numbers bins from high to low."""
-
-    def edges(self, prob: Any, label: Any = None) -> Any:
-        return np.array([0.0, 0.5, 1.0])
-
-    def assign(self, prob: Any, edges: Any) -> Any:
-        return np.where(prob < 0.5, 1, 0)
-
-
 hosmer, tce = ck.hosmer_lemeshow, SHARED["test-based"]
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
@@ -45,7 +35,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
     (lambda: tce(*DATA, alpha=0.0), "alpha must be strictly"),
     (lambda: tce(*DATA, bins="many"), "bins must be"),
-    (lambda: tce(*DATA, bins=Backwards()), "number bins from low to high"),
     (lambda: hosmer(*DATA, bins=ck.Pava()), "bins that ignore the labels"),
     (lambda: binomial_p_values(1.5, 3, 0.5), r"hits\[0\] = 1.5 is not a whole number"),
     (lambda: binomial_p_values(4, 3, 0.5), "4 events in 3 trials"),
