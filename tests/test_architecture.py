@@ -240,3 +240,30 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
         sys.setprofile(None)
     files = set(stays) - {str(ROOT / "calibkit" / "results.py")}  # what freezes each result
     assert 0 < len(stays) <= CALLS and len(files) <= FILES, stays
+
+
+# --- how large the package may be: code lines, nodes of the syntax tree, modules --------------------
+
+MOST_LINES, MOST_NODES, MOST_MODULES = 6500, 73_000, 60
+
+
+def test_the_package_stays_small() -> None:
+    lines = nodes = 0
+    paths = [path for path in PATHS if path.is_relative_to(ROOT / "calibkit")]
+    for path in paths:
+        tree = tree_of(path)
+        documented = [node for node in ast.walk(tree) if hasattr(node, "body")]
+        hidden: set[int] = set()
+        for node in documented:
+            first = node.body[0] if isinstance(node.body, list) and node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                hidden.update(range(first.lineno, (first.end_lineno or 0) + 1))
+                nodes -= 2
+        nodes += sum(1 for _ in ast.walk(tree))
+        text = path.read_text("utf-8").splitlines()
+        lines += sum(
+            bool(line.strip()) and not line.strip().startswith("#") and k not in hidden
+            for k, line in enumerate(text, start=1)
+        )
+    assert (lines <= MOST_LINES, nodes <= MOST_NODES) == (True, True), (lines, nodes)
+    assert len(paths) <= MOST_MODULES
