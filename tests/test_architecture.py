@@ -242,7 +242,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
     assert 0 < len(stays) <= CALLS and len(files) <= FILES, stays
 
 
-# --- how large the package may be: code lines, nodes of the syntax tree, modules --------------------
+# --- how large the package may be: code lines, nodes of the syntax tree, modules ------------------
 
 MOST_LINES, MOST_NODES, MOST_MODULES = 6500, 73_000, 60
 
