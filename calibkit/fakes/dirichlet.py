@@ -130,7 +130,7 @@ class DirichletFake:
     reading: str = "truth-is-base"
 
     def __post_init__(self) -> None:
-        alpha = np.atleast_1d(np.asarray(self.alpha)).tolist()
+        alpha = np.atleast_1d(self.alpha).tolist()
         if len(alpha) < 2:
             raise ValueError(
                 f"alpha must be a sequence of 2 or more positive numbers, got {self.alpha!r}."
