@@ -347,7 +347,6 @@ DATA = LABELS, PROB
 MEASURED = ck.expected_calibration_error, *DATA
 NORMED = (ck.calibration_error, ck.marginal_calibration_error, ck.top_label_calibration_error)
 TAKES = [
-    ("bins", ck.adaptive_calibration_error, DATA),
     ("n_bins", ck.EqualWidth, ()),
     ("n_bins", ck.EqualMass, ()),
     ("rule", ck.EqualMass, ()),
