@@ -56,7 +56,7 @@ def equal_width() -> list[float]:
 # --- 6.4 ---------------------------------------------------------------------------------------
 
 SAMPLE = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
-CHOICE = CrossValidatedBinning(max_bins=40).fit(SAMPLE.y_prob, SAMPLE.y_true)
+CHOICE = CrossValidatedBinning(max_bins=40, rng=10).fit(SAMPLE.y_prob, SAMPLE.y_true)
 SCORES = np.asarray(CHOICE.scores_)
 LIMIT = 1.001 * SCORES.min()
 WITHIN = np.asarray(CHOICE.candidates_)[SCORES <= LIMIT]
