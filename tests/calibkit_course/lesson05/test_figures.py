@@ -31,17 +31,6 @@ def results():
 
 
 class TestCompareMaps:
-    def test_one_line_per_family_in_its_own_code(self, results):
-        ax = compare_maps(results, truth=SHAPE.true_map)
-        lines = [one(ax, f"map {name}") for name in FAMILIES]
-        codes = {(line.get_color(), str(line._dash_pattern)) for line in lines}
-        assert len(codes) == len(FAMILIES)
-        styles = [str(line._dash_pattern) for line in lines]
-        assert len(set(styles)) == len(FAMILIES)
-        assert one(ax, "truth")
-        labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert f"Platt: {results['Platt'].value:.3f}" in labels
-
     def test_a_map_goes_through_its_fitted_values_on_both_axes(self, results, subtests):
         platt = results["Platt"]
         for scale in ("linear", "logit"):

@@ -65,11 +65,6 @@ class TestOutcomeDraws:
         assert chosen.tolist() == numbers
         np.testing.assert_allclose(draws.at(chosen), errors, rtol=0, atol=1e-12)
 
-    def test_without_a_tolerance_it_takes_the_lowest_score(self):
-        draws = draws_of(300)
-        numbers, _ = fitted(CrossValidatedBinning(max_bins=25, tolerance=0.0), draws)
-        assert draws.cross_validated(range(1, 26), _folds(300), 0.0).tolist() == numbers
-
     @pytest.mark.parametrize("n", [60, 211, 1000])
     def test_the_sweep_stops_like_that_of_the_package(self, n):
         draws = draws_of(n)
@@ -153,13 +148,3 @@ class TestBinTunerView:
             for e in ("plain", "debiased")
         )
         assert 0 < debiased.bias < 0.6 * plain.bias
-
-    def test_it_says_bins_truth_bias_and_error(self):
-        view = lesson06.bin_tuner_view()
-        found = view.replicates
-        words = view.describe()
-        assert "in 5 equal-mass bins, 200 data sets of 1,000 predictions" in words
-        assert f"mean {found.mean:.4f} ± {found.sd:.4f}. The truth is 0.0500" in words
-        assert f"bias is {found.bias:+.4f}; the mean error is {found.mean_error:.4f}" in words
-        assert "(median " in lesson06.bin_tuner_view(estimator="cv").describe()
-        assert "1 equal-mass bin," in lesson06.bin_tuner_view(n_bins=1).describe()
