@@ -11,7 +11,7 @@ from calibkit.fakes import SyntheticShape
 from calibkit_course import lesson06
 from calibkit_course.lesson06 import Replicates
 from calibkit_course.lesson06.draws import OutcomeDraws
-from calibkit_course.lesson06.view import GRID, _folds
+from calibkit_course.lesson06.view import _folds
 
 
 def draws_of(n: int, shape: str = "stairs", n_replicates: int = 12, seed: int = 0) -> OutcomeDraws:
@@ -133,14 +133,6 @@ class TestBinTunerView:
         for view in views:
             assert (np.diff(view.plain_mean) > 0).all()
         assert (np.diff([view.plain_mean for view in views], axis=0) < 0).all()
-
-    def test_the_best_number_of_bins_falls_with_fewer_predictions(self):
-        """What prediction 6d asks."""
-        best = []
-        for n in (250, 500, 1000, 2000, 5000):
-            states = [lesson06.bin_tuner_view(n=n, n_bins=b) for b in GRID if 2 <= b <= 15]
-            best.append(min(states, key=lambda s: s.replicates.mean_error).n_bins[0])
-        assert best == sorted(best) and best[0] < best[-1]
 
     def test_debiasing_halves_the_surplus_of_a_perfect_model(self):
         plain, debiased = (
