@@ -237,8 +237,8 @@ CHECKS = {
         judge=judge_smoothing,
         hints=(
             'Fit with `TemperatureScaling("probabilities")`. Is T above or below 1?',
-            "Then call `lesson10.undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss of "
-            "both repairs.",
+            "Then call `lesson10.undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss "
+            "of both repairs.",
         ),
         praise="the exact inverse wins: dividing logits, here by less than 1, has the wrong shape "
         "for smoothed labels.",
