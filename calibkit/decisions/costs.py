@@ -310,7 +310,7 @@ def policy_cost(
     >>> float(policy_cost([0, 0, 1, 1], [.01, .2, .02, .9], costs=(1, 20)))
     5.25
     """
-    labels, _ = as_predictions(y_true, y_prob, positive)
+    labels, _ = as_predictions(y_true, y_prob, positive, sample_weight)
     prob = _by_class(y_prob)
     table = as_costs(costs, prob.shape[1])
     action = _cheapest(prob, table)

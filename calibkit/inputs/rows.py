@@ -200,9 +200,14 @@ def events_of_classes(
     return [(prob[:, k], (label == k).view(np.uint8), f"class {k}") for k in group]
 
 
-def as_predictions(y_true: Any, y_prob: Any, positive: Any = None) -> tuple[IntArray, FloatArray]:
-    """Check labels and probabilities; shapes first, so that a transposed table is called that."""
-    refuse_other_order(y_true=y_true, y_prob=y_prob)
+def as_predictions(
+    y_true: Any, y_prob: Any, positive: Any = None, sample_weight: Any = None
+) -> tuple[IntArray, FloatArray]:
+    """Check labels and probabilities; shapes first, so that a transposed table is called that.
+
+    Of weights only the order of their index is looked at here.
+    """
+    refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     prob = as_probability_array(y_prob)
     label = as_labels(y_true, prob, positive)
     if prob.ndim == 2:

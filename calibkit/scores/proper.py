@@ -198,7 +198,7 @@ def _probability_of_label(
     y_true: Any, y_prob: Any, positive: Any, sample_weight: Any
 ) -> tuple[FloatArray, FloatVector, FloatVector | None]:
     """Return probabilities, that of what happened in each row, and weights; none of them 0."""
-    label, prob = as_predictions(y_true, y_prob, positive)
+    label, prob = as_predictions(y_true, y_prob, positive, sample_weight)
     weight = None if sample_weight is None else as_weights(sample_weight, len(prob))
     if weight is not None:
         label, prob, weight = label[weight > 0], prob[weight > 0], weight[weight > 0]

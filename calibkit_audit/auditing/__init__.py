@@ -14,7 +14,8 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 `compare` puts two or more models beside each other, on the same rows.
 """
 
-from calibkit_audit.auditing.comparison import COMPARISON_CODES, Comparison, compare, compare_table
+from calibkit_audit.auditing.comparison import compare, compare_table
+from calibkit_audit.auditing.comparison_report import COMPARISON_CODES, Comparison
 from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.questions import audit, audit_table

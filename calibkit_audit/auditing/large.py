@@ -10,7 +10,8 @@ from scipy import special
 from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.inputs import FloatVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
-from calibkit_audit.auditing.comparison import Comparison, compare
+from calibkit_audit.auditing.comparison import compare
+from calibkit_audit.auditing.comparison_report import Comparison
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Summary,

@@ -80,7 +80,7 @@ def test_labels_come_first_and_options_are_named(item: Any, subtests: pytest.Sub
         return
     start = names.index("y_true")
     assert names[:start] in ([], ["measure"])  # a measure is named before what it measures
-    assert names[start : start + 2] == ["y_true", "y_prob"]
+    assert names[start : start + 2] in (["y_true", "y_prob"], ["y_true", "models"])
     for parameter in parameters[start + 2 :]:
         with subtests.test(parameter=parameter):
             assert parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD), parameter.name

@@ -11,13 +11,7 @@ from tests.paths import ROOT
 PACKAGE = ROOT / "calibkit"
 CLAIM = re.compile(r"Taught\s+in\s+lessons?\s+((?:\d\d(?:,?\s+(?:and\s+)?)?)+)")
 # Where a lesson speaks of the thing by its term, and never calls it.
-TERMS = {
-    "SweepBinning": "sweep",
-    "null_moments": "null level",
-    "reliability_tables": "reliability_table",
-    "binary_problems": "view",
-    "binary_problem": "view",
-}
+TERMS = {"SweepBinning": "sweep"}
 
 
 @cache
