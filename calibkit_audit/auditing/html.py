@@ -20,7 +20,7 @@ from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
-from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.repair_table import RepairTable
 from calibkit_audit.auditing.settings import LIGHTS
 
 _CAPTIONS = {

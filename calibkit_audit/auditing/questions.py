@@ -20,6 +20,7 @@ from calibkit_audit.auditing.evidence import (
 )
 from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import class_columns, table_columns
+from calibkit_audit.auditing.repair_table import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -270,7 +271,7 @@ def _report(
 def conclusions(
     answers: Sequence[Answer],
     summary: Summary,
-    table: repairs.RepairTable,
+    table: RepairTable,
     findings: Sequence[Answer],
     clusters: int | None,
 ) -> dict[str, Any]:
@@ -339,10 +340,7 @@ def headline_of(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tu
 
 
 def advice_of(
-    verdicts: Mapping[str, str],
-    summary: Summary,
-    table: repairs.RepairTable,
-    findings: Sequence[Answer],
+    verdicts: Mapping[str, str], summary: Summary, table: RepairTable, findings: Sequence[Answer]
 ) -> str:
     """Say in one sentence what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":

@@ -17,7 +17,8 @@ from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report
 from calibkit_audit.auditing.redraws import ViewTest
-from calibkit_audit.auditing.repairs import NoRepair, RepairTable
+from calibkit_audit.auditing.repair_table import RepairTable
+from calibkit_audit.auditing.repairs import NoRepair
 from calibkit_audit.auditing.settings import AuditSettings
 
 _WIDTH = 88  # of a line in a terminal
