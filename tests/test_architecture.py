@@ -242,28 +242,30 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
     assert 0 < len(stays) <= CALLS and len(files) <= FILES, stays
 
 
-# --- how large the package may be: code lines, nodes of the syntax tree, modules ------------------
+# --- how large each part may be: code lines, nodes of the syntax tree, modules ---------------------
 
-MOST_LINES, MOST_NODES, MOST_MODULES = 6500, 73_000, 60
+# The package keeps its limits; the others have still to come down (to 4,900, 21,000 and 2,500 lines)
+# and must not grow on the way.
+SIZES = {
+    "calibkit": (6_500, 73_000, 60),
+    "calibkit_audit": (6_550, 72_000, 45),
+    "tests": (27_000, 334_000, 190),
+    "tools": (2_600, 28_300, 28),
+}
 
 
-def test_the_package_stays_small() -> None:
-    lines = nodes = 0
-    paths = [path for path in PATHS if path.is_relative_to(ROOT / "calibkit")]
-    for path in paths:
-        tree = tree_of(path)
-        documented = [node for node in ast.walk(tree) if hasattr(node, "body")]
+@pytest.mark.parametrize("part", SIZES)
+def test_each_part_stays_small(part: str) -> None:
+    lines = nodes = modules = 0
+    for path in (ROOT / part).rglob("*.py"):
+        tree, modules = tree_of(path), modules + 1
         hidden: set[int] = set()
-        for node in documented:
-            first = node.body[0] if isinstance(node.body, list) and node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                hidden.update(range(first.lineno, (first.end_lineno or 0) + 1))
-                nodes -= 2
-        nodes += sum(1 for _ in ast.walk(tree))
-        text = path.read_text("utf-8").splitlines()
-        lines += sum(
-            bool(line.strip()) and not line.strip().startswith("#") and k not in hidden
-            for k, line in enumerate(text, start=1)
-        )
-    assert (lines <= MOST_LINES, nodes <= MOST_NODES) == (True, True), (lines, nodes)
-    assert len(paths) <= MOST_MODULES
+        for node in ast.walk(tree):
+            documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            nodes += 1 if not (documented and ast.get_docstring(node)) else -1  # the text counts 2
+            if documented and ast.get_docstring(node):
+                hidden.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+        for k, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            lines += bool(line.strip()) and line.strip()[0] != "#" and k not in hidden
+    for found, most in zip((lines, nodes, modules), SIZES[part], strict=True):
+        assert found <= most, (lines, nodes, modules)
