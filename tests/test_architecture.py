@@ -242,7 +242,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
     assert 0 < len(stays) <= CALLS and len(files) <= FILES, stays
 
 
-# --- how large each part may be: code lines, nodes of the syntax tree, modules ----------------------------------------------------
+# --- how large each part may be: code lines, nodes of the syntax tree, modules --------------------
 
 # The package keeps its limits; the others have still to come down (4,900, 21,000, 2,500 lines)
 # and must not grow on the way.
