@@ -97,7 +97,7 @@ def smooth_curve(
     n_draws: int = 0,
     rng: Rng = None,
     cluster: Any = None,
-    **rows: Any,
+    positive: Any = None,
 ) -> SmoothCurve:
     """Smooth the labels over the predictions; sum up how far the curve is from the diagonal.
 
@@ -124,8 +124,8 @@ def smooth_curve(
         Seed or generator of the redraws.
     cluster : array-like of shape (n,), optional
         Which rows belong together: bands and redraws then take only clusters as independent.
-    positive, predicted : optional
-        The label that `y_prob` is about; the predicted class whose confidence it is.
+    positive : label, optional
+        The label that a one-dimensional `y_prob` is about.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def smooth_curve(
     (0.082, 0.037)
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive), cluster)
     label, prob = sample.label, sample.prob
     how = _smoother(label, prob, method, span, degree, n_knots)
     value = _indices(how, label)

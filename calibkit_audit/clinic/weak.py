@@ -57,10 +57,11 @@ class WeakCalibration(Number):
 
 
 def _checked(
-    y_true: Any, y_prob: Any, view: View, cluster: Any, rows: dict[str, Any]
+    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any
 ) -> tuple[Sample, FloatVector]:
     """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows), cluster)
+    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    sample = sample_of(binary_problem(y_true, y_prob, **how), cluster)
     sure = (sample.prob == 0) | (sample.prob == 1)
     if wrong := int((sample.label != sample.prob)[sure].sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
@@ -133,7 +134,8 @@ def calibration_in_the_large(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Any,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> WeakCalibration:
     """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
 
@@ -153,8 +155,8 @@ def calibration_in_the_large(
         Of the profile-likelihood interval.
     cluster : array-like of shape (n,), optional
         Which rows belong together; then only clusters are taken as independent.
-    positive, predicted : optional
-        The label that `y_prob` is about; the predicted class whose confidence it is.
+    positive : label, optional
+        The label that a one-dimensional `y_prob` is about.
     sample_weight : array-like of shape (n,), optional
         What each row stands for, at least 0; rows of weight 0 are left out.
 
@@ -180,7 +182,7 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
     best, level = _level_of(sample, logits), as_level(level)
     rise = _rise(level, sample, best + logits, np.ones_like(logits))
     ends = _ends(lambda a: _loss(sample, a + logits), best, rise)
@@ -194,7 +196,8 @@ def calibration_slope(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Any,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> WeakCalibration:
     """Slope b of ``logit P(event) = a + b logit p`` by maximum likelihood: weak calibration.
 
@@ -204,7 +207,7 @@ def calibration_slope(
 
     Parameters
     ----------
-    y_true, y_prob, view, level, cluster, positive, predicted, sample_weight
+    y_true, y_prob, view, level, cluster, positive, sample_weight
         As in `calibration_in_the_large`.
 
     Returns
@@ -224,7 +227,7 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    sample, logits = _checked(y_true, y_prob, view, cluster, rows)
+    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
     counted, level = sample.weight > 0, as_level(level)
     one, none = (sample.prob[counted & (sample.label == y)] for y in (1, 0))  # both ascend
     if one[0] == one[-1] == none[0] == none[-1]:
@@ -250,7 +253,8 @@ def observed_expected_ratio(
     view: View = None,
     level: float = 0.95,
     cluster: Any = None,
-    **rows: Any,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> WeakCalibration:
     """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
 
@@ -260,7 +264,7 @@ def observed_expected_ratio(
 
     Parameters
     ----------
-    y_true, y_prob, view, level, cluster, positive, predicted, sample_weight
+    y_true, y_prob, view, level, cluster, positive, sample_weight
         As in `calibration_in_the_large`.
 
     Returns
@@ -277,9 +281,9 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    how: Any = {"view": view, "level": level, "cluster": cluster, **rows}
-    large = calibration_in_the_large(y_true, y_prob, **how)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, **rows))
+    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    large = calibration_in_the_large(y_true, y_prob, level=level, cluster=cluster, **how)
+    sample = sample_of(binary_problem(y_true, y_prob, **how))
     logits, weight, ends = special.logit(sample.prob), sample.weight, (large.low, large.high)
     expected = float(weight @ sample.prob)
     low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)
