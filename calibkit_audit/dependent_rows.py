@@ -13,7 +13,6 @@ rows share what is unknown, and ten of them say less than ten independent rows.
 Lesson 14.
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +28,6 @@ from calibkit.hypothesis_tests import TestResult
 from calibkit.hypothesis_tests.cox import cox_scores, cox_statistic
 from calibkit.inputs import (
     BinaryProblem,
-    CalibrationWarning,
     FloatArray,
     FloatMatrix,
     FloatVector,
@@ -39,6 +37,7 @@ from calibkit.inputs import (
     View,
     as_generator,
     binary_problem,
+    quiet,
 )
 from calibkit.reliability import table_of
 from calibkit.results import spell
@@ -218,8 +217,7 @@ def _again(
     measure: Measure, label: IntArray, prob: FloatArray, weight: FloatVector | None, options: Any
 ) -> Any:
     """Measure redrawn rows in silence: what is to be said was said of the data."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with quiet():
         more = {} if weight is None else {"sample_weight": weight}
         return measure(label, prob, **options, **more)
 

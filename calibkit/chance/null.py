@@ -1,6 +1,5 @@
 """What a calibrated model would show: null levels and consistency bands."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, SupportsFloat
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from calibkit.bins import Bins, as_bins
 from calibkit.inputs import (
     TIE,
-    CalibrationWarning,
     FloatArray,
     FloatVector,
     IntArray,
@@ -23,6 +21,7 @@ from calibkit.inputs import (
     as_level,
     as_predictions,
     binary_problem,
+    quiet,
 )
 from calibkit.reliability import BinTable, table_of
 from calibkit.results import Number, Result, listed, spell
@@ -54,8 +53,7 @@ def values_of(
     measure: Measure, rows: Iterator[tuple[IntArray, FloatArray]], options: Mapping[str, Any]
 ) -> FloatVector:
     """Measure redrawn rows; what the measure warned of on the data, it does not repeat."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with quiet():
         return np.array([float(measure(*drawn, **options)) for drawn in rows])
 
 

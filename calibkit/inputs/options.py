@@ -2,7 +2,9 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ LOGIT_LIMIT = float(-np.log(EPS))  # 36.84
 CHILD = 38  # marks the stream of redraws that belongs to a seed
 _LARGEST_LEGACY_SEED = 2**32 - 1
 _NOT_THE_USER = ("calibkit", "sklearn.", "joblib.")  # the houses above, too
+_QUIET = ContextVar("_QUIET", default=False)
 
 
 def logit(prob: Any) -> FloatVector:
@@ -51,11 +54,23 @@ class CalibrationWarning(UserWarning):
 
 def warn(*messages: str) -> None:
     """Warn at the user's line, whichever function or pipeline it called."""
+    if _QUIET.get():
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith(_NOT_THE_USER):
         frame, level = frame.f_back, level + 1
     for message in messages:
         warnings.warn(message, CalibrationWarning, stacklevel=level)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep our own warnings back; filters of warnings belong to all threads, so none is set."""
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
 
 
 def data_generator(rng: Rng) -> np.random.Generator:

@@ -23,7 +23,7 @@ from calibkit.calibrators import (
 )
 from calibkit.calibrators.folds import assign_folds
 from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
+from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
 from calibkit.results import spell
 from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
@@ -97,8 +97,7 @@ def repairs_of(
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
         return Repairs(table=table, repaired=None, calibrator=NoRepair(why), certain=0)
     name = str(table.name[best])
-    with _ALONE, warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
+    with quiet():  # named in the notes already
         fitted = _fit(candidates[name], rows, np.arange(rows.n))
     said, repaired = fitted.calibrate(_scores_for(fitted, rows)), held_out[name]
     return Repairs(
