@@ -29,6 +29,7 @@ from tools.live.site import NEEDS_TORCH
 from tools.virtual_environment import (
     ROOT,
     VENV,
+    WITH_TORCH,
     Failure,
     book_environment,
     call,
@@ -44,13 +45,13 @@ BOOK = ROOT / "book" / "_build"
 PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
 
+# Extras and groups of pyproject.toml.
 LAB = ("lab", "parquet")
 READER = (*LAB, "book")
-EVERYTHING = (*READER, "test", "browser")
+EVERYTHING = (*READER, "test", "lint", "browser")
 # What needs one of these says so, or is skipped, where it cannot be installed.
 TORCH = ("nets",)
 OPTIONAL = (*TORCH, "cluster", "maps")
-NEED_TORCH = (*TORCH, "maps")
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -61,18 +62,21 @@ def tool(name: str, *arguments: str) -> int:
 
 
 def lint(fix: bool = False) -> int:
-    """Run ruff (rules and format), the contracts of imports, and mypy.
+    """Check style, spelling, docstrings, floors, types, and the workflows.
 
     Repairs leave out notebooks, whose source is .md.
     """
-    python = venv_python()
     rules, layout, paths = (["--fix"], [], OURS) if fix else ([], ["--check"], ["."])
-    return max(
-        call(python, "-m", "ruff", "check", "--quiet", *rules, *paths),
-        call(python, "-m", "ruff", "format", *layout, *paths),
-        call(python.with_name("lint-imports"), "--no-cache", "--no-logo"),
-        call(python, "-m", "mypy"),
+    commands: tuple[tuple[object, ...], ...] = (
+        ("ruff", "check", "--quiet", *rules, *paths),
+        ("ruff", "format", *layout, *paths),
+        ("codespell", *OURS, "notebooks", ".github", *(ROOT.glob("*.md"))),
+        ("lint-imports", "--no-cache", "--no-logo"),
+        ("zizmor", "--quiet", "--offline", "--no-progress", ".github"),
+        ("python", "-m", "tools.docstrings"),
+        ("mypy",),
     )
+    return max(call(venv_python().with_name(str(name)), *words) for name, *words in commands)
 
 
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
@@ -204,7 +208,7 @@ def forget_outdated_book() -> None:
 
 
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
-    "lint": ("ruff and mypy", lint),
+    "lint": ("style, spelling, docstrings, floors, types, workflows", lint),
     "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
     "solved": ("solved notebooks, without data", lambda: solve(of_today(notebook_paths()))),
@@ -222,6 +226,7 @@ LONG_STAGES: dict[str, Callable[[], int]] = {
     "solved": lambda: solve([]),
     "browser": lambda: browser_tests("browser"),
     "live": lambda: check_live(long=True),
+    "floors": lambda: tool("floors", "--lessons", *(p.stem for p in of_today(notebook_paths()))),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
     "lint": lint,
@@ -346,7 +351,7 @@ def command_test(arguments: list[str]) -> int:
     length.add_argument("--long", action="store_true", help=also)
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
     chosen = parser.parse_args(arguments)
-    refused = NEED_TORCH if chosen.no_torch else ()
+    refused = WITH_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     left = () if chosen.long else LONG
     names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in left])
@@ -376,7 +381,7 @@ def command_lint(arguments: list[str]) -> int:
     parser = parser_of(command_lint)
     parser.add_argument("--fix", action="store_true", help="repair what ruff can")
     chosen = parser.parse_args(arguments)
-    prepare((*LAB, "test"))
+    prepare((*LAB, "lint"))
     return lint(fix=chosen.fix)
 
 

@@ -9,60 +9,96 @@ plain-words ``describe()``. The names to begin with:
 - `null_level`, `bootstrap_interval`: what chance adds to a number, and how sure it is;
 - `brier_score`, `log_loss`, `brier_decomposition`: proper scores, and their parts.
 
-Maps that repair stand in `calibkit.calibrators` and `calibkit.multiclass`. Figures are
-imported on purpose: ``from calibkit import plot``.
+Maps that repair stand in `calibkit.calibrators`; figures are imported on purpose:
+``from calibkit import plot``.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 from calibkit._version import __version__ as __version__
+from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, PavaBC
+from calibkit.chance import bootstrap_interval, consistency_band, null_level
+from calibkit.errors import (
+    CalibrationError,
+    DebiasedError,
+    adaptive_calibration_error,
+    average_calibration_error,
+    calibration_error,
+    class_wise_calibration_error,
+    debiased_calibration_error,
+    expected_calibration_error,
+    marginal_calibration_error,
+    maximum_calibration_error,
+    root_mean_square_calibration_error,
+    smooth_ece,
+    top_label_calibration_error,
+)
+from calibkit.hypothesis_tests import (
+    adaptive_test,
+    cox_test,
+    cumulative_differences,
+    hosmer_lemeshow,
+    spiegelhalter,
+    test_based_calibration_error,
+)
+from calibkit.inputs import CalibrationWarning, binary_problem, binary_problems
+from calibkit.reliability import BinTable, reliability_table, reliability_tables
+from calibkit.scores import (
+    brier_decomposition,
+    brier_score,
+    corp_decomposition,
+    log_loss,
+    miscalibration,
+)
 
-if TYPE_CHECKING:  # for type checkers and editors, which see what the rooms offer
-    from calibkit.bins import *  # noqa: F403
-    from calibkit.errors import *  # noqa: F403
-    from calibkit.inputs import CalibrationWarning as CalibrationWarning
-    from calibkit.reliability import *  # noqa: F403
-    from calibkit.scores import *  # noqa: F403
-    from calibkit.significance import *  # noqa: F403
-
-# What the front page takes from each room.
-_OFFERS = {
-    "bins": "Distinct EqualMass EqualWidth FixedEdges Pava PavaBC",
-    "errors": (
-        "CalibrationError DebiasedError adaptive_calibration_error average_calibration_error "
-        "calibration_error class_wise_calibration_error debiased_calibration_error "
-        "expected_calibration_error lp_calibration_error marginal_calibration_error "
-        "maximum_calibration_error root_mean_square_calibration_error smooth_calibration_error "
-        "top_label_calibration_error"
-    ),
-    "reliability": "BinTable reliability_table reliability_tables",
-    "scores": "brier_decomposition brier_score log_loss",
-    "significance": (
-        "adaptive_test bootstrap_interval consistency_band cox_test cumulative_differences "
-        "hosmer_lemeshow null_level spiegelhalter test_based_calibration_error"
-    ),
-    "inputs": "CalibrationWarning binary_problem binary_problems",
-}
-_HOMES = {name: room for room, names in _OFFERS.items() for name in names.split()}
-__all__ = sorted(_HOMES)
+__all__ = [
+    "BinTable",
+    "CalibrationError",
+    "CalibrationWarning",
+    "DebiasedError",
+    "Distinct",
+    "EqualMass",
+    "EqualWidth",
+    "FixedEdges",
+    "Pava",
+    "PavaBC",
+    "adaptive_calibration_error",
+    "adaptive_test",
+    "average_calibration_error",
+    "binary_problem",
+    "binary_problems",
+    "bootstrap_interval",
+    "brier_decomposition",
+    "brier_score",
+    "calibration_error",
+    "class_wise_calibration_error",
+    "consistency_band",
+    "corp_decomposition",
+    "cox_test",
+    "cumulative_differences",
+    "debiased_calibration_error",
+    "expected_calibration_error",
+    "hosmer_lemeshow",
+    "log_loss",
+    "marginal_calibration_error",
+    "maximum_calibration_error",
+    "miscalibration",
+    "null_level",
+    "reliability_table",
+    "reliability_tables",
+    "root_mean_square_calibration_error",
+    "smooth_ece",
+    "spiegelhalter",
+    "test_based_calibration_error",
+    "top_label_calibration_error",
+]
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for: the command can be interrupted before numpy has loaded.
-    if name in _HOMES:
-        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        return found
-    if not name.startswith("__"):
-        try:
-            return import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
-    from calibkit.wrong_names import unknown_name
-
-    raise unknown_name(__name__, name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    """Import a room when it is first named: ``ck.decisions`` without an import of its own."""
+    path = f"{__name__}.{name}"
+    if name.startswith("_") or find_spec(path) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(path)

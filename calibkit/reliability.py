@@ -1,22 +1,26 @@
 """The bin table, from which every reliability diagram and every binned error is computed."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins
-from calibkit.inputs import BinaryProblem, Rows, View, one_problem, shows_rows, weighted_problems
+from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins, assign
+from calibkit.inputs import (
+    BinaryProblem,
+    FloatArray,
+    FloatVector,
+    IntVector,
+    View,
+    binary_problem,
+    binary_problems,
+)
 from calibkit.results import Result, spell
 
-# Sums are taken over blocks that fit the processor's cache, then added: faster than one pass
-# over large arrays, and the rounding error grows with the number of blocks only.
-_BLOCK = 65_536
-_MOST_REPEATED = 100_000_000
-
 __all__ = ["BinTable", "reliability_table", "reliability_tables"]
+
+_MOST_REPEATED = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -76,13 +80,17 @@ class BinTable(Result):
 
     @property
     def centre(self) -> NDArray[np.float64]:
-        """Middle of each bin. It is not the mean prediction: see lesson 04."""
+        """Middle of each bin. It is not the mean prediction."""
         return (self.edges[:-1] + self.edges[1:]) / 2
 
     @property
     def width(self) -> NDArray[np.float64]:
         """Width of each bin."""
         return np.diff(self.edges)
+
+    def assign(self, prob: FloatArray) -> IntVector:
+        """Return the bin of each prediction: ``[a, b)``, the last one closed."""
+        return assign(prob, self.edges)
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
@@ -100,7 +108,7 @@ class BinTable(Result):
             f"({spell(int(self.count[worst]), 'prediction')})."
         )
 
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {
             "from": self.edges[:-1],
             "to": self.edges[1:],
@@ -112,32 +120,33 @@ class BinTable(Result):
         }
 
 
-@shows_rows
 def reliability_table(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: Bins = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> BinTable:
-    """Count, mean prediction and frequency per bin, for one binary problem.
+    """Count, mean prediction and frequency per bin, for one event.
 
     For bin b with the ``n_b`` predictions ``p_i``: ``mean_prob = (1/n_b) sum p_i`` and
-    ``frequency = (1/n_b) sum y_i`` (Kängsepp et al. 2022, section 3.2). Taught in lesson 04.
+    ``frequency = (1/n_b) sum y_i`` (Kängsepp et al. 2022, section 3.2). Lesson 04.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label"}, int or list of int, optional
-        Which event: the predicted class was right, the class was this one, or one of these; by
-        default y = 1, which only one-dimensional `y_prob` has.
+    view : {"top-label", "confidence"}, int or list of int, optional
+        Which event, as in `binary_problem`; by default y = 1.
     bins : int or Binning
         A number of equal-width bins, or a binning such as `EqualMass`. Bins that count rows take
         whole numbers as weights.
     positive : label, optional
-        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
-        numbers or truth values, e.g. ``positive="yes"``.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
+        The label whose probability a one-dimensional `y_prob` is, e.g. ``"yes"``.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
         left out.
@@ -152,40 +161,37 @@ def reliability_table(
     ValueError
         If labels, probabilities (the message names row and value), view or options are not valid.
 
+    See Also
+    --------
+    reliability_tables : one table for each class.
+
     Examples
     --------
     >>> table = reliability_table([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)
     >>> table.count.tolist(), table.mean_prob.round(3).tolist(), table.frequency.tolist()
     ([2, 2], [0.25, 0.85], [0.5, 1.0])
     """
-    return table_of(one_problem(y_true, y_prob, view=view, **rows), as_bins(bins))
+    problem = binary_problem(
+        y_true, y_prob, view=view, positive=positive, sample_weight=sample_weight
+    )
+    return table_of(problem, as_bins(bins))
 
 
-@shows_rows
 def reliability_tables(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Unpack[Rows]
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: Bins = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> tuple[BinTable, ...]:
-    """Like `reliability_table`, but for every problem of the view. Taught in lesson 04.
+    """Like `reliability_table`, but for every event of the view. Lesson 04.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    view : {"top-label", "class-wise"}, int or list of int, optional
-        Which event: the predicted class was right, the class was this one, or one of these; each
-        class in turn; by default y = 1, which only one-dimensional `y_prob` has.
-    bins : int or Binning
-        A number of equal-width bins, or a binning such as `EqualMass`.
-    positive : label, optional
-        The label whose probability a one-dimensional `y_prob` is, where `y_true` holds two words,
-        numbers or truth values, e.g. ``positive="yes"``.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
-    sample_weight : array-like of shape (n,), optional
-        What each row counts, at least 0: a row of weight 2 is that row twice, one of weight 0 is
-        left out.
+    y_true, y_prob, view, bins, positive, sample_weight
+        As in `reliability_table`; `view` may also be ``"class-wise"``: each class in turn.
 
     Returns
     -------
@@ -195,83 +201,53 @@ def reliability_tables(
     Raises
     ------
     ValueError
-        If labels, probabilities (the message names row and value), view or options are not valid.
+        As in `reliability_table`.
 
     Examples
     --------
     >>> len(reliability_tables([0, 1], [[.8, .2], [.3, .7]], view="class-wise"))
     2
     """
-    binning = as_bins(bins)
-    problems = weighted_problems(y_true, y_prob, view=view, **rows)
-    tables = [table_of(problem, binning) for problem in problems]
-    return tuple(tables)
+    tables: tuple[BinTable, ...] = ()
+    binning = EqualWidth(bins) if type(bins) is int else as_bins(bins)
+    for problem in binary_problems(
+        y_true, y_prob, view=view, positive=positive, sample_weight=sample_weight
+    ):
+        tables += (table_of(problem, binning),)
+    return tables
 
 
 def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
-    """Return the table of bins of a problem that has been checked."""
-    edges = edges_of(problem, binning)
-    count, sum_prob, hits, mass = bin_sums(problem, binning, edges)
-    return table_of_sums(edges, (count, sum_prob, hits), binning, view=problem.view, mass=mass)
-
-
-def edges_of(problem: BinaryProblem, binning: Binning) -> NDArray[np.float64]:
-    """Return the edges of a binning; where it counts rows, a row of weight 2 counts twice."""
-    weight = problem.weight
-    if weight is None or type(binning) in (EqualWidth, FixedEdges, Distinct):
-        return binning.edges(problem.prob, problem.label)
-    if (weight != np.rint(weight)).any() or weight.sum() > _MOST_REPEATED:
-        raise ValueError(
-            f"bins={binning} count rows, so sample_weight must be whole numbers with a sum of at "
-            f"most {_MOST_REPEATED:,}. Use a number of equal-width bins, FixedEdges or Distinct."
-        )
-    times = weight.astype(np.intp)
-    return binning.edges(problem.prob.repeat(times), problem.label.repeat(times))
-
-
-def table_of_sums(
-    edges: NDArray[np.float64],
-    sums: tuple[NDArray[Any], NDArray[np.float64], NDArray[Any]],
-    binning: Binning,
-    *,
-    view: str,
-    bins: str | None = None,
-    mass: NDArray[np.float64] | None = None,
-) -> BinTable:
-    """Make a bin table of count, sum of predictions and events per bin."""
-    count, sum_prob, hits = sums
+    """Fill the bins of a problem."""
+    prob, label, weight = problem.prob, problem.label, problem.weight
+    counts_rows = weight is not None and not isinstance(binning, EqualWidth | FixedEdges | Distinct)
+    edges = _repeated_edges(problem, binning) if counts_rows else binning.edges(prob, label)
+    index, n_bins = np.searchsorted(edges[1:-1], prob, side="right"), len(edges) - 1
+    count = np.bincount(index, minlength=n_bins)
+    mass = None if weight is None else np.bincount(index, weight, n_bins).astype(float)
     total = count if mass is None else mass
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
-        mean_prob, frequency = sum_prob / total, hits / total
+        mean_prob = np.bincount(index, prob if weight is None else weight * prob, n_bins) / total
+        frequency = np.bincount(index, label if weight is None else weight * label, n_bins) / total
     return BinTable(
         edges=edges,
         count=count,
         mean_prob=mean_prob,
         frequency=frequency,
-        view=view,
-        bins=str(binning) if bins is None else bins,
+        view=problem.view,
+        bins=str(binning),
         binning=binning,
         mass=mass,
     )
 
 
-def bin_sums(
-    problem: BinaryProblem, binning: Binning, edges: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[Any], NDArray[np.float64] | None]:
-    """Return count, sum of predictions, events and, if there are weights, their sum, per bin."""
-    n_bins, weight = len(edges) - 1, problem.weight
-    if weight is not None:
-        index = binning.assign(problem.prob, edges)
-        columns = weight * problem.prob, weight * problem.label, weight
-        of_prob, hits, mass = (np.bincount(index, c, n_bins).astype(float) for c in columns)
-        return np.bincount(index, minlength=n_bins), of_prob, hits, mass
-    counts = np.zeros(2 * n_bins, dtype=np.intp)
-    sum_prob = np.zeros(n_bins)
-    for start in range(0, len(problem.prob), _BLOCK):
-        prob = problem.prob[start : start + _BLOCK]
-        index = binning.assign(prob, edges)
-        sum_prob += np.bincount(index, weights=prob, minlength=n_bins)
-        # Events are counted in a second row of bins: one pass gives both counts.
-        index += problem.label[start : start + _BLOCK].astype(np.intp) * n_bins
-        counts += np.bincount(index, minlength=2 * n_bins)
-    return counts[:n_bins] + counts[n_bins:], sum_prob, counts[n_bins:], None
+def _repeated_edges(problem: BinaryProblem, binning: Binning) -> FloatVector:
+    """Return the edges of a binning that counts rows: a row of weight 2 counts twice."""
+    times = np.asarray(problem.weight)
+    if (times != np.rint(times)).any() or times.sum() > _MOST_REPEATED:
+        raise ValueError(
+            f"bins={binning} count rows, so sample_weight must be whole numbers with a sum of at "
+            f"most {_MOST_REPEATED:,}. Use a number of equal-width bins, FixedEdges or Distinct."
+        )
+    repeated = times.astype(np.intp)
+    return binning.edges(problem.prob.repeat(repeated), problem.label.repeat(repeated))

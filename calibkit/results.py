@@ -4,14 +4,8 @@ A number never travels alone: a result knows the view, the bins and the number o
 behind it, says so in one sentence (`describe`), and turns into a data frame or an HTML table.
 """
 
-import operator
-import os
-import stat
-import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,11 +22,6 @@ def read_only(array: Any) -> NDArray[Any]:
 def spell(count: int, singular: str, plural: str | None = None) -> str:
     """Return ``"1 bin"``, ``"15 bins"`` or ``"12,000 bins"``."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
-
-
-def printable(text: str) -> str:
-    """Write characters that control a terminal or a page as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class Frozen:
@@ -83,20 +72,8 @@ class Result(Frozen):
         )
 
 
-def _forward(operate: Callable[[Any, Any], Any]) -> Any:
-    return lambda self, other: operate(float(self), other)
-
-
-def _backward(operate: Callable[[Any, Any], Any]) -> Any:
-    return lambda self, other: operate(other, float(self))
-
-
 class Number(Result):
-    """Base of results that stand for one number, `value`: wherever a float may stand, they may.
-
-    They format, round, compare, and calculate as ``float(result)`` does; two results are equal only
-    if they are the same one. ``json.dumps`` takes ``float(result)`` or ``result.to_dict()``.
-    """
+    """Base of results that stand for one number: ``float(result)`` is its `value`."""
 
     __slots__ = ()
 
@@ -109,67 +86,6 @@ class Number(Result):
     def __format__(self, spec: str) -> str:
         return format(float(self), spec) if spec else str(self)
 
-    def __round__(self, digits: int | None = None) -> float:
-        return round(float(self), digits)
-
-    def __neg__(self) -> float:
-        return -float(self)
-
-    def __abs__(self) -> float:
-        return abs(float(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return value, sentence and table as JSON takes them; what is not finite becomes None."""
-        table = {name: finite(column.tolist()) for name, column in self._columns().items()}
-        return {"value": finite(float(self)), "in words": self.describe(), "table": table}
-
-    __add__, __radd__ = _forward(operator.add), _backward(operator.add)
-    __sub__, __rsub__ = _forward(operator.sub), _backward(operator.sub)
-    __mul__, __rmul__ = _forward(operator.mul), _backward(operator.mul)
-    __truediv__, __rtruediv__ = _forward(operator.truediv), _backward(operator.truediv)
-    __pow__, __rpow__ = _forward(operator.pow), _backward(operator.pow)
-    __lt__, __le__ = _forward(operator.lt), _forward(operator.le)
-    __gt__, __ge__ = _forward(operator.gt), _forward(operator.ge)
-
-
-def finite(value: Any) -> Any:
-    """Return what JSON can hold: a number that is not finite becomes None, also in a list."""
-    if isinstance(value, list):
-        return [finite(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Score(Number):
-    """A mean score, or a part of one; smaller is better.
-
-    Parameters
-    ----------
-    value, name, n : float, str, int
-        The mean, its name with convention or unit, and the number of predictions.
-    impossible : int
-        How many of them gave probability 0 to what happened.
-    view : str
-        Of which event, in words; empty where all classes count.
-    """
-
-    value: float
-    name: str
-    n: int
-    impossible: int = 0
-    view: str = ""
-
-    def describe(self) -> str:
-        """Say the score, and whether something happened that was called impossible."""
-        of = f"{self.view}, " if self.view else ""
-        text = f"{self.name} {self.value:.4f} ({of}{spell(self.n, 'prediction')})"
-        if self.impossible:
-            text += f"; {spell(self.impossible, 'event')} had been given probability 0"
-        return text + "."
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"score": np.array([self.name]), "value": np.array([self.value])}
-
 
 def listed(result: Result, names: tuple[str, ...], headings: tuple[str, str]) -> dict[str, Any]:
     """Return a table of two columns: names of attributes, and their values."""
@@ -181,27 +97,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.4f}"
     return escape(str(value))
-
-
-def write_whole(path: str | Path, text: str) -> Path:
-    """Write a text file under a temporary name and move it: whole or not at all."""
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
-    if not target.parent.is_dir():
-        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
-    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():  # who may read the old file may read the new one, and nobody else
-            part.chmod(stat.S_IMODE(target.stat().st_mode))
-        os.replace(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    return target

@@ -25,7 +25,9 @@ _HOMES = {
     "GroupTable": "auditing",
     "RepairTable": "auditing",
     "audit": "auditing",
+    "audit_table": "auditing",
     "compare": "auditing",
+    "compare_table": "auditing",
     "Evidence": "monitor",
     "Monitor": "monitor",
 }

@@ -5,21 +5,106 @@ A test with fixed n keeps its level at one look; `Monitor` keeps it at all of th
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, special
 
-from calibkit.inputs import Events, View, as_level, binary_problem, shows_rows
-from calibkit.results import Result, finite, listed, spell, write_whole
-from calibkit_audit.bets import Sums, lowest_mean
+from calibkit.inputs import FloatVector, View, as_level, binary_problem
+from calibkit.results import Result, listed, spell
+from calibkit_audit.saving import finite, write_whole
 
 _WHAT, _VERSION = "calibkit monitor", 1  # another version where bets, stakes or sums change
 _SETTINGS = ("model", "view", "alpha")
 _ROWS = 4096  # are worked on at a time
 _LARGEST_LOG = 700.0  # of a number that a float holds
+
+_SHIFTS, _SLOPES = (0.1, 0.2, 0.4, 0.8), (0.5, 0.75, 4 / 3, 2.0)
+_GRID = np.meshgrid([0.0, *_SHIFTS, *(-a for a in _SHIFTS)], [1.0, *_SLOPES], indexing="ij")
+_A, _B = (values.ravel()[1:] for values in _GRID)  # without shift 0 at slope 1, which bets nothing
+# Half of the stake on shifts alone, a quarter on slopes alone, a quarter on both.
+_KIND = 2 * (_A != 0) + (_B != 1)
+_STAKE = np.array([0, 1 / 4, 1 / 2, 1 / 4])[_KIND] / np.bincount(_KIND)[_KIND]
+_LAMBDA = 2.0 ** -np.arange(1, 17)  # bets on the mean gap, all with the same stake
+_NOTHING = -1e300  # logarithm of what no bet has made; JSON knows no infinity
+
+
+@dataclass(slots=True, kw_only=True)
+class MonitorState:
+    """What a monitor keeps of the rows it has seen; none of them is needed again."""
+
+    n: int = 0
+    events: int = 0
+    impossible: int = 0  # rows that contradict a prediction of 0 or 1
+    logits: float = 0.0  # their sum; predictions of 0 and 1 have none
+    n_logits: int = 0
+    residuals: float = 0.0
+    squares: float = 0.0  # of the residuals
+    alarm: int | None = None
+    log_now: float = 0.0
+    log_largest: float = 0.0
+    wealth: list[float] = field(default_factory=lambda: [_NOTHING] * len(_A))  # logarithms, by bet
+
+    def checked(self) -> "MonitorState":
+        """Return these sums, if each number is one, and there are as many as there are bets."""
+        single = (getattr(self, name) for name in MonitorState.__slots__ if name != "wealth")
+        numbers = np.array([*self.wealth, *(one for one in single if one is not None)])
+        if numbers.dtype.kind not in "if" or not np.isfinite(numbers).all():
+            raise ValueError("not all of the sums are numbers")
+        if len(self.wealth) != len(_A):
+            raise ValueError("other bets")
+        return self
+
+    def after(self, label: FloatVector, prob: FloatVector, alpha: float) -> "MonitorState":
+        """Return the sums after these rows; the equations stand in the Notes of `Monitor`."""
+        certain = (prob == 0) | (prob == 1)
+        wrong = certain & (label != prob)
+        logits = special.logit(np.where(certain, 0.5, prob))
+        added = self.logits + np.cumsum(logits)
+        middle = added / np.maximum(1, self.n_logits + np.cumsum(~certain))
+        said = logits[:, np.newaxis]
+        bet = said + _A + (_B - 1) * (said - middle[:, np.newaxis])
+        gain = label[:, np.newaxis] * (bet - said) + np.logaddexp(0, said) - np.logaddexp(0, bet)
+        won = np.cumsum(np.where(certain[:, np.newaxis], 0, gain), axis=0)
+        pocket = 1 / (1 + np.log1p(self.n + np.arange(len(label) + 1)))
+        before = np.vstack([np.zeros_like(_A), won[:-1]])
+        placed = np.vstack([self.wealth, np.log(-np.diff(pocket))[:, np.newaxis] - before])
+        wealth = won + np.logaddexp.accumulate(placed)[1:]
+        total = np.logaddexp(special.logsumexp(wealth, axis=1, b=_STAKE), np.log(pocket[1:]))
+        reached = np.flatnonzero((total >= -math.log(alpha)) | wrong)
+        first = self.n + int(reached[0]) + 1 if len(reached) else None
+        return MonitorState(
+            n=self.n + len(label),
+            events=self.events + int(label.sum()),
+            impossible=self.impossible + int(wrong.sum()),
+            logits=float(added[-1]),
+            n_logits=self.n_logits + int((~certain).sum()),
+            residuals=self.residuals + float((label - prob).sum()),
+            squares=self.squares + float(((label - prob) ** 2).sum()),
+            alarm=first if self.alarm is None else self.alarm,
+            log_now=float(total[-1]),
+            log_largest=max(self.log_largest, float(total.max())),
+            wealth=wealth[-1].tolist(),
+        )
+
+
+def _lowest_mean(total: float, squares: float, n: int, error: float) -> float:
+    """Return the smallest mean that a sum of n gaps does not refute, with this error at all times.
+
+    A player who bets that gaps are larger has
+    ``mean over lambda of exp(lambda (total - n mean) - psi(lambda) squares)``.
+    """
+
+    def log_wealth(mean: float) -> float:
+        won = _LAMBDA * (total - n * mean) + (np.log1p(-_LAMBDA) + _LAMBDA) * squares
+        return float(np.logaddexp.reduce(won)) + math.log(error / len(_LAMBDA))
+
+    if not n or log_wealth(-1) <= 0:
+        return -1.0
+    return float(optimize.brentq(log_wealth, -1, total / n))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -84,8 +169,6 @@ class Evidence(Result):
 class Monitor:
     r"""Watch predictions as labels come: a calibrated model is ever accused with probability alpha.
 
-    Taught in lesson 14.
-
     Parameters
     ----------
     alpha : float
@@ -103,71 +186,29 @@ class Monitor:
     Notes
     -----
     **The bets.** With :math:`l_t = \operatorname{logit} p_t` and the mean :math:`c_t` of all logits
-    so far, the bet (a, b) says that the true logit is :math:`l_t + a + (b - 1)(l_t - c_t)`: shifted
-    by a, b times as steep. With :math:`q_t` for its probability a coin that is put on it becomes
-
-    .. math:: L_t = \Bigl(\frac{q_t}{p_t}\Bigr)^{y_t} \Bigl(\frac{1 - q_t}{1 - p_t}\Bigr)^{1 - y_t}
-        = 1 + \frac{q_t - p_t}{p_t (1 - p_t)} (y_t - p_t) ,
-
-    a bet on the residual. There are 44: shifts 0, ±0.1, ±0.2, ±0.4, ±0.8 with slopes 1/2, 3/4, 1,
-    4/3, 2. An error may begin late, so the stake of 1 goes onto the table little by little: after
-    t rows :math:`r_t = 1 / (1 + \log(1 + t))` is still in the pocket. The wealth is
+    so far, the bet (a, b) says that the true logit is :math:`l_t + a + (b - 1)(l_t - c_t)`; a coin
+    on it becomes :math:`L_t = (q_t / p_t)^{y_t} ((1 - q_t) / (1 - p_t))^{1 - y_t}`, with its
+    probability :math:`q_t`. There are 44: shifts 0, ±0.1, ±0.2, ±0.4, ±0.8, slopes 1/2, 3/4, 1,
+    4/3, 2. An error may begin late, so the stake of 1 is placed little by little: after t rows
+    :math:`r_t = 1 / (1 + \log(1 + t))` is still in the pocket. The wealth is
 
     .. math:: M_t = r_t + \sum_j w_j \sum_{k \le t} (r_{k-1} - r_k) \prod_{i=k}^t L_i^{(j)} .
 
     **The level.** If :math:`P(y_t = 1 \mid \text{past}, p_t) = p_t`, every :math:`L_t` has mean 1
-    given the past, since :math:`q_t` is known before the label is. So M is a nonnegative martingale
-    that begins at 1, and by Ville's inequality (1939) it ever reaches 1 / alpha with probability at
-    most alpha. See Henzi and Ziegel (2022), section 2; Arnold, Henzi and Ziegel (2023).
+    given the past. So M is a nonnegative martingale that begins at 1, and by Ville's inequality
+    (1939) it ever reaches 1 / alpha with probability at most alpha. See Henzi and Ziegel (2022),
+    section 2; Arnold, Henzi and Ziegel (2023).
 
-    **The mean gap.** Let :math:`D_t = y_t - p_t` have mean :math:`\delta_t` given the past, and
-    :math:`\psi(\lambda) = -\log(1 - \lambda) - \lambda` for λ in [0, 1). As D is at least −1,
-    :math:`\exp(\lambda D_t - \psi(\lambda) D_t^2) \le 1 + \lambda D_t` (Fan, Grama and Liu 2015),
-    whose mean is at most :math:`\exp(\lambda \delta_t)`. So the mean, over 16 values of λ, of
+    **The mean gap.** With :math:`D_t = y_t - p_t`, of mean :math:`\delta_t` given the past, and
+    :math:`\psi(\lambda) = -\log(1 - \lambda) - \lambda`, the mean over 16 values of λ of
     :math:`\exp(\lambda \sum (D_t - \delta_t) - \psi(\lambda) \sum D_t^2)` ever exceeds 2 / alpha
-    with probability at most alpha / 2, and the same holds of −D. The means of :math:`\delta` that
-    are not refuted are the confidence sequence. Gaps may drift: it holds the *mean so far* (Howard
-    and others 2021, theorem 4). For a constant gap Waudby-Smith and Ramdas (2024) bet, too.
+    with probability at most alpha / 2 (Fan, Grama and Liu 2015), and the same holds of −D. The
+    means of :math:`\delta` so far that are not refuted are the confidence sequence (Howard and
+    others 2021, theorem 4).
 
-    **What is assumed.** Nothing of how predictions arise, and outcomes may depend on a past that
-    the model knows. Given it, each label is a coin of its own. An outcome that is written down
-    several times is bet on several times: with every row five times over, all calibrated streams
-    below were accused. Keep one row of each case.
-
-    **Batches.** The wealth is that of a player who bets row by row: how rows are cut into batches
-    changes nothing beyond rounding. Put the rows of a batch in an order that looks at no label.
-    A prediction of exactly 0 or 1 is no bet while it holds; contradicted, it raises the alarm at
-    once, for no calibrated model ever says so. A stream of one class is a stream. There are no
-    weights, as chance knows whole rows only. After an alarm begin a new state with a new model.
-
-    **Measured** by ``python -m book.experiments.peeking``: streams of 10,000 rows, 5 % level,
-    beside the z-test of the mean gap. Accused, of 2,000 calibrated streams, in per cent:
-
-    =============================  =======  =====  =====
-    predictions                    uniform  sharp  rare
-    =============================  =======  =====  =====
-    monitor, at every row            3.6     3.1    3.0
-    z-test, at every row            49.6    48.2   45.8
-    z-test, each 100 rows           38.2    36.4   36.1
-    z-test, once, at the end         5.5     4.7    5.9
-    =============================  =======  =====  =====
-
-    Median rows from the beginning of an error of this size in the logit to the alarm, of 500
-    streams with uniform predictions (in brackets: found by row 10,000, if not all were):
-
-    ============================  =========  =========  ====  ====  ====
-    logits too low by             0.1        0.2        0.3   0.4   0.5
-    ============================  =========  =========  ====  ====  ====
-    from row 1: monitor           5822 (79)  1368       597   347   218
-    from row 1: z-test            1400 (99)  500        300   200   100
-    from row 5001: monitor        none (11)  3086 (90)  1550  906   613
-    from row 5001: z-test         4500 (59)  2000 (98)  1300  1000  800
-    ============================  =========  =========  ====  ====  ====
-
-    The z-test looks each 100 rows. In the last row it had accused 34 % of the streams before there
-    was an error; those are left out (of the monitor's, 4 %). One z-test at the end, row 10,000,
-    finds 98 % of the smallest error from row 1 on, and all larger ones: it needs fewer rows, but
-    one has to wait for it.
+    **What is assumed.** Given the past, each label is a coin of its own: keep one row of each case.
+    How rows are cut into batches changes nothing; order a batch without a look at labels. A
+    prediction of exactly 0 or 1 is no bet while it holds, and an alarm when it is contradicted.
 
     Examples
     --------
@@ -183,10 +224,9 @@ class Monitor:
     def __init__(self, *, alpha: float = 0.05, view: View = None, model: str = "model") -> None:
         self.alpha, self.model, self.notes = as_level(alpha, "alpha"), model, list[str]()
         self.view: View = view
-        self._sums = Sums()
+        self._state = MonitorState()
 
-    @shows_rows
-    def update(self, y_true: Any, y_prob: Any, **rows: Unpack[Events]) -> Evidence:
+    def update(self, y_true: Any, y_prob: Any, *, positive: Any = None) -> Evidence:
         """Bet on these rows, in their order.
 
         Parameters
@@ -195,8 +235,8 @@ class Monitor:
             Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
         y_prob : array-like of shape (n,) or (n, K)
             P(y = 1), or one column per class with rows that sum to 1, said before the labels came.
-        positive, predicted : optional
-            The label that `y_prob` is about; the predicted class whose confidence it is.
+        positive : label, optional
+            The label that `y_prob` is about.
 
         Returns
         -------
@@ -208,31 +248,31 @@ class Monitor:
         ValueError
             If labels, probabilities, view or options are not valid; then no row has counted.
         """
-        problem = binary_problem(y_true, y_prob, view=self.view, **rows)
+        problem = binary_problem(y_true, y_prob, view=self.view, positive=positive)
         label, prob = problem.label.astype(np.float64), problem.prob.astype(np.float64)
         for start in range(0, len(label), _ROWS):
             part = slice(start, start + _ROWS)
-            self._sums = self._sums.after(label[part], prob[part], self.alpha)
+            self._state = self._state.after(label[part], prob[part], self.alpha)
         return self.evidence
 
     @property
     def evidence(self) -> Evidence:
         """What was seen so far."""
-        sums = self._sums
-        now, largest = (min(log, _LARGEST_LOG) for log in (sums.log_now, sums.log_largest))
-        never = math.inf if sums.impossible else 0.0
-        total, squares, n = sums.residuals, sums.squares, sums.n
+        state = self._state
+        now, largest = (min(log, _LARGEST_LOG) for log in (state.log_now, state.log_largest))
+        never = math.inf if state.impossible else 0.0
+        total, squares, n = state.residuals, state.squares, state.n
         return Evidence(
             e_value=max(math.exp(now), never),
             largest=max(math.exp(largest), never),
             p_value=0.0 if never else math.exp(-largest),
-            alarm=sums.alarm,
+            alarm=state.alarm,
             gap=total / n if n else math.nan,
-            low=lowest_mean(total, squares, n, self.alpha / 2),
-            high=-lowest_mean(-total, squares, n, self.alpha / 2),
+            low=_lowest_mean(total, squares, n, self.alpha / 2),
+            high=-_lowest_mean(-total, squares, n, self.alpha / 2),
             n=n,
-            events=sums.events,
-            impossible=sums.impossible,
+            events=state.events,
+            impossible=state.impossible,
             alpha=self.alpha,
             model=self.model,
         )
@@ -240,7 +280,7 @@ class Monitor:
     def save(self, path: str | Path) -> Path:
         """Write the state to a JSON file: whole or not at all. No two programs may share one."""
         state = {"what": _WHAT, "version": _VERSION, "notes": self.notes}
-        state |= {name: getattr(self, name) for name in _SETTINGS} | {"sums": asdict(self._sums)}
+        state |= {name: getattr(self, name) for name in _SETTINGS} | {"sums": asdict(self._state)}
         return write_whole(path, json.dumps(state, indent=1) + "\n")
 
     @classmethod
@@ -267,7 +307,8 @@ class Monitor:
             version = state["version"]
             if version == _VERSION:
                 monitor = cls(**{name: state[name] for name in _SETTINGS})
-                monitor.notes, monitor._sums = list(state["notes"]), Sums(**state["sums"]).checked()
+                monitor._state = MonitorState(**state["sums"]).checked()
+                monitor.notes = list(state["notes"])
         except (ValueError, KeyError, TypeError):
             message = f"{path} is no state of a monitor, or damaged. {kept}, or a copy of it."
             raise ValueError(message) from None

@@ -1,18 +1,24 @@
-"""The figures of an audit: gaps with their band, repairs, groups. Lesson 14."""
+"""The figures of an audit: gaps with their band, repairs, groups, models, a smooth curve."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 
-from calibkit.plot import look
-from calibkit.significance import ConsistencyBand
+from calibkit.chance import ConsistencyBand
+from calibkit.plot import frames, look
+from calibkit.reliability import BinTable
+from calibkit_audit.clinic import SmoothCurve
 
 _SIZE = (5.4, 3.6)
 _ROW = 0.34  # inches per row of a dot plot
 _MOST_ROWS = 30
 _CHANCE = "what chance allows"
+_BARS = 40  # of the histogram
+_MARKERS = ("o", "s", "^", "D", "v")  # of several models
+_STRIP, _GAP = 0.2, 0.04  # height of the histogram and space above it, as shares of the diagram
 
 
 def audit_gaps(
@@ -72,11 +78,13 @@ def audit_gaps(
 
 def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
     if len(points[0]):
-        code = look.dot(marker, 6, 1.0, color=colour, label=label, gid=label)
+        code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
         ax.plot(*points, linestyle="", **code)
 
 
-def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+def audit_repairs(
+    repairs: Any, ax: Axes | None = None, *, title: str | None = None, legend: bool | None = None
+) -> Axes:
     """Draw what each repair gains on held-out rows, with its interval. Lesson 14.
 
     A filled point is the recommended repair.
@@ -89,6 +97,8 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
         Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
+    legend : bool, optional
+        As in the other figures; nothing here needs one.
 
     Returns
     -------
@@ -108,7 +118,8 @@ def audit_repairs(repairs: Any, ax: Axes | None = None, *, title: str | None = N
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")
     size = (_SIZE[0], 1.2 + _ROW * max(len(place), 1))
-    with look.drawing(ax, size, words=words, title=title, legend=False, grid="x") as ax:
+    how: Any = {"title": title, "legend": legend, "room": 0, "grid": "x"}
+    with look.drawing(ax, size, words=words, **how) as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         # A gain of minus infinity has no place on the axis: its row says so.
         low, high = (np.where(np.isfinite(x), x, np.nan) for x in (repairs.low, repairs.high))
@@ -164,7 +175,7 @@ def audit_groups(
     words, size = ("observed minus predicted", ""), (_SIZE[0], 1.2 + _ROW * len(place))
     with look.drawing(ax, size, words=words, title=title, legend=legend, grid="x") as ax:
         ax.axvline(0, color=look.GREY, linewidth=1.0)
-        code = look.fill("#D9DEE3", label=_CHANCE, gid="chance")
+        code = look.area("#D9DEE3", label=_CHANCE, gid="chance")
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
         for chosen, colour, marker, label in (
             (~found, look.INK, "o", "no evidence"),
@@ -185,3 +196,135 @@ def _rows(ax: Axes, names: list[Any]) -> None:
     shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
     ax.set_yticks(np.arange(len(names)), shown, parse_math=False)
     ax.set_ylim(len(names) - 0.4, -0.6)
+
+
+def overlay(
+    tables: Mapping[str, BinTable],
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw the reliability diagrams of several models over each other.
+
+    Parameters
+    ----------
+    tables : mapping from str to BinTable
+        One to five models by name, from `calibkit.reliability_table`, with the same view.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than five models, or their views differ.
+
+    Notes
+    -----
+    A line joins the means of neighbouring bins that are filled.
+
+    Examples
+    --------
+    >>> from calibkit import reliability_table
+    >>> from calibkit_audit import plot
+    >>> tables = {"a": reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)}
+    >>> plot.overlay(tables).get_ylabel()
+    'observed frequency'
+    """
+    if not 1 <= len(tables) <= len(_MARKERS):
+        raise ValueError(f"{len(tables)} models; draw 1 to {len(_MARKERS)} in one figure.")
+    views = {table.view for table in tables.values()}
+    if len(views) > 1:
+        raise ValueError(f"the tables have the views {', '.join(sorted(views))}; draw one view.")
+    with look.drawing(ax, (4.6, 4.2), title=title, legend=legend) as ax:
+        frames.frame(ax, frames.axis_words(views.pop()))
+        codes = zip(tables.items(), look.CODES, _MARKERS, strict=False)
+        for (name, table), code, marker in codes:
+            # NaN breaks the line at an empty bin.
+            up = np.where(table.occupied, table.frequency, np.nan)
+            how = {**code, "linewidth": 1.6, "marker": marker, "markersize": 4.5, "gid": "model"}
+            ax.plot(table.mean_prob, up, label=name, **how)
+    words = [f"{name}: {table.describe()}" for name, table in tables.items()]
+    look.remember(ax, ["Reliability diagrams of several models.", *words])
+    return ax
+
+
+def smooth_curve(
+    curve: SmoothCurve,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
+) -> Axes:
+    """Draw a smooth calibration curve with both bands, over the predictions of each outcome.
+
+    Parameters
+    ----------
+    curve : SmoothCurve
+        From `calibkit_audit.clinic.smooth_curve`.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
+    title : str, optional
+        What stands above the diagram.
+    legend : bool, optional
+        Whether with a legend to the right; left out, on a fresh figure only.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on; `plot.alt_text` says in words what it shows.
+
+    Notes
+    -----
+    Below, upwards the predictions of rows with the event and downwards those without. Lesson 08.
+
+    Examples
+    --------
+    >>> from calibkit_audit import plot
+    >>> from calibkit_audit.clinic import smooth_curve
+    >>> p = np.linspace(.05, .95, 40)
+    >>> ax = plot.smooth_curve(smooth_curve(np.arange(40) % 3 == 0, p))
+    >>> ax.get_ylabel()
+    'observed frequency'
+    """
+    percent = f"{100 * curve.level:g} %"
+    bands = {
+        f"{percent} everywhere": (curve.all_low, curve.all_high, 0.16),
+        f"{percent} at each point": (curve.low, curve.high, 0.28),
+    }
+    with look.drawing(ax, (4.6, 5.2), title=title, legend=legend) as ax:
+        frames.frame(ax, frames.axis_words(curve.view))
+        for label, (low, high, alpha) in bands.items():
+            ax.fill_between(
+                curve.prob, low, high, label=label, gid="band", color=look.UNDER, alpha=alpha, lw=0
+            )
+        code = look.stroke(look.UNDER, 1.8, label="smooth curve", gid="curve", zorder=3)
+        ax.plot(curve.prob, curve.frequency, **code)
+        frames.make_room(ax, curve.frequency)  # a loess may leave [0, 1]
+        _outcomes(ax, curve)
+    look.remember(ax, ["Smooth calibration curve with bands.", curve.describe()])
+    return ax
+
+
+def _outcomes(ax: Axes, curve: SmoothCurve) -> None:
+    """Draw how many rows of each outcome were given what, below the diagram."""
+    strip = frames.counts_strip(ax, _STRIP, _GAP)
+    frames.move_label(ax, strip)
+    edges = np.linspace(0, 1, _BARS + 1)
+    up, down = (np.histogram(p, edges)[0] for p in (curve.of_events, curve.of_others))
+    for low, high, color in ((0, up, "#8C8C8C"), (-down, 0, "#D0D0D0")):
+        code = look.area(color, "white", 0.3, gid="outcomes")
+        look.boxes(strip, (edges[:-1], edges[1:]), (low, high), **code)
+    top = max(up.max(), down.max())
+    strip.set(ylim=(-1.08 * top, 1.08 * top), yticks=[])
+    strip.axhline(0, **look.stroke(look.GREY, 0.8))
+    strip.set_ylabel("no | yes" * look.is_first_column(ax), fontsize=look.FONT_SIZE)

@@ -31,7 +31,7 @@ def doctor() -> Diagnosis:
     >>> doctor().healthy
     True
     """
-    return Diagnosis((*core_findings(), *_lab()), WELL, ILL)
+    return Diagnosis(findings=(*core_findings(), *_lab()), well=WELL, ill=ILL)
 
 
 def _lab() -> Iterator[Finding]:

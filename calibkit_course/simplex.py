@@ -136,7 +136,7 @@ def draw(
     """
     cloud = read_cloud(source, truth)
     hidden = cloud.true is None or len(cloud.stated) > _MOST_ARROWS
-    names = look.chosen(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()), {})
+    names = look.select(show, _WORDS, set(_WORDS) - ({"arrows"} if hidden else set()))
     if "arrows" in names and cloud.true is None:
         raise ValueError('show asks for "arrows", but the truth is not known; pass truth=….')
     if len(classes) != 3:
@@ -179,14 +179,14 @@ def _draw_grid(ax: Axes) -> None:
     level = np.tile(_LEVELS, 3)[:, None]
     here, left, right = (np.repeat(np.roll(_CORNERS, k, axis=0), 4, axis=0) for k in range(3))
     start, end = (level * here + (1 - level) * other for other in (left, right))
-    code = look.pen("#DADADA", 0.8, label="steps of 0.2", gid="grid")
+    code = look.stroke("#DADADA", 0.8, label="steps of 0.2", gid="grid")
     look.lines(ax, tuple(start.T), tuple(end.T), zorder=1, **code)
 
 
 def _draw_regions(ax: Axes) -> None:
     """Draw from the centre to the middle of each side: there two classes are tied."""
     start, end = _place(np.full((3, 3), 1 / 3)), _place(0.5 * (1 - np.eye(3)))
-    code = look.pen(look.GREY, 1.1, (0, (4, 3)), label="two classes tied", gid="regions")
+    code = look.stroke(look.GREY, 1.1, (0, (4, 3)), label="two classes tied", gid="regions")
     look.lines(ax, tuple(start.T), tuple(end.T), zorder=1.5, **code)
 
 
@@ -204,7 +204,7 @@ def _draw_points(ax: Axes, cloud: Cloud, classes: Sequence[str], arrows: bool) -
         rows = cloud.predicted == k
         if not rows.any():
             continue
-        code = look.fill(colour, rim, 0.7, marker=marker, alpha=alpha, gid=f"points-{k}")
+        code = look.area(colour, rim, 0.7, marker=marker, alpha=alpha, gid=f"points-{k}")
         ax.scatter(at[rows, 0], at[rows, 1], s=size[rows], clip_on=False, zorder=4, **code)
         label = f"predicts {classes[k]}"
         ax.plot([], [], linestyle="none", marker=marker, markersize=7, color=colour, label=label)
@@ -234,5 +234,5 @@ def _draw_arrows(ax: Axes, start: FloatMatrix, end: FloatMatrix) -> None:
         gid="arrows",
     )
     arrows.set_in_layout(False)  # its extent is not known before it is drawn
-    code = look.pen(look.INK, 1.5, "none", marker=r"$\rightarrow$", markersize=15)
+    code = look.stroke(look.INK, 1.5, "none", marker=r"$\rightarrow$", markersize=15)
     ax.plot([], [], label="to the true\nprobabilities", **code)

@@ -1,12 +1,16 @@
 """Seeded synthetic audits with a known right answer, and rows as they come from a file."""
 
+import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit, ndtr, softmax
 
 from calibkit_audit.auditing.predictions import Predictions
+from calibkit_audit.counts import CountTable
+from tests.paths import ROOT
 
 CLASSES = (2, 3, 10)
 
@@ -56,10 +60,69 @@ def _classes(kind: str, true: Any) -> Any:
 
 def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
     """Return rows as they come from a file."""
-    names = {"logits": False, "groups": None, "class_names": None} | options
+    names = {"logits": False, "class_names": None} | options
     return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **names)
 
 
 def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
     """Cut rows into blocks."""
     return [rows.take(slice(start, start + size)) for start in range(0, rows.n, size)]
+
+
+def skewed_log(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, Any]:
+    """Draw labels and predictions that are crowded near 0, as logs have them."""
+    rng = np.random.default_rng(seed)
+    prob = expit(rng.normal(-1, 1.5, n)).astype(dtype)
+    return (rng.random(n) < prob**1.2).astype(np.int8), prob
+
+
+def same_counts(one: CountTable, other: CountTable) -> bool:
+    """Tell whether two tables are the same; sums may differ in their last digits."""
+    return (
+        np.array_equal(one.counts, other.counts)
+        and np.array_equal(one.impossible, other.impossible)
+        and np.allclose(one.sums, other.sums, rtol=1e-12, atol=0)
+        and np.allclose(one.squares, other.squares, rtol=1e-12)
+        and (one.view, one.cells) == (other.view, other.cells)
+    )
+
+
+# --- rows that belong together: calibrated predictions with their labels and clusters ------------
+
+
+def walk(rng: np.random.Generator, teams: int = 30, dates: int = 40) -> tuple[Any, Any, Any]:
+    """Draw what is known of a team's season, date by date; its one outcome ends every row."""
+    time = np.sort(rng.uniform(0, 0.9, dates))
+    steps = rng.normal(size=(teams, dates)) * np.sqrt(np.diff(time, prepend=0))
+    known = rng.normal(0, 0.5, (teams, 1)) + np.cumsum(steps, axis=1)
+    won = known[:, -1] + rng.normal(size=teams) * np.sqrt(1 - time[-1]) > 0
+    prob = ndtr(known / np.sqrt(1 - time))
+    return np.repeat(won * 1, dates), prob.ravel(), np.repeat(np.arange(teams), dates)
+
+
+def repeated(rng: np.random.Generator, cases: int = 100, rows: int = 10) -> tuple[Any, Any, Any]:
+    """Draw one vector of ten classes and one label per case, and write both down several times."""
+    prob = rng.dirichlet(np.full(10, 0.5), cases)
+    label = np.minimum((rng.random((cases, 1)) > prob.cumsum(axis=1)).sum(axis=1), 9)
+    return tuple(np.repeat(part, rows, axis=0) for part in (label, prob, np.arange(cases)))
+
+
+def effects(rng: np.random.Generator, clusters: int = 60, rows: int = 20) -> tuple[Any, Any, Any]:
+    """Draw rows with an effect of their cluster on the logit, which the predictions average out."""
+    cluster = np.repeat(np.arange(clusters), rows)
+    score, effect = rng.normal(0, 1.2, len(cluster)), rng.normal(0, 0.8, clusters)[cluster]
+    points, weight = np.polynomial.hermite_e.hermegauss(20)
+    prob = expit(score[:, np.newaxis] + 0.8 * points) @ weight / weight.sum()
+    return (rng.random(len(score)) < expit(score + effect)) * 1, prob, cluster
+
+
+def assert_snapshot(name: str, text: str) -> None:
+    """Compare a text, fractions left out, with ``tests/calibkit_audit/snapshots/NAME.txt``."""
+    path = ROOT / "tests" / "calibkit_audit" / "snapshots" / f"{name}.txt"
+    text = re.sub(r"-?\d+\.\d+(e-?\d+)?", "#", text).rstrip() + "\n"
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), (
+        f"{path.name} says something else; if that is meant: RENEW_SNAPSHOTS=1 python -m pytest "
+        "tests/calibkit_audit/auditing/test_snapshots.py, and read what git diff shows"
+    )

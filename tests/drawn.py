@@ -12,6 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
+from calibkit.plot import alt_text
+
 
 def find(ax: Axes, gid: str) -> list[Any]:
     """Return the artists of an element."""
@@ -112,3 +114,25 @@ def assert_manners(subtests: Any, drawings: Mapping[str, Callable[[Axes | None],
             assert len(plt.get_fignums()) == 1 and not left.lines and not left.patches
             assert dict(mpl.rcParams) == before
         plt.close("all")
+
+
+def assert_points(ax: Axes, elements: Mapping[str, Any]) -> None:
+    """Each element holds these columns: points, or left, bottom, right and top of areas.
+
+    What stands as NaN depends on the layout.
+    """
+    for gid, columns in elements.items():
+        wanted = np.column_stack(np.broadcast_arrays(*columns))
+        found = np.reshape(drawn(ax, gid), wanted.shape)  # refuses more or fewer
+        assert (np.isclose(found, wanted) | np.isnan(wanted)).all(), gid
+
+
+def assert_title_legend_and_words(draw: Callable[..., Axes], sentence: str) -> None:
+    """The title is the given one, a legend stands to the right, the words say the result."""
+    ax = draw(title="Mine")
+    assert "Mine" in (ax.get_title(), ax.get_title(loc="left"))
+    assert sentence in alt_text(ax)
+    ax.figure.canvas.draw()
+    if ax.get_legend():
+        assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1
+    assert draw(legend=False).get_legend() is None

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import corp
+from calibkit import scores
+from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -98,7 +99,7 @@ def _significance(measure: Callable[..., Any], options: dict[str, Any]) -> dict[
     return {
         "null_level": lambda y, p: ck.null_level(measure, y, p, n_draws=4, rng=0, **options),
         "bootstrap_interval": lambda y, p: ck.bootstrap_interval(
-            measure, y, p, n_resamples=4, rng=0, **options
+            measure, y, p, n_draws=4, rng=0, **options
         ),
     }
 
@@ -110,14 +111,13 @@ def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
         "calibration_error": lambda y, p: ck.calibration_error(y, p, norm=3, **o),
         "unweighted": lambda y, p: ck.calibration_error(y, p, weights="equal", **o),
         "expected": lambda y, p: ck.expected_calibration_error(y, p, **o),
-        "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, n_bins=5),
+        "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, bins=5),
         "average": lambda y, p: ck.average_calibration_error(y, p, **o),
         "maximum": lambda y, p: ck.maximum_calibration_error(y, p, **o),
         "root_mean_square": lambda y, p: ck.root_mean_square_calibration_error(y, p, **o),
-        "lp": lambda y, p: ck.lp_calibration_error(y, p, norm=1.5, **o),
         "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
-        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, null_draws=3, rng=0, **o),
-        "smooth": lambda y, p: ck.smooth_calibration_error(y, p, view=view),
+        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, n_draws=3, rng=0, **o),
+        "smooth": lambda y, p: ck.smooth_ece(y, p, view=view),
     }
 
 
@@ -132,17 +132,15 @@ def single_view_measures(view: Any) -> dict[str, Measure]:
         "spiegelhalter": lambda y, p: ck.spiegelhalter(y, p, view=view),
         "cox_test": lambda y, p: ck.cox_test(y, p, view=view),
         "cumulative_differences": lambda y, p: ck.cumulative_differences(y, p, view=view),
-        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, null_draws=3, rng=0),
+        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, n_draws=3, rng=0),
         "consistency_band": lambda y, p: ck.consistency_band(y, p, n_draws=4, rng=0, **o),
         "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
             y, p, n_draws=4, rng=0, simultaneous=True, **o
         ),
-        "corp": lambda y, p: corp.corp_decomposition(y, p, view=view),
-        "corp_part": lambda y, p: corp.miscalibration(y, p, view=view),
+        "corp": lambda y, p: scores.corp_decomposition(y, p, view=view),
+        "corp_part": lambda y, p: scores.miscalibration(y, p, view=view),
         "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
-        "smooth_curve": lambda y, p: ck.significance.smooth_curve(
-            y, p, view=view, null_draws=3, rng=0
-        ),
+        "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, n_draws=3, rng=0),
         "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
     }
 
@@ -152,16 +150,13 @@ def measures_without_view() -> dict[str, Measure]:
     return {
         "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=5),
         "marginal": ck.marginal_calibration_error,
-        "marginal, weighted classes": lambda y, p: ck.marginal_calibration_error(
-            y, p, class_weights=np.arange(1, 1 + (np.shape(p)[1] if np.ndim(p) == 2 else 2))
-        ),
         "top_label": ck.top_label_calibration_error,
         "brier_score": ck.brier_score,
         "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),
         "log_loss": ck.log_loss,
         "generic_null_level": lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=4, rng=0),
         "generic_bootstrap": lambda y, p: ck.bootstrap_interval(
-            ck.brier_score, y, p, n_resamples=4, rng=0
+            ck.brier_score, y, p, n_draws=4, rng=0
         ),
     }
 

@@ -20,7 +20,6 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from PIL import Image
-from sklearn.linear_model import LogisticRegression
 
 import calibkit
 import dev
@@ -32,7 +31,7 @@ LARGEST_FILE = 300_000
 BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
 
 # What conda-forge calls differently.
-CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
 # What is imported under another name than it is installed under.
 PACKAGES = {
     "sklearn": "scikit-learn",
@@ -47,14 +46,19 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-PROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["project"]
+PYPROJECT: dict[str, Any] = tomllib.loads(read("pyproject.toml"))
+PROJECT = PYPROJECT["project"]
 KNOWN = {*dev.COMMANDS, *dev.MODULES, "help"}
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
 
 
-def requirements(*extras: str) -> dict[str, SpecifierSet]:
-    """Return the core requirements and those of some extras, by canonical name."""
-    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+def requirements(*names: str) -> dict[str, SpecifierSet]:
+    """Return the core requirements and those of some extras and groups, by canonical name."""
+    lines = [
+        *PROJECT["dependencies"],
+        *(line for name in names for line in (EXTRAS | GROUPS)[name]),
+    ]
     parsed = [Requirement(line) for line in lines]
     return {canonicalize_name(item.name): item.specifier for item in parsed}
 
@@ -85,7 +89,7 @@ def test_conda_users_get_the_same_packages_and_bounds() -> None:
     conda = {canonicalize_name(item.name): item.specifier for item in parsed}
     assert conda.pop("pip") == SpecifierSet()
     assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
-    wanted = requirements("lab", "nets", "parquet", "book", "test")
+    wanted = requirements("lab", "nets", "parquet", "book", "test", "lint")
     assert conda == {CONDA_NAMES.get(name, name): bounds for name, bounds in wanted.items()}
     assert "-e ." in pip
 
@@ -94,7 +98,7 @@ def test_pins_are_sorted_exact_without_addresses_and_in_every_range() -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in PINNED)
     assert sorted(PINNED) == PINNED
     assert len(PINS) == len(PINNED)
-    bounds = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    bounds = requirements(*EXTRAS, *GROUPS)
     outside = [name for name, one in bounds.items() if PINS.get(name, "0") not in one]
     assert outside == []
 
@@ -113,16 +117,28 @@ def test_every_installed_package_is_pinned() -> None:
             assert PINS.get(name) == package.version.partition("+")[0], name
 
 
-def test_the_extra_all_names_every_other_extra() -> None:
-    (everything,) = EXTRAS["all"]
-    assert Requirement(everything).extras == set(EXTRAS) - {"all", "compare"}
-    assert {*dev.EVERYTHING, *dev.OPTIONAL, "compare", "all"} == set(EXTRAS)
+def test_users_see_four_extras_and_developers_have_groups() -> None:
+    assert set(EXTRAS) == {"lab", "nets", "audit", "parquet"}
+    assert {*dev.EVERYTHING, *dev.OPTIONAL, "audit", "compare"} == {*EXTRAS, *GROUPS}
+
+
+def test_the_pins_allow_the_oldest_python_that_is_promised() -> None:
+    """Debian 12 has Python 3.11.2. What a pinned package asks for stands in its metadata."""
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    assert f"Python](https://www.python.org) {oldest[:-2]} or newer" in read("README.md")
+    refuse = {}
+    for package in importlib.metadata.distributions():
+        name, asked = canonicalize_name(package.metadata["Name"]), package.metadata
+        bounds = SpecifierSet(asked.get("Requires-Python", ""))
+        if PINS.get(name) == package.version and oldest not in bounds:
+            refuse[name] = str(bounds)
+    assert refuse == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", [*dist.PACKAGES, "tools", "tests"])
 def test_every_imported_package_is_declared(folder: str) -> None:
-    declared = requirements(*(extra for extra in EXTRAS if extra != "all"))
+    declared = requirements(*EXTRAS, *GROUPS)
     modules = {path.stem for path in (ROOT / "tests").rglob("*.py")}
     ours = {*dist.PACKAGES, "tools", "dev", "tests", "book"} | modules
     for path in (ROOT / folder).rglob("*.py"):
@@ -134,28 +150,27 @@ def test_every_imported_package_is_declared(folder: str) -> None:
                 assert canonicalize_name(PACKAGES.get(top, top)) in declared, f"{path.name}: {top}"
 
 
-def test_there_is_one_version() -> None:
-    assert yaml.safe_load(read("CITATION.cff"))["version"] == calibkit.__version__
-    assert PROJECT["dynamic"] == ["version"]
-    assert importlib.metadata.version("calibkit") == calibkit.__version__
+@pytest.mark.parametrize(
+    ("contract", "house"),
+    [("floors", "calibkit"), ("application", "calibkit_audit"), ("course", "calibkit_course")],
+)
+def test_the_floors_of_contributing_are_those_of_the_contracts(contract: str, house: str) -> None:
+    contracts = {one["id"]: one for one in PYPROJECT["tool"]["importlinter"]["contracts"]}
+    floors = [set(re.findall(r"\w+", layer)) for layer in contracts[contract]["layers"]]
+    _, _, table = read("CONTRIBUTING.md").partition(f"| rooms of `{house}` |")
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", table.partition("\n\n")[0], re.MULTILINE)
+    lessons = " ".join(f"`lesson{number:02}`" for number in range(15))
+    told = [row.replace("`lesson00` to `lesson14`", lessons) for _, row in rows]
+    assert [set(re.findall(r"`(\w+)`", row)) for row in told] == floors
+    assert [int(number) for number, _ in rows] == [*range(len(rows), 0, -1)]
 
 
-def test_the_changelog_has_a_place_for_this_version() -> None:
+def test_changelog_and_citation_know_this_version() -> None:
     headings = re.findall(r"^## \[(.+?)\]", read("CHANGELOG.md"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased" or headings[0] == calibkit.__version__
-    assert "Changes of numeric results" in read("CHANGELOG.md")
-
-
-def test_licences_are_where_the_metadata_says() -> None:
-    assert PROJECT["license"] == yaml.safe_load(read("CITATION.cff"))["license"]
-    assert read("LICENSE").startswith("BSD 3-Clause License")
-    assert "creativecommons.org/licenses/by/4.0" in read("LICENSE-TEXT")
-    assert all((ROOT / name).exists() for name in PROJECT["license-files"])
-
-
-def test_files_are_small() -> None:
-    large = {str(path): path.stat().st_size for path in FILES}
-    assert {path: size for path, size in large.items() if size > LARGEST_FILE} == {}
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert citation["version"] == importlib.metadata.version("calibkit") == calibkit.__version__
+    assert citation["license"] == PROJECT["license"]
 
 
 # The bracketed letters keep this file from containing what it looks for.
@@ -179,10 +194,6 @@ def test_no_file_carries(what: str) -> None:
             if match:
                 found.append(f"{path.relative_to(ROOT)}:{number}: {match.group(0)}")
     assert found == []
-
-
-def test_lines_end_the_unix_way() -> None:
-    assert [path for path in TEXTS if b"\r\n" in path.read_bytes()] == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
@@ -274,9 +285,7 @@ def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:
 def test_the_code_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", read("README.md"), flags=re.DOTALL)
     rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(50, 1)), rng.integers(0, 2, 50)
-    data = {"y_true": y, "y_prob": rng.random(50), "X_test": X, "y_test": y}
-    exec(code, {**data, "classifier": LogisticRegression().fit(X, y)})
-    assert len(plt.get_fignums()) == 2
+    exec(code, {"y_true": rng.integers(0, 2, 50), "y_prob": rng.random(50)})
+    assert len(plt.get_fignums()) == 1
     plt.close("all")
     assert "50 predictions" in capsys.readouterr().out

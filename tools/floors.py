@@ -13,6 +13,7 @@ import sys
 from tools.virtual_environment import (
     ROOT,
     environment,
+    requirements,
     side_by_side,
     uv,
     uv_environment,
@@ -20,7 +21,7 @@ from tools.virtual_environment import (
 )
 
 FLOORS = ROOT / "build" / "floors"
-EXTRAS = "lab,parquet,test"
+NAMES = ["lab", "parquet", "test"]
 # What the oldest matplotlib reads its settings with has since begun to warn at that.
 CONTEMPORARIES = ("pyparsing>=3.1,<3.3",)
 # Old packages warn about older Pythons and about each other; that is not ours to mend.
@@ -33,6 +34,7 @@ def main(arguments: list[str]) -> int:
     """Install and test."""
     parser = argparse.ArgumentParser(prog="dev.py floors", description=__doc__)
     parser.add_argument("--newest", action="store_true", help="the newest packages instead")
+    parser.add_argument("--lessons", nargs="+", default=["--all"], help="these lessons only")
     chosen, arguments = parser.parse_known_args(arguments)
     resolution = "highest" if chosen.newest else "lowest-direct"
     program, python = uv(), venv_python(FLOORS)
@@ -43,14 +45,14 @@ def main(arguments: list[str]) -> int:
     tests = [*TESTS, *side_by_side("worksteal"), *(arguments or ["tests"])]
     # Real predictions that numpy 2 has pickled, numpy 1 cannot read.
     without_data = {k: v for k, v in environment().items() if k != "CALIBKIT_DATA"}
-    packages = ["-e", f".[{EXTRAS}]", *([] if chosen.newest else CONTEMPORARIES)]
+    packages = [*requirements(NAMES)[2:], *([] if chosen.newest else CONTEMPORARIES)]
     commands: list[tuple[list[object], dict[str, str]]] = [
         ([program, "venv", "-q", "--clear", "--python", sys.executable, FLOORS], uv_environment()),
         ([*install, "--resolution", resolution, *packages], uv_environment()),
         ([python, "-m", "pytest", "-q", *tests], without_data),
     ]
     if not arguments:
-        lessons = [python, "-m", "tools.portable", "--plain", "--all", "--threads", 1]
+        lessons = [python, "-m", "tools.portable", "--plain", "--threads", 1, *chosen.lessons]
         commands.append((lessons, without_data))
     for command, env in commands:
         done = subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False)

@@ -11,27 +11,31 @@ endless or hostile costs its own rows. Exit code 0: all were graded; 1: some cou
 """
 
 import argparse
+import base64
+import contextlib
 import csv
+import io
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from string import Template
+from typing import Any
 
-from tools.grade_class import class_section
 from tools.grade_fence import Said, environment, fence, hidden
 from tools.virtual_environment import ROOT
 
 COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seconds")
 LARGEST_WORKBOOK = 100 * 2**20
+TRIES = 4
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
 Line = tuple[str, ...]
@@ -134,30 +138,31 @@ def grade(workbook: Workbook, folder: Path, seconds: float, memory: float) -> Gr
 
 
 def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: float) -> Said:
-    """Start the process of one workbook and return what it reports."""
+    """Return what the process of one workbook reports; what ends it is left out of the next try."""
     if not workbook.path.is_file():
         return {"problem": "This is not a file."}
     if workbook.path.stat().st_size > LARGEST_WORKBOOK:
         return {"problem": f"The file is larger than {LARGEST_WORKBOOK // 2**20} MB."}
     options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
-    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence())}
-    command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
-    raw, patience = workbook.path.read_bytes(), 8 * seconds + 1800
-    try:  # the run watches its own time; this is for one that cannot any more, which is killed
-        done = subprocess.run(
-            command,
-            input=raw,
-            capture_output=True,
-            cwd=ROOT,
-            env=environment(job),
-            timeout=patience,
-        )
-        return dict(json.loads(done.stdout))
-    except subprocess.TimeoutExpired:
-        return {"problem": "The run broke off (it did not end)."}
-    except ValueError:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return {"problem": f"The run broke off ({(last or ['nothing was said'])[0][:200]})."}
+    options |= {"seconds": seconds, "memory": memory, "alone": bool(fence()), "left_out": []}
+    raw, env = workbook.path.read_bytes(), environment(job)
+    for _ in range(TRIES):
+        command = [*fence(), sys.executable, "-m", "tools.grade_run", json.dumps(options)]
+        patience = 8 * seconds + 1800  # the run watches its own time; this is if it cannot any more
+        try:
+            done = subprocess.run(
+                command, input=raw, capture_output=True, cwd=ROOT, env=env, timeout=patience
+            )
+        except subprocess.TimeoutExpired:
+            return {"problem": "The run broke off (it did not end)."}
+        with contextlib.suppress(ValueError):
+            return dict(json.loads(done.stdout))
+        try:
+            options["left_out"].append((job / "next").read_text(encoding="utf-8"))
+        except OSError:
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            return {"problem": f"The run broke off ({(last or ['nothing was said'])[0][:200]})."}
+    return {"problem": f"In each of {TRIES} tries the process ended before the last cell."}
 
 
 # --- what is written -----------------------------------------------------------------------------
@@ -189,21 +194,7 @@ def write_csv(grades: list[Grade], path: Path) -> None:
             writer.writerows([harmless(word) for word in line] for line in table(found))
 
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
-caption, th, td { text-align: left; vertical-align: top; padding: 0.2rem 1rem 0.2rem 0; }
-th, td { border-bottom: 1px solid #8888; overflow-wrap: break-word; }
-summary { cursor: pointer; padding: 0.2rem 0; }
-.scroll { overflow-x: auto; }
-"""
-
-
-def cells(line: Line, tag: str = "td") -> str:
-    """Return a row of an HTML table."""
-    scope = ' scope="col"' if tag == "th" else ""
-    return "<tr>" + "".join(f"<{tag}{scope}>{shown(word)}</{tag}>" for word in line) + "</tr>"
+PAGE = Template(Path(__file__).with_name("grade_page.html").read_text(encoding="utf-8"))
 
 
 def shown(text: str) -> str:
@@ -211,17 +202,17 @@ def shown(text: str) -> str:
     return escape(UNSEEN.sub("\ufffd", text))
 
 
-def html_table(caption: str, head: Line, lines: Sequence[Line]) -> str:
+def html_table(head: Line, lines: Iterable[Line]) -> str:
     """Return a table that scrolls on a narrow page."""
-    body = "\n".join(cells(line) for line in lines)
-    return (f'<div class="scroll"><table><caption>{shown(caption)}</caption><thead>'
-            f'{cells(head, "th")}</thead>\n<tbody>{body}</tbody></table></div>')  # fmt: skip
+    titles = "".join(f'<th scope="col">{shown(word)}</th>' for word in head)
+    rows = ("".join(f"<td>{shown(word)}</td>" for word in line) for line in lines)
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{titles}</tr>\n{body}</table></div>'
 
 
 def summary(grades: list[Grade]) -> str:
-    """Return one line per workbook."""
+    """Return one line per workbook, with the number of exercises in each state."""
     about = ("guesses before reveal", "cells raised", "seconds", "file")
-    head = ("student", "lesson", *STATES, *about)
     lines: list[Line] = []
     for found in grades:
         counts = [*(str(found.count(state)) for state in STATES), found.early]
@@ -229,58 +220,54 @@ def summary(grades: list[Grade]) -> str:
             counts = ["not graded", *[""] * len(STATES)]
         last = (str(len(found.raised)), f"{found.seconds:.0f}", found.workbook.file)
         lines.append((found.student, found.lesson, *counts, *last))
-    return html_table("All workbooks, with the number of exercises in each state", head, lines)
+    return html_table(("student", "lesson", *STATES, *about), lines)
 
 
 def details(found: Grade) -> str:
-    """Return all that is known about one workbook, folded."""
-    parts = [f"<p><strong>Not graded.</strong> {shown(found.problem)}</p>"] if found.problem else []
-    tables: dict[str, tuple[Line, list[Line]]] = {
-        "Exercises": (
-            ("exercise", "task", "state", "what the check says"),
-            [(r["item"], r["task"], r["state"], r["says"]) for r in found.of("exercise")],
-        ),
-        "Guesses": (
-            ("prediction", "guess", "when"),
-            [(r["item"], r["says"], r["state"]) for r in found.of("guess")],
-        ),
-        "Cells that raised": (
-            ("code cell", "error"),
-            [(str(number), words) for number, words in found.raised],
-        ),
-    }
-    parts += [html_table(name, head, rows) for name, (head, rows) in tables.items() if rows]
+    """Return the lines of one workbook, folded."""
     title = f"{found.student}, lesson {found.lesson or 'unknown'}: {found.in_words}"
     title = shown(f"{title} ({found.workbook.file})")
-    body = "\n".join(parts)
+    body = html_table(COLUMNS[3:7], [line[3:7] for line in table(found)[1:]])
     return f"<details><summary>{title}</summary>\n{body}</details>"
 
 
 def write_page(grades: list[Grade], path: Path) -> None:
     """Write the page for the teacher; it loads nothing."""
-    held = sorted({name for found in grades for name in found.held})
-    words = ", ".join(held) or "none"
-    page = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8"><title>Grades</title>']
-    page += ['<meta name="viewport" content="width=device-width, initial-scale=1">']
-    page += [f"<style>{STYLE}</style></head><body><main><h1>Grades</h1>"]
-    page += ["<p>States are those of the checks of the installed calibkit, on the variables that "
-             "each workbook left behind. Its own outputs play no part.</p>"]  # fmt: skip
     told = [(found.student, row) for found in grades for row in found.of("forecast")]
     rows = [(name, r["item"], r["task"], r["says"], r["state"]) for name, r in told]
-    page += [summary(grades), class_section(rows), "<h2>Each workbook</h2>", *map(details, grades)]
-    page += [f"<p>Limits that held on this machine: {shown(words)}.</p></main></body></html>"]
-    path.write_text("\n".join(page) + "\n", encoding="utf-8")
+    page = PAGE.substitute(
+        summary=summary(grades),
+        forecasts=class_section(rows),
+        details="\n".join(map(details, grades)),
+        limits=shown(", ".join(sorted({name for one in grades for name in one.held})) or "none"),
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+def class_section(rows: Iterable[Line]) -> str:
+    """Return how well the class knows what it knows; nothing where nobody made a forecast.
+
+    A line that is no forecast, which only a workbook that meddles can make, is left out.
+    """
+    from calibkit_course.learn.classroom import class_calibration
+    from calibkit_course.learn.forecasts import COLUMNS as names, as_forecasts, read_rows
+
+    found: dict[str, Any] = {}
+    for student, *line in rows:
+        with contextlib.suppress(ValueError):
+            row = read_rows(f"{','.join(names)}\n{','.join(line)}\n")
+            found.setdefault(student, {}).update(row)
+    if not found:
+        return ""
+    known = class_calibration({name: as_forecasts(found[name]) for name in sorted(found)})
+    picture = io.BytesIO()
+    known.draw().savefig(picture, format="png", dpi=110)
+    source, said = base64.b64encode(picture.getvalue()).decode(), escape(known.describe())
+    return (f'<h2>How well the class knows what it knows</h2><p>{said}</p><div class="scroll">'
+            f'<img alt="{said}" src="data:image/png;base64,{source}"></div>')  # fmt: skip
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
-def positive(text: str) -> float:
-    """Read a number above 0."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return value
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
@@ -288,26 +275,20 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev.py grade", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the workbooks are")
     parser.add_argument("--jobs", type=int, default=2, help="workbooks at a time (2)")
-    parser.add_argument("--seconds", type=positive, default=300, help="for the cells of one (300)")
-    parser.add_argument("--memory", type=positive, default=4, help="GiB for each process (4)")
+    parser.add_argument("--seconds", type=float, default=300, help="for the cells of one (300)")
+    parser.add_argument("--memory", type=float, default=4, help="GiB for each process (4)")
     parser.add_argument("--out", type=Path, help="folder of grades.csv and grades.html (FOLDER)")
     chosen = parser.parse_args(arguments)
     if not chosen.folder.is_dir():
         parser.error(f"there is no folder {chosen.folder}")
     if chosen.jobs < 1:
         parser.error("--jobs must be at least 1")
+    for name in ("seconds", "memory"):
+        if not 0 < getattr(chosen, name) < float("inf"):
+            parser.error(f"--{name} is not above 0")
     if not workbooks(chosen.folder):
         parser.error(f"there is no .ipynb file in {chosen.folder}")
     return chosen
-
-
-def warn_about_limits() -> None:
-    """Say which guards this platform does not have."""
-    if os.name != "posix":
-        print("This platform cannot limit the memory and the files of a process.")
-    if not fence():
-        print("This platform cannot take the network from a process (no `unshare`); Python's "
-              "sockets are refused, other programs are not.")  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -315,7 +296,9 @@ def main(arguments: list[str]) -> int:
     chosen = parsed(arguments)
     out = chosen.out or chosen.folder
     out.mkdir(parents=True, exist_ok=True)
-    warn_about_limits()
+    if not fence():
+        print("This platform cannot take the network from a process (no `unshare`).")
+        print("Python's sockets are refused; the page says which limits held.")
     found = workbooks(chosen.folder)
     grades: list[Grade] = []
     with ThreadPoolExecutor(chosen.jobs) as pool:

@@ -1,39 +1,43 @@
 """Run one student's workbook in a fenced process; `python dev.py grade` starts one per workbook.
 
-The process limits itself (`tools.grade_fence`), starts a kernel, hands it the cells one by one, and
-prints what the judge in the kernel (`tools.grade_judge`) has found.
+The process limits itself (`tools.grade_fence`), opens the lesson of the installed package, executes
+the cells one by one, and judges the variables that they leave. What cells print, which checks they
+delete, edit or overwrite plays no part. The judge shares the process with the student's code, so it
+withstands slips and simple tricks; code written to deceive it can change the package in memory.
 """
 
 import ast
-import hashlib
+import contextlib
 import json
-import math
 import os
 import re
-import secrets
 import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import DeadKernelError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from tools import notebook_files as files
-from tools.grade_fence import Stop, limit, lock_files, watch
-from tools.grade_judge import DIED, WORDS, Said
+from tools.grade_fence import Said, Stop, limit, lock_files, watch
 
 Cells = list[tuple[str, list[str]]]
 OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-TRIES = 4
-PATIENCE = 600  # seconds for what is ours: starting a kernel, looking at answers
+ASKED = re.compile(r"\.check\(\s*(?:cid\s*=\s*)?[\"'](\d+\.\d+)[\"']")
+WORDS = 300  # characters of a message that are kept
 
 
 class Ungradable(Exception):
     """A workbook that cannot be graded; the message is for the teacher."""
+
+
+class TimeUp(BaseException):
+    """A cell or a check that does not end; no `except Exception` stops it."""
 
 
 # --- the workbook --------------------------------------------------------------------------------
@@ -86,153 +90,156 @@ def copied(cells: Cells, lesson: str) -> list[str]:
     return found
 
 
-# --- the kernel ----------------------------------------------------------------------------------
+# --- the run -------------------------------------------------------------------------------------
 
 
-class Silent(NotebookClient):
-    """A client that keeps no outputs: what is printed is nobody's grade."""
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Stop what runs longer: by an alarm each second, or, where that is ignored, by the end."""
+    last_resort = threading.Timer(2 * seconds + 10, os._exit, [1])
+    last_resort.daemon = True
+    last_resort.start()
 
-    def output(self, *_: object, **__: object) -> None:
-        """Drop it."""
+    def stop(*_: object) -> None:
+        raise TimeUp
 
-    def handle_comm_msg(self, *_: object, **__: object) -> None:
-        """Drop it: there is no page with widgets."""
-
-
-def client_of(sources: list[str], folder: Path) -> Silent:
-    """Return a client for a fresh kernel, whatever kernel the workbook names."""
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    client = Silent(
-        nbformat.v4.new_notebook(cells=cells),
-        kernel_name="python3",
-        allow_errors=True,
-        interrupt_on_timeout=True,
-        startup_timeout=PATIENCE,
-        resources={"metadata": {"path": str(folder)}},
-        record_timing=False,
-    )
-    client.log.disabled = True
-    manager = client.create_kernel_manager()
-    if os.name == "posix":  # without a network there is not even a loopback
-        manager.transport = "ipc"
-        manager.ip = str(folder.parent / "run" / secrets.token_hex(4))
-    assert manager.kernel_spec is not None
-    manager.kernel_spec.argv[0] = sys.executable
-    return client
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        yield
+    finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        last_resort.cancel()
 
 
 class Run:
-    """One workbook: its cells, what is known about them, and how much time is left."""
+    """One workbook: its lesson, the shell of its cells, and what they leave behind.
 
-    def __init__(self, cells: Cells, lesson: str, options: Said) -> None:
-        self.cells, self.lesson = cells, lesson
-        self.job, self.seconds = Path(options["job"]), float(options["seconds"])
-        self.left = self.seconds
+    Before each cell and each check a file says which comes: if that ends the process, the next try
+    leaves it out.
+    """
+
+    def __init__(self, lesson: str, options: Said) -> None:
+        from calibkit_course import open_lesson
+        from calibkit_course.learn.exercises import MISSING
+
+        self.missing, self.lesson = MISSING, open_lesson(lesson)
+        self.checks, self.predictions = dict(self.lesson.checks), dict(self.lesson.predictions)
+        self.seconds, self.left_out = float(options["seconds"]), set(options["left_out"])
+        self.next_file = Path(options["job"], "next")
         self.raised: dict[int, str] = {}
-        self.fatal: set[int] = set()
-        self.left_out: list[str] = []
+        self.states: dict[str, Said] = {}
+        self.guesses: dict[str, Said] = {}
+        self.assessed: dict[str, str] = {}
+        self.shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+        self.namespace: dict[str, Any] = self.shell.user_ns
 
-    def whole(self) -> list[Said]:
-        """Execute all cells; a cell or check that ends the process is left out of the next try."""
-        for _ in range(TRIES):
-            self.raised = {number: self.raised[number] for number in self.fatal}
-            rows = self.attempt()
-            if rows is not None:
-                return rows
-        raise Ungradable(f"In each of {TRIES} tries {DIED} before the last cell.")
+    def comes(self, name: str) -> bool:
+        """Tell whether a cell or check may run, and note that it is next."""
+        self.next_file.write_text(name, encoding="utf-8")
+        return name not in self.left_out
 
-    def attempt(self) -> list[Said] | None:
-        """Execute all cells in one kernel, and the judge; None if the kernel did not live."""
-        token, where = secrets.token_hex(16), self.job / secrets.token_hex(8)
-        about: Said = {"lesson": self.lesson, "left_out": self.left_out}
-        about["seal"] = hashlib.sha256(token.encode()).hexdigest()
-        about["seconds"] = max(self.seconds / 5, 1.0)
-        first = f"import tools.grade_judge\ntools.grade_judge.start({about!r})\ndel tools"
-        sources = [first, *(source for source, _ in self.cells), f"# {token} {where}"]
-        client = client_of(sources, self.job / "here")
-        with client.setup_kernel():
-            try:
-                if problem := self.ask(client, 0, PATIENCE):
-                    raise Ungradable(f"The lesson cannot be opened here ({problem}).")
-                if not self.execute(client):
-                    return None
-                self.ask(client, len(sources) - 1, PATIENCE)
-            except DeadKernelError:
-                if not where.exists():
-                    raise Ungradable(f"{DIED} before the answers were looked at.") from None
-        return self.verdict(where)
-
-    def execute(self, client: Silent) -> bool:
-        """Execute the student's cells, but no folded solution; tell whether the kernel lives."""
-        for number, (source, tags) in enumerate(self.cells, start=1):
-            if "solution" in tags or number in self.fatal or not source.strip():
+    def cells(self, cells: Cells) -> None:
+        """Execute the student's cells, but no folded solution."""
+        left = self.seconds
+        for number, (source, tags) in enumerate(cells, start=1):
+            if "solution" in tags or not source.strip():
                 continue
-            if self.left <= 0:
+            if not self.comes(f"cell {number}"):
+                self.raised[number] = "the process ended here, so this cell was left out"
+            elif left <= 0:
                 self.raised[number] = "TimeUp: not run, because the time was over"
-                continue
-            started = time.monotonic()
-            # Half of what is left, so that an endless cell leaves time for those below.
-            share = max(self.left / 2, 1.0)
-            try:
-                problem = self.ask(client, number, share)
-            except DeadKernelError:
-                self.fatal.add(number)
-                self.raised[number] = f"{DIED} here, so this cell was left out"
-                return False
-            finally:
-                self.left -= min(time.monotonic() - started, share)
-            if problem:
-                self.raised[number] = problem
-        return True
+            else:
+                started = time.monotonic()
+                # Half of what is left, so that an endless cell leaves time for those below.
+                self.cell(number, source, max(left / 2, 1.0))
+                left -= time.monotonic() - started
 
-    def ask(self, client: Silent, index: int, seconds: float) -> str:
-        """Execute one cell, interrupt it after its time, and return what it raised."""
-        raised: list[str] = []
-        started = time.monotonic()
-
-        def note(execute_reply: Said, **_: object) -> None:
-            content = execute_reply["content"]
-            words = COLOUR.sub("", f"{content.get('ename')}: {content.get('evalue')}")
-            passed = time.monotonic() - started
-            if passed >= seconds and words.startswith("KeyboardInterrupt"):
-                words = f"TimeUp: stopped after {passed:.0f} s"
-            raised.append(" ".join(words.split())[:WORDS])
-
-        def kill() -> None:
-            pid = getattr(getattr(client.km, "provisioner", None), "pid", None)
-            if pid:
-                os.kill(pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
-
-        client.timeout_func = lambda _: math.ceil(seconds)
-        client.on_cell_error = note
-        last_resort = threading.Timer(2 * seconds + 10, kill)
-        last_resort.daemon = True
-        last_resort.start()
+    def cell(self, number: int, source: str, seconds: float) -> None:
+        """Execute a cell, and look at the exercises that it checks."""
+        error: BaseException | None
         try:
-            ours = index in (0, len(self.cells) + 1)
-            client.execute_cell(client.nb.cells[index], index, store_history=not ours)
-        finally:
-            last_resort.cancel()
-        return raised[0] if raised else ""
+            with time_limit(seconds):
+                result = self.shell.run_cell(source, store_history=True)
+            error = result.error_before_exec or result.error_in_exec
+        except BaseException as found:  # the alarm between two lines of ours
+            error = found
+        if error is not None:
+            words = f"{type(error).__name__}: {error}"
+            if isinstance(error, TimeUp):
+                words = f"TimeUp: stopped after {seconds:.0f} s"
+            self.raised[number] = " ".join(words.split())[:WORDS]
+        self.note_guesses()
+        for cid in ASKED.findall(source) if error is None else ():
+            if cid in self.checks:
+                self.look_at(cid)
 
-    def verdict(self, path: Path) -> list[Said] | None:
-        """Read what the judge has written; None if it did not come to its end."""
+    def note_guesses(self) -> None:
+        """Note what the learner's lesson knows: guesses, and texts that were self-assessed."""
+        found = [one for one in [*self.namespace.values()] if type(one) is type(self.lesson)]
+        for record in (one.record for one in found if one.id == self.lesson.id):
+            for pid in self.predictions:
+                if pid in record.guesses:
+                    early = record.before(pid)
+                    guess = record.revealed.get(pid) if early else None
+                    says = str(record.guesses[pid] if guess is None else guess)[:WORDS]
+                    when = "before reveal" if early else "after reveal"
+                    self.guesses[pid] = {"state": when, "says": says}
+            for cid, points in [*record.points.items()]:
+                made = ", ".join(map(str, points)) or "none"
+                self.assessed[str(cid)] = f"points that the text makes, by its writer: {made}"
+
+    def look_at(self, cid: str) -> Said:
+        """Judge one exercise by the variable that it asks for; once correct, it stays so."""
+        if self.states.get(cid, {}).get("state") == "Correct":
+            return self.states[cid]
+        check, seconds = self.checks[cid], max(self.seconds / 5, 1.0)
+        state = "Wrong kind"
         try:
-            lines = path.read_text(encoding="utf-8")[:1_000_000].splitlines()
-            rows = [clean(json.loads(line)) for line in lines]
-        except (OSError, ValueError):
-            raise Ungradable("The answers could not be looked at.") from None
-        if not rows or rows[-1]["kind"] != "end":
-            self.left_out += [row["item"] for row in rows[-1:]]
-            return None
-        return [row for row in rows if row["kind"] not in ("judging", "end")]
+            if self.comes(f"check {cid}"):
+                with time_limit(seconds):
+                    said = check.look_at(cid, self.namespace.get(check.variable, self.missing))
+                state, says = str(said.state), said.text
+            else:
+                says = "the process ended while this answer was checked."
+        except TimeUp:
+            says = f"the check did not end within {seconds:.0f} s."
+        except BaseException as error:
+            says = f"the check was stopped by {type(error).__name__}."
+        if cid in self.assessed and check.rubric and state == "Compare":
+            state, says = "Self-assessed", self.assessed[cid]
+        self.states[cid] = {"state": state, "says": says[:WORDS]}
+        return self.states[cid]
+
+    def rows(self) -> Iterator[Said]:
+        """Yield what is known about guesses, forecasts and exercises."""
+        from calibkit_course.learn.forecasts import kept_log
+
+        def row(kind: str, item: str, state: str = "", says: str = "", task: str = "") -> Said:
+            return {"kind": kind, "item": item, "state": state, "says": says, "task": task}
+
+        yield row("predictions", str(len(self.predictions)))
+        yield from (row("guess", pid, **note) for pid, note in self.guesses.items())
+        for name, one in kept_log().rows.items():
+            if one.right is not None:
+                yield row("forecast", name, f"{one.right:d}", f"{one.sure:g}", f"{one.options}")
+        for cid, check in self.checks.items():
+            yield row("exercise", cid, task=check.task[:WORDS], **self.look_at(cid))
 
 
-def clean(row: object) -> Said:
-    """Return a row of the judge with nothing but short texts."""
-    if not isinstance(row, dict):
-        raise ValueError(row)
-    return {key: str(row.get(key, ""))[:WORDS] for key in ("kind", "item", "state", "says", "task")}
+def without_network() -> None:
+    """Make every attempt to reach another computer fail at once, with a sentence."""
+    import socket
+
+    def refuse(*_: object, **__: object) -> Any:
+        raise OSError("there is no network while a workbook is graded")
+
+    for name in ("create_connection", "getaddrinfo", "gethostbyname"):
+        setattr(socket, name, refuse)
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, refuse)
 
 
 def graded(raw: bytes, options: Said) -> Said:
@@ -243,17 +250,18 @@ def graded(raw: bytes, options: Said) -> Said:
     try:
         cells = read_workbook(raw)
         found["lesson"] = lesson_of(cells, options["name"], lessons())
-        run = Run(cells, found["lesson"], options)
-        try:
-            found["rows"] = run.whole()
-        finally:
-            found["raised"] = sorted(run.raised.items())
+        run = Run(found["lesson"], options)
+        os.chdir(Path(options["job"], "here"))
+        without_network()
+        run.cells(cells)
+        found["rows"], found["raised"] = [*run.rows()], sorted(run.raised.items())
+        copies = copied(cells, found["lesson"])
         for row in found["rows"]:
-            if row["item"] in copied(cells, found["lesson"]) and row["state"] == "Correct":
+            if row["item"] in copies and row["state"] == "Correct":
                 row["says"] += " Word for word the folded solution."
     except Ungradable as problem:
         found["problem"] = str(problem)
-    except Exception as error:  # nothing of one workbook may reach the others
+    except BaseException as error:  # nothing of one workbook may reach the others
         found["problem"] = f"The run failed: {type(error).__name__}: {str(error)[:WORDS]}"
     return found
 
@@ -268,8 +276,7 @@ def main(options: Said) -> None:
     held += limit(options["memory"])
     job = Path(options["job"])
     threading.Thread(target=watch, args=(job, options["memory"], stop), daemon=True).start()
-    found = graded(raw, options)
-    stop(found=found | {"held": held})
+    stop(found=graded(raw, options) | {"held": held})
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@ Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figu
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
 The quiz takes 4 and counts as going further, because it is best answered on another day.
 Folded hints, answers and solutions are not counted. A part whose heading begins with "Go further"
-is counted apart; it ends at the next heading of its level. The table also counts the core's words,
-its lines of code, and its terms: what prose sets in italics or bold, or links to the glossary.
+is counted apart; it ends at the next heading of its level.
 """
 
 import math
@@ -20,9 +19,9 @@ from tools import notebook_files as files
 
 WORDS_PER_MINUTE = 200
 WORD = re.compile(r"\w[\w'’.-]*")
-TERM = re.compile(r"\{term\}`([^`<]+)|(?<![*\w])\*{1,2}([A-Za-z][^*\n.:→]{2,28})\*{1,2}(?![*\w])")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
-HEADING = re.compile(r"^(#{1,4}) (.*)$", re.MULTILINE)
+SECTION = re.compile(r"(?m)^(?=#{1,4} )")
+HEADING = re.compile(r"(#{1,4}) (.*)")
 EXERCISE = re.compile(r"Exercise [\d.]+ .*· (\d+) min$")
 STATED = re.compile(r"^Time: core (\d+) min(?: · go further (\d+) min)?", re.MULTILINE)
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin")
@@ -30,56 +29,30 @@ PRICES = {"predict": 1.0, "widget": 3.0, "quiz": 4.0} | dict.fromkeys(UNCOUNTED,
 
 
 class Minutes(NamedTuple):
-    """Minutes of a lesson's core and of its parts "Go further", and the size of the core."""
+    """Minutes of a lesson's core and of its parts "Go further"."""
 
     core: float
     further: float
-    words: int
-    lines: int
-    terms: int
 
 
 def counted(notebook: NotebookNode) -> Minutes:
     """Return what a lesson takes, by the rule above."""
     minutes, level = [0.0, 0.0], 0  # the level of the heading "Go further" that we are below
-    words, lines, terms = 0, 0, set[str]()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             minutes[level > 0 or "quiz" in files.tags(cell)] += code_minutes(cell)
-            lines += (level == 0 and is_read(cell)) * len(cell.source.splitlines())
             continue
-        for text, heading in sections(files.FOLD.sub(" ", cell.source)):
-            if heading:
+        for text in SECTION.split(files.FOLD.sub(" ", cell.source)):
+            if heading := HEADING.match(text):
                 depth, title = len(heading[1]), heading[2].strip()
                 if title.startswith("Go further"):
                     level = depth
-                elif 0 < depth <= level:
+                elif depth <= level:
                     level = 0
                 if found := EXERCISE.search(title):
                     minutes[level > 0] += float(found[1])
-            count = len(WORD.findall(text))
-            minutes[level > 0] += count / WORDS_PER_MINUTE
-            if level == 0:
-                words += count
-                prose = "\n".join(line for line in text.splitlines() if line[:2] != "- ")
-                terms |= {(a or b).casefold() for a, b in TERM.findall(prose)}
-    return Minutes(minutes[0], minutes[1], words, lines, len(terms))
-
-
-def is_read(cell: NotebookNode) -> bool:
-    """Tell whether a learner reads the code of a cell."""
-    return not set(files.tags(cell)) & set(PRICES)
-
-
-def sections(text: str) -> list[tuple[str, re.Match[str] | None]]:
-    """Split prose at its headings; each piece comes with the heading that it stands below."""
-    marks = list(HEADING.finditer(text))
-    starts = [0, *(mark.start() for mark in marks)]
-    ends = [*starts[1:], len(text)]
-    return [
-        (text[start:end], mark)
-        for start, end, mark in zip(starts, ends, [None, *marks], strict=True)
-    ]
+            minutes[level > 0] += len(WORD.findall(text)) / WORDS_PER_MINUTE
+    return Minutes(*minutes)
 
 
 def code_minutes(cell: NotebookNode) -> float:
@@ -100,12 +73,10 @@ def stated(path: Path) -> tuple[int, int] | None:
 
 def main(names: list[str]) -> int:
     """Print counted and stated minutes of the lessons, rounded up to the next five."""
-    print("lesson  core  go further  header    words  lines  terms")
+    print("lesson  core  go further  header")
     for path in files.sources(names):
-        found, said = counted(files.read_source(path)), stated(path)
-        core, further = (5 * math.ceil(part / 5) for part in (found.core, found.further))
-        size = f"{found.words:>7}{found.lines:>7}{found.terms:>7}"
-        print(f"{path.stem[:2]:>6}{core:>6}{further:>12}  {said or '-'!s:<8}{size}")
+        core, further = (5 * math.ceil(part / 5) for part in counted(files.read_source(path)))
+        print(f"{path.stem[:2]:>6}{core:>6}{further:>12}  {stated(path) or '-'}")
     return 0
 
 

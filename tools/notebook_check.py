@@ -45,16 +45,11 @@ def canonical_problems(path: Path, stored: NotebookNode) -> Iterator[str]:
 def drift_problems(source: NotebookNode, stored: NotebookNode) -> Iterator[str]:
     """Compare the two files cell by cell: kind, text, tags and book settings."""
     pairs = itertools.zip_longest(source.cells, stored.cells)
-    for position, (ours, theirs) in enumerate(pairs, start=1):
-        if ours is None or theirs is None:
-            yield f"cell {position} is only in the {'.ipynb' if ours is None else '.md'}"
+    for position, both in enumerate(pairs, start=1):
+        ours, theirs = (c and (c.cell_type, c.source, files.cell_metadata(c)) for c in both)
+        if ours != theirs:
+            yield f"cell {position} is another one in the .ipynb"
             return
-        if ours.cell_type != theirs.cell_type:
-            yield f"cell {position} is {ours.cell_type} only in the .md"
-        elif ours.source != theirs.source:
-            yield f"cell {position} has another text in the .ipynb"
-        elif files.cell_metadata(ours) != files.cell_metadata(theirs):
-            yield f"cell {position} has other tags or settings in the .ipynb"
     if source.metadata.get("kernelspec") != stored.metadata.get("kernelspec"):
         yield "the kernel named in the .ipynb is another one"
 

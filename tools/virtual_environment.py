@@ -1,27 +1,27 @@
 """The virtual environment of the tasks in `dev.py`: make it, fill it, know when it is current.
 
-Standard library only: this runs before anything is installed.
+It counts only when it works: a set-up that was broken off leaves a stamp that says so, and the next
+one begins anew. Standard library only: this runs before anything is installed.
 """
 
 import hashlib
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "calibkit-installed.json"
 SETTINGS = VENV / "calibkit-settings"
-# The extras that torch comes with.
-WITH_TORCH = ("nets", "maps")
+WITH_TORCH = {"nets", "maps"}
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-Command = list[Path | str]
 
 
 class Failure(Exception):
@@ -87,31 +87,30 @@ def call(*command: object, cwd: Path = ROOT, env: dict[str, str] | None = None) 
 
 def quietly(
     *command: object, cwd: Path = ROOT, env: dict[str, str] | None = None, expected: int = 0
-) -> str:
-    """Run a command and return what it said; Failure, with its last lines, where it went wrong."""
+) -> None:
+    """Run a command without a word; Failure, with its last lines, where it goes wrong."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=cwd, env=env or uv_environment(), capture_output=True)
-    said = (done.stdout + done.stderr).decode(errors="replace").strip()
     if done.returncode != expected:
+        said = (done.stdout + done.stderr).decode(errors="replace").strip()
         end = "\n".join(line[:300] for line in said.splitlines()[-15:])
         raise Failure(f"{Path(words[0]).name} {words[1]} ended with {done.returncode}:\n{end}")
-    return said
 
 
 def fresh(folder: Path, *packages: object) -> Path:
     """Make an environment with some packages in it and nothing else; return its interpreter."""
-    python, quick = venv_python(folder), uv()
     quietly(sys.executable, "-m", "venv", "--clear", folder)
-    pip = [quick, "pip"] if quick else [python, "-m", "pip"]
-    here = ["--python", python] if quick else []
-    quietly(*pip, "install", "-q", *here, *packages)
-    return python
+    install(*packages, python=venv_python(folder))
+    return venv_python(folder)
 
 
 def side_by_side(how: str) -> list[str]:
     """Return the options with which pytest uses the processors, up to four of them."""
     workers = min(os.cpu_count() or 1, 4)
     return ["-n", str(workers), "--dist", how] if workers > 1 else []
+
+
+# --- installing ----------------------------------------------------------------------------------
 
 
 def fingerprint() -> str:
@@ -122,29 +121,53 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def installed() -> dict[str, list[str]]:
-    """Return which extras the environment has, empty where it is missing or outdated."""
+def installed() -> dict[str, Any]:
+    """Return what the last set-up wrote of itself; nothing where there was none."""
     try:
-        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+        return dict(json.loads(STAMP.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
-    if stamp.get("fingerprint") != fingerprint() or not venv_python().exists():
-        return {}
-    return {"extras": stamp["extras"], "refused": stamp["refused"]}
+
+
+def write_stamp(**said: Any) -> None:
+    """Write the stamp at one blow: no kill leaves half of it."""
+    new = STAMP.with_suffix(".new")
+    new.write_text(json.dumps(said), encoding="utf-8")
+    new.replace(STAMP)
+
+
+def works() -> bool:
+    """Tell whether `.venv` was made to its end, by this version of Python, and has pip."""
+    probe = f"import sys, pip._internal; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
+    try:
+        done = subprocess.run([str(venv_python()), "-c", probe], capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0 and not installed().get("unfinished")
 
 
 def make_venv() -> None:
-    """Create `.venv`, or make it anew where it belongs to another Python."""
-    current, config = f"{sys.version_info[0]}.{sys.version_info[1]}", VENV / "pyvenv.cfg"
-    made_with = config.read_text(encoding="utf-8") if config.exists() else ""
-    if venv_python().exists() and re.search(rf"^version\w* = {current}\.", made_with, re.MULTILINE):
-        return
-    print(f"Making the virtual environment {VENV.name} (Python {current}) ...")
-    if call(sys.executable, "-m", "venv", "--clear", VENV) != 0:
+    """Create `.venv` anew; Failure, with what helps, where that cannot be."""
+    print(f"Making the virtual environment {VENV.name} (Python {sys.version.split()[0]}) ...")
+    try:
+        if VENV.is_symlink():
+            VENV.unlink()
+        venv_python().unlink(missing_ok=True)  # what is broken off from here on does not work
+        if VENV.exists():
+            shutil.rmtree(VENV)
+        VENV.mkdir()
+        write_stamp(unfinished=True)
+    except OSError as error:
         raise Failure(
-            "Python could not make a virtual environment.\n"
-            "On Debian and Ubuntu install the package python3-venv, then run the command again."
-        )
+            f"{error.filename} cannot be written ({error.strerror}). The set-up needs a folder of "
+            "yours: copy the checkout to one, or ask its owner."
+        ) from None
+    try:
+        quietly(sys.executable, "-m", "venv", VENV)
+    except Failure as failure:
+        advice = "On Debian and Ubuntu install the package python3-venv, then run the command again"
+        lacking = find_spec("ensurepip") is None
+        raise Failure(f"{failure}\n{advice}." if lacking else str(failure)) from None
 
 
 def uv() -> Path | None:
@@ -154,8 +177,8 @@ def uv() -> Path | None:
     """
     program = venv_python().with_name("uv.exe" if os.name == "nt" else "uv")
     if not program.exists() and venv_python().exists():
-        pip: Command = [venv_python(), "-m", "pip", "install", "-qq"]
-        run([*pip, "-c", "constraints.txt", "uv"], shown=False)
+        pip = [str(venv_python()), "-m", "pip", "install", "-qq", "-c", "constraints.txt", "uv"]
+        subprocess.run(pip, cwd=ROOT, env=environment(), capture_output=True, check=False)
     return program if program.exists() else None
 
 
@@ -168,60 +191,71 @@ def uv_environment() -> dict[str, str]:
     return env
 
 
-def run(command: Command, *, shown: bool) -> bool:
-    """Run uv or pip, with or without showing what it says; tell whether it worked."""
-    sys.stdout.flush()
-    words = [str(word) for word in command]
-    env = uv_environment()
-    return not subprocess.run(words, cwd=ROOT, env=env, capture_output=not shown).returncode
+def install(*packages: object, python: Path | None = None) -> None:
+    """Install by uv, which takes seconds; by pip, with its own settings, where uv cannot.
 
-
-def install(extras: Iterable[str], *, quiet: bool = False) -> bool:
-    """Install the package with some extras under the constraints; say whether it worked.
-
-    uv does it in seconds. Where it is not to be had, or fails, pip does it, with its own settings.
     torch is asked for as the build without graphics cards; the others have several gigabytes.
     """
-    target: Command = ["-c", "constraints.txt", f"-e.[{','.join(extras)}]"]
-    # A person watching wants progress; a log wants errors only.
-    watched = sys.stdout.isatty() and not quiet
+    python, said = python or venv_python(), ""
     if program := uv():
-        torch = ["--torch-backend", "cpu"] if set(extras) & set(WITH_TORCH) else []
-        asked: Command = [program, "pip", "install", "--python", venv_python(), *torch, *target]
-        if run(asked, shown=watched):
-            return True
-    loudness = [] if watched else ["-qq"]
-    return run([venv_python(), "-m", "pip", "install", *loudness, *target], shown=not quiet)
+        target = ["--python", python, "--torch-backend", "cpu", *packages]
+        try:
+            return quietly(program, "pip", "install", "-q", *target)
+        except Failure as failure:
+            said = f"\n{failure}"
+    try:
+        quietly(python, "-m", "pip", "install", "-q", *packages)
+    except Failure as failure:
+        raise Failure(f"{failure}{said}") from None
 
 
-def prepare(extras: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-    """Bring `.venv` up to date; returns at once where nothing has changed."""
-    have = installed()
-    wanted = {*extras, *have.get("extras", [])}
-    refused = set(have.get("refused", []))
-    new_optional = set(optional) - wanted - refused
-    if have and wanted == set(have["extras"]) and not new_optional:
+def requirements(names: list[str]) -> list[str]:
+    """Return what an installer is asked for: the package with extras, and what groups list."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups: dict[str, list[str]] = project["dependency-groups"]
+    extras = [name for name in names if name not in groups]
+    package = f"-e.[{','.join(extras)}]" if extras else "-e."
+    return [
+        "-c",
+        "constraints.txt",
+        package,
+        *(one for name in names for one in groups.get(name, ())),
+    ]
+
+
+def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
+    """Bring `.venv` up to date; returns at once where nothing has changed.
+
+    What is optional, or was there before and needs torch, may fail: a note, and it is not tried
+    again. Where something wanted fails, the environment counts for as much as it did before.
+    """
+    now, before, sound = fingerprint(), installed(), works()
+    current = sound and before.get("fingerprint") == now
+    had, refused = set(before.get("have", ())), set(before.get("refused", ()) if current else ())
+    have = had if current else set[str]()
+    needed = ({*wanted} | (had - WITH_TORCH)) - have
+    spare = ({*optional} | had) - {*wanted} - needed - have - refused
+    if not needed and not spare:
         return
-    make_venv()
-    STAMP.unlink(missing_ok=True)
+    if not sound:
+        make_venv()
+        before = {"unfinished": True}
     started = time.monotonic()
-    quick, slow = wanted - set(WITH_TORCH), wanted & set(WITH_TORCH)
-    for group in [sorted(quick), *([extra] for extra in sorted(slow))]:
-        what = f"calibkit[{','.join(group)}]"
-        patience = "torch is large" if slow.issuperset(group) else "about a minute"
-        print(f"Installing {what} (once; {patience}) ...")
-        if not install(group):
-            raise Failure(f"{what} could not be installed; the message stands above.")
-    for extra in sorted(new_optional):
-        print(f"Installing calibkit[{extra}] (optional) ...")
-        if install([extra], quiet=True):
-            wanted.add(extra)
-        else:
-            refused.add(extra)
-            print(f"  not installable here; tests that need [{extra}] are skipped")
-    # The first import lists the fonts, slowly and with a message that must not enter a lesson.
-    call(venv_python(), "-c", "import matplotlib.font_manager")
-    refused -= wanted
-    stamp = {"fingerprint": fingerprint(), "extras": sorted(wanted), "refused": sorted(refused)}
-    STAMP.write_text(json.dumps(stamp), encoding="utf-8")
+    quick, *slow = sorted(needed - WITH_TORCH), *([name] for name in sorted(needed & WITH_TORCH))
+    for names in filter(None, [quick, *slow, *([name] for name in sorted(spare))]):
+        print(f"Installing {', '.join(names)} (once; torch is large, the others take a minute) ...")
+        write_stamp(unfinished=True, have=sorted(had))
+        try:
+            install(*requirements(names))
+            have = have | {*names}
+        except Failure as failure:
+            if needed.issuperset(names):
+                write_stamp(**before)
+                raise Failure(f"{', '.join(names)} could not be installed.\n{failure}") from None
+            refused |= {*names}
+            print(f"  not installable here; what needs {names[0]} is skipped")
+        # The first import lists the fonts, slowly and with a message that must not enter a lesson.
+        call(venv_python(), "-c", "import matplotlib.font_manager")
+        before = {"fingerprint": now, "have": sorted(have), "refused": sorted(refused)}
+        write_stamp(**before)
     print(f"Installed in {time.monotonic() - started:.0f} s.")

@@ -141,11 +141,16 @@ class Room(SphinxDirective):
 
 
 class Rooms(SphinxDirective):
-    """Show a table of all rooms."""
+    """Show a table of the rooms of one house."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the table as if it had been written out by hand."""
-        names = (f"   {room.removeprefix('calibkit.')}" for room in rooms())  # from `calibkit`
+        house = self.arguments[0]
+        found = [room for room in rooms() if room.partition(".")[0] == house]
+        # The page has made `calibkit` the current module; its rooms go by their short names.
+        names = [f"   {room.removeprefix('calibkit.')}" for room in found]
         lines = [".. autosummary::", "   :nosignatures:", "", *names]
         holder = nodes.container()
         source = StringList(lines, source="calibkit")

@@ -144,8 +144,7 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
     Marks of a CSV file that are not given are recognised, and returned with the names.
     """
     from calibkit_audit.auditing.pages import plain
-    from calibkit_audit.counts.csv_files import Dialect
-    from calibkit_audit.counts.files import column_names
+    from calibkit_audit.counts.readers import Dialect, column_names
 
     try:
         if unpacked(name) > MOST:

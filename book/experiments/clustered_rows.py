@@ -18,7 +18,7 @@ of weights with 200, those of intervals with 300.
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,16 +26,17 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
-from calibkit.inputs import FloatVector, IntVector, kish
+from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit import audit, compare
 from calibkit_audit.auditing.comparison import rows_of_models
-from calibkit_audit.auditing.differences import Sums, scores_of_rows
+from calibkit_audit.auditing.differences import differences_of, row_scores
 from calibkit_audit.auditing.repairs import repairs_of
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.incoming import kish
 
 SHIFT = 0.7  # of the logits, where power is asked for
 DRIFT = 0.6  # of the logits, up in the first half of independent rows and down in the second
-SETTINGS = {"repairs": ["Platt"], "n_draws": 499, "n_resamples": 50, "level": 0.9}
+SETTINGS = AuditSettings(repairs=["Platt"], n_draws=499, n_resamples=50, level=0.9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,9 +147,8 @@ def one_set(design: str, number: int) -> dict[str, float]:
     draw, rng = (DESIGNS | WEIGHTS)[design], np.random.default_rng([25, number])
     made = draw(rng)
     y, p, told = made.y_true, made.y_prob, made.named
-    options: dict[str, Any] = SETTINGS | {"rng": number}
-    if p.ndim == 2:
-        options["repairs"] = ["temperature"]
+    settings = SETTINGS if p.ndim == 1 else replace(SETTINGS, repairs=["temperature"])
+    options: dict[str, Any] = {"settings": settings, "rng": number}
     asked: list[tuple[Any, Any, dict[str, Any]]]
     asked = [(y, p, told), (y, p, {}), (y, shifted(p, SHIFT), told)]
     if made.weight is not None:
@@ -192,11 +192,8 @@ def intervals(design: str, n_sets: int) -> dict[str, float]:
         view = None if fresh.ndim == 1 else "top-label"
         found = repairs_of(rows, settings, np.random.default_rng(number), view=view)
         gain = before - expected_loss(fresh, found.calibrator.calibrate(said))
-        scores, sums = [scores_of_rows(rows.label, p, None) for p in probs.values()], Sums()
-        sums.add(
-            np.bincount(rows.label), scores, rows.clusters and rows.clusters.code, rows.weighed
-        )
-        pair = sums.change("Brier score", 1, settings.level)
+        scores = {name: row_scores(rows.label, p, None) for name, p in probs.items()}
+        pair = differences_of(rows, scores).change("Brier score", 1, settings.level)
         hits += (found.table.low[0] <= gain <= found.table.high[0], pair.low <= -apart <= pair.high)
     return dict(zip(("gain", "difference"), (hits / n_sets).tolist(), strict=True))
 
@@ -214,9 +211,10 @@ def alone(design: str, n_sets: int) -> dict[str, float]:
         rng = np.random.default_rng([27, n, number])
         true, noise = rng.normal(size=n), rng.normal(0, 0.5, (2, n))
         drift, uniform = np.where(np.arange(n) < n // 2, DRIFT, -DRIFT), rng.random(n)
-        options: dict[str, Any] = {"time": np.arange(n), "rng": number, "n_resamples": 50}
+        settings = AuditSettings(repairs=[], n_resamples=50)
+        options: dict[str, Any] = {"time": np.arange(n), "rng": number, "settings": settings}
         right, changed = (
-            audit(uniform < special.expit(z), special.expit(true), repairs=[], **options).codes
+            audit(uniform < special.expit(z), special.expit(true), **options).codes
             for z in (true, true + drift)
         )
         models = dict(zip("ab", special.expit(true + noise), strict=True))
@@ -245,8 +243,8 @@ def seasons(name: str, folds: int = 5) -> dict[str, float]:
     season = np.asarray(data.columns["season"])
     found: dict[str, float] = {}
     for words, cluster in (("rows", None), ("seasons", season)):
-        options: dict[str, Any] = {"repairs": {"Platt": PlattCalibrator()}, "folds": folds}
-        table = audit(data.y_true, data.y_prob, cluster=cluster, **options).repairs
+        settings = AuditSettings(repairs={"Platt": PlattCalibrator()}, folds=folds)
+        table = audit(data.y_true, data.y_prob, cluster=cluster, settings=settings).repairs
         found |= {f"{words} gain": table.gain[0], f"{words} low": table.low[0]}
         found[f"{words} high"] = table.high[0]
     return {key: float(value) for key, value in found.items()}

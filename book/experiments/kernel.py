@@ -1,6 +1,6 @@
 """The kernel calibration error and its test, in time proportional to the number of rows.
 
-How often the limit law rejects a calibrated model at the 5 % level, as in `calibkit.significance`:
+How often the limit law rejects a calibrated model at the 5 % level:
 
 ============================  =====  =====  =====  =====  =====  =====
 scores                        uniform       sharp         rare
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.hypothesis_tests.p_values import in_order
 from calibkit.inputs import FloatMatrix, FloatVector, binary_problem
-from calibkit.significance.results import Rule, sample_of
 
 ComplexMatrix = NDArray[np.complex128]
 
@@ -30,7 +30,7 @@ _FAR = 8.85
 _NO_PAIRS = 1e-8
 
 
-class KernelRule(Rule):
+class KernelRule:
     """Unbiased squared kernel calibration error with a Gaussian kernel."""
 
     name = "Kernel calibration error, squared and unbiased"
@@ -63,7 +63,7 @@ class KernelRule(Rule):
 
     def p_value(self, statistic: FloatVector) -> FloatVector:
         """Return upper tails of a gamma law with the moments of the null law."""
-        variance, third = self._moments()
+        variance, third = self.moments()
         if variance <= 0:
             return np.ones(len(statistic))
         z = statistic * self.n * (self.n - 1) / np.sqrt(variance)
@@ -73,7 +73,7 @@ class KernelRule(Rule):
         df = 8 / skew**2
         return np.asarray(special.chdtrc(df, np.maximum(df + np.sqrt(2 * df) * z, 0)))
 
-    def _moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple[float, float]:
         """Return variance and third cumulant of the sum over pairs ``i != j``."""
         n_waves = 2 * self.n_waves - 1
         weights = np.stack([self.variance, self.variance**2, self.skewness])
@@ -129,5 +129,5 @@ def kernel_error(y_true: Any, y_prob: Any, length_scale: float = 0.1) -> float:
     0.8 with a scale of 0.05. Redraws kept 4.7 to 5.5 in all cases. Sources: Widmann and others
     (2019); Kängsepp, Valk and Kull (2022), section on evaluators.
     """
-    sample = sample_of(binary_problem(y_true, y_prob))
-    return float(KernelRule(sample.prob, length_scale).statistic(sample.residual)[0])
+    label, prob = in_order(binary_problem(y_true, y_prob))
+    return float(KernelRule(prob, length_scale).statistic((label - prob)[np.newaxis])[0])

@@ -17,7 +17,7 @@ import numpy as np
 
 import calibkit as ck
 from book.experiments.pages import filled, markdown
-from calibkit import corp
+from calibkit_audit import clinic
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "other_libraries.md"
@@ -121,7 +121,7 @@ LIBRARIES = (
                 "relplot.metrics.binnedECE(p, y, nbins=15)",
                 "ck.expected_calibration_error(y, p, bins=15)",
             ),
-            Row("relplot.smECE(p, y)", "ck.smooth_calibration_error(y, p)", HALF),
+            Row("relplot.smECE(p, y)", "ck.smooth_ece(y, p)", HALF),
         ),
     ),
     Library(
@@ -180,15 +180,15 @@ LIBRARIES = (
         (
             Row(
                 "sm.GLM(y, y**0, sm.families.Binomial(), offset=x).fit(tol=1e-12).params[0]",
-                "ck.significance.calibration_in_the_large(y, s)",
+                "clinic.calibration_in_the_large(y, s)",
             ),
             Row(
                 "sm.Logit(y, sm.add_constant(x)).fit(disp=0).params[1]",
-                "ck.significance.calibration_slope(y, s)",
+                "clinic.calibration_slope(y, s)",
             ),
             Row(
                 "abs(sm.nonparametric.lowess(y, s, 2 / 3, 0, return_sorted=False) - s).mean()",
-                "ck.significance.smooth_curve(y, s, span=2 / 3, degree=1)",
+                "clinic.smooth_curve(y, s, span=2 / 3, degree=1)",
                 "they fit at every row; we fit at knots and lay cubics between, as R's loess does",
             ),
         ),
@@ -211,7 +211,7 @@ def data() -> Mapping[str, Any]:
     arrays = {"p": p, "y": y, "w": rng.random(N), "score": score, "s": 0.01 + 0.98 * p}
     arrays["x"] = np.log(arrays["s"] / (1 - arrays["s"]))
     arrays |= {"table": table, "labels": labels, "drawn": drawn}
-    return {**arrays, "ck": ck, "corp": corp, "np": np}
+    return {**arrays, "ck": ck, "clinic": clinic, "np": np}
 
 
 def ours(row: Row) -> float:

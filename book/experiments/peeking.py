@@ -1,6 +1,6 @@
 """Look every day: how often a calibrated model is accused, and how late a wrong one is found.
 
-``python -m book.experiments.peeking`` measures both for `calibkit_audit.monitor.Monitor`, beside
+``python -m book.experiments.peeking`` measures both for `calibkit_audit.Monitor`, beside
 the test of the mean gap that was made for one look (a quarter of an hour; ``--streams 100`` is a
 quick look). The tables in the Notes of `Monitor` were made by this file, with its seeds.
 """

@@ -19,7 +19,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibkit as ck
 from book.experiments import pages
-from calibkit import decisions, significance
+from calibkit import decisions
+from calibkit_audit.clinic import calibration_in_the_large, calibration_slope
 from calibkit_course import data
 
 PAGE = Path(__file__).parents[1] / "published.md"
@@ -124,8 +125,8 @@ def patients(example: str) -> tuple[Any, Any]:
 def clinic() -> Rows:
     """Return what R prints of two examples of clinical prediction beside what we find."""
     drawn = patients("pmcalibration")
-    large = significance.calibration_in_the_large(*drawn)
-    slope = significance.calibration_slope(*drawn)
+    large = calibration_in_the_large(*drawn)
+    slope = calibration_slope(*drawn)
     curve = decisions.decision_curve(*patients("dcurves"), thresholds=[0.05, 0.1, 0.2, 0.35])
     by_r = ("0.105544", "0.087407", "0.067333", "0.050154")
     marks = zip(curve.threshold, by_r, curve.net_benefit.tolist(), strict=True)

@@ -4,7 +4,7 @@
 with ``--redraws`` the same for p-values by redraws (half a minute each); with ``--power`` the
 power against five distortions (a minute).
 
-The tables in the docstrings of `calibkit.significance` were made by this file, with its seeds.
+The tables on the book's page "Measured" were made by this file, with its seeds.
 """
 
 import argparse
@@ -14,14 +14,13 @@ import numpy as np
 from scipy import special
 
 from book.experiments.kernel import KernelRule
+from calibkit.bins import EqualMass
+from calibkit.chance.null import redrawn_labels
+from calibkit.hypothesis_tests import binned, cox, cumulative
+from calibkit.hypothesis_tests.p_values import Statistic, chi_squared
 from calibkit.inputs import FloatVector
-from calibkit.significance import results
-from calibkit.significance.adaptive import AdaptiveRule
-from calibkit.significance.classical import BinnedRule, BrierRule
-from calibkit.significance.cox import CoxRule, InterceptRule, SlopeRule
-from calibkit.significance.cumulative import RangeRule, SupremumRule
 
-Build = Callable[[FloatVector], results.Rule]
+Build = Callable[[FloatVector], Statistic]
 Rates = dict[str, dict[str, float]]
 
 LEVEL = 0.05
@@ -32,18 +31,47 @@ SCORES: dict[str, Callable[[np.random.Generator, int], FloatVector]] = {
     "rare": lambda rng, n: rng.beta(1.0, 49.0, n),
 }
 
+
+def hosmer_lemeshow(prob: FloatVector, *, pooled: bool) -> Statistic:
+    """Return the statistic of ten equal-mass bins."""
+    squares = binned.binned_squares(prob, EqualMass(10), pooled=pooled)
+    return chi_squared("Hosmer-Lemeshow", *squares)
+
+
+def kernel(prob: FloatVector, length_scale: float) -> Statistic:
+    """Return the kernel calibration error as a statistic."""
+    rule = KernelRule(prob, length_scale)
+
+    def of(residual: FloatVector) -> float:
+        return float(rule.statistic(residual[np.newaxis])[0])
+
+    return Statistic(
+        "kernel", "SKCE", "gamma law", of, lambda value: rule.p_value(np.array([value]))[0]
+    )
+
+
+def sums(build: Callable[..., Statistic], of_path: Callable[[FloatVector], float]) -> Build:
+    """Return a test of cumulative differences for predictions without ties."""
+
+    def built(prob: FloatVector) -> Statistic:
+        spread = np.sqrt((prob * (1 - prob)).sum())
+        return build(lambda r: of_path(np.concatenate(([0.0], np.cumsum(r)))) / spread)
+
+    return built
+
+
 TESTS: dict[str, Build] = {
-    "Hosmer-Lemeshow, bin-mean": lambda p: BinnedRule(p, 10, pooled=True),
-    "Hosmer-Lemeshow, predictions": lambda p: BinnedRule(p, 10, pooled=False),
-    "Spiegelhalter": BrierRule,
-    "Cox, both": CoxRule,
-    "Cox, intercept": InterceptRule,
-    "Cox, slope": SlopeRule,
-    "ECCE-MAD": SupremumRule,
-    "ECCE-R": RangeRule,
-    "kernel 0.1": lambda p: KernelRule(p, 0.1),
-    "kernel 0.05": lambda p: KernelRule(p, 0.05),
-    "adaptive, Bonferroni": AdaptiveRule,
+    "Hosmer-Lemeshow, bin-mean": lambda p: hosmer_lemeshow(p, pooled=True),
+    "Hosmer-Lemeshow, predictions": lambda p: hosmer_lemeshow(p, pooled=False),
+    "Spiegelhalter": cox.brier_statistic,
+    "Cox, both": cox.cox_statistic,
+    "Cox, intercept": lambda p: cox.cox_statistic(p, "intercept"),
+    "Cox, slope": lambda p: cox.cox_statistic(p, "slope"),
+    "ECCE-MAD": sums(cumulative.largest_statistic, lambda path: float(np.abs(path).max())),
+    "ECCE-R": sums(cumulative.range_statistic, lambda path: float(np.ptp(path))),
+    "kernel 0.1": lambda p: kernel(p, 0.1),
+    "kernel 0.05": lambda p: kernel(p, 0.05),
+    "adaptive, Bonferroni": binned.adaptive_statistic,
 }
 
 
@@ -74,8 +102,8 @@ def sizes(
         prob = np.sort(SCORES[scores](rng, n))
         residual = (rng.random((labels, n)) < prob) - prob
         for name, build in TESTS.items():
-            rule = build(prob)
-            rejected[name] += int((rule.p_value(rule.statistic(residual)) <= LEVEL).sum())
+            test = build(prob)
+            rejected[name] += sum(float(test.tail(test.of(r))) <= LEVEL for r in residual)
     return {name: count / (models * labels) for name, count in rejected.items()}
 
 
@@ -112,14 +140,14 @@ def _redraw_p_values(
     prob: FloatVector, truth: FloatVector, labels: int, draws: int, rng: np.random.Generator
 ) -> dict[str, FloatVector]:
     """Test labels that follow `truth` by redraws of labels that follow `prob`."""
-    rules = [build(prob) for build in TESTS.values()]
-    null = results.null_statistics(rules, prob, draws, rng)
-    residual = (rng.random((labels, len(prob))) < truth) - prob
+    tests = {name: build(prob) for name, build in TESTS.items()}
+    residuals = [label - prob for label in redrawn_labels(prob, draws, rng)]
+    drawn = {name: np.array([test.size(r) for r in residuals]) for name, test in tests.items()}
+    seen = (rng.random((labels, len(prob))) < truth) - prob
     found = {}
-    for name, rule, drawn in zip(TESTS, rules, null, strict=True):
-        value = rule.statistic(residual)
-        value = np.abs(value) if rule.signs[0] else value
-        beyond = (drawn >= value[:, np.newaxis] * (1 - 1e-9) - 1e-13).sum(axis=1)
+    for name, test in tests.items():
+        value = np.array([test.size(r) for r in seen])[:, np.newaxis]
+        beyond = (drawn[name] >= value * (1 - 1e-9) - 1e-13).sum(axis=1)
         found[name] = (1 + beyond) / (draws + 1)
     return found
 

@@ -10,7 +10,7 @@ recalibration) and section 1.3 (a small network stacked on another classifier).
 import json
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from book.experiments.pages import filled, markdown
-from calibkit.calibrators import IsotonicCalibrator
-from calibkit.fakes import DirichletFake, Distortion, Identity, LogLinear, Power
-from calibkit.inputs import FloatMatrix, FloatVector
-from calibkit.multiclass import DirichletCalibrator, OneVsRest, TemperatureScaling, VectorScaling
+from calibkit.calibrators import (
+    DirichletCalibrator,
+    IsotonicCalibrator,
+    OneVsRest,
+    TemperatureScaling,
+    VectorScaling,
+)
+from calibkit.fakes import DirichletFake, Power
+from calibkit.inputs import FloatMatrix
+from calibkit_course.lesson12.models import CYCLE, LogLinear
 from tools.virtual_environment import ROOT
 
 PAGE, DATA = ROOT / "book" / "repairs.md", ROOT / "book" / "_data" / "repairs.json"
@@ -35,20 +41,18 @@ LEAST = 1e-4
 Found = dict[str, dict[str, list[float]]]
 
 
-class Noisy(Distortion):
-    """Every fifth label is drawn at random: a truth that no family of maps below has."""
-
-    def _apply(self, prob: FloatVector) -> FloatVector:
-        return 0.8 * prob + 0.2 / K
+def noisy(prob: FloatMatrix) -> FloatMatrix:
+    """Draw every fifth label at random: a truth that no family of maps below has."""
+    return 0.8 * prob + 0.2 / K
 
 
-WORLDS: Mapping[str, Distortion] = {
-    "calibrated": Identity(),
+WORLDS: Mapping[str, Callable[[FloatMatrix], FloatMatrix] | None] = {
+    "calibrated": None,
     "too bold": Power(0.45),
     "too timid": Power(1.8),
     "each class its own": Power((0.3, 0.6, 1.2)),
-    "classes mixed": LogLinear(((0.6, 0.4, 0.0), (0.0, 0.6, 0.4), (0.4, 0.0, 0.6))),
-    "noisy labels": Noisy(),
+    "classes mixed": LogLinear(CYCLE),
+    "noisy labels": noisy,
 }
 REPAIRS: Mapping[str, Any] = {
     "none": None,

@@ -1,6 +1,6 @@
 """What every calibrator can do: fit a map, repair predictions, and answer as scikit-learn asks.
 
-`Calibrator` is the base of maps of one probability, `MulticlassCalibrator` (`calibkit.multiclass`)
+`Calibrator` is the base of maps of one probability, `MulticlassCalibrator` (`calibkit.calibrators`)
 that of maps of many classes; `AnyCalibrator` is what both share. A calibrator of your own is a
 subclass with ``_fit`` and ``_curve``.
 """

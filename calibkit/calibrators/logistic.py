@@ -1,113 +1,374 @@
-"""Logistic regression on two or three features: a Newton method that says how it ended."""
+"""Platt and beta calibration, and the one Newton method for all logistic problems."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, special
+from scipy.sparse import linalg as sparse
 
-from calibkit.inputs import FloatVector
+from calibkit.calibrators.base import Calibrator, Weights
+from calibkit.inputs import EPS, FloatMatrix, FloatVector, IntVector, as_flag, expit, logit, warn
 
-MOST_STEPS = 100
-# A Newton step this small in every logit leaves an error of its square: rounding is all that is
-# left.
-_SMALL_STEP = 1e-8
-# Nothing to gain, although the logits still move: the optimum is at infinity.
-_NO_GAIN = 1e-13
-_LARGE_STEP = 0.1
-# Data that a line separates: the summed log loss at which it is not worth going on.
-_ZERO_LOSS = 1e-10
+TOLERANCE = 1e-9  # of the norm of the gradient, for features of size 1
+_ACCEPTED = 1e-8
+_MOST_STEPS = 300
+_MANY_PARAMETERS, _MOST_PRODUCTS = 600, 300
+# A last step that still moves some logit by this much has no finite end.
+_LARGE_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticFit:
-    """Coefficients, summed log loss, number of steps, and how it ended."""
+    """Where a fit ended: `gradient` is a norm, `finite` is False if the optimum is at infinity."""
 
-    theta: FloatVector
+    theta: NDArray[np.float64]
     loss: float
+    gradient: float
     n_iter: int
     converged: bool
     finite: bool
 
 
+def newton(objective: Any, start: NDArray[np.float64]) -> LogisticFit:
+    """Minimise a convex loss by Newton steps, each halved until the loss falls in proportion.
+
+    `objective` has ``loss(theta)``, ``newton_step(theta)`` (which returns gradient and step), and
+    ``logits(theta)``, linear in the parameters.
+    """
+    theta, loss = start, objective.loss(start)
+    for n_iter in range(1, _MOST_STEPS + 1):  # noqa: B007 - told in the end
+        gradient, step = objective.newton_step(theta)
+        if linalg.norm(gradient) <= TOLERANCE:
+            break
+        slope = float((gradient * step).sum())
+        for share in 0.5 ** np.arange(60):
+            there = objective.loss(theta + share * step)
+            if there <= loss + 1e-4 * share * slope + 1e-14 * loss:
+                break
+        theta, loss = theta + share * step, there
+    size, finite = (
+        float(linalg.norm(gradient)),
+        bool(np.abs(objective.logits(step)).max() <= _LARGE_MOVE),
+    )
+    theta = theta + step if finite else theta
+    return LogisticFit(theta, loss, size, n_iter, size <= _ACCEPTED and finite, finite)
+
+
+def _direct_step(hessian: FloatMatrix, gradient: Any) -> Any:
+    """Solve for the step; a tiny ridge stands for directions without effect."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1e-200))
+    scaled = hessian * scale[:, np.newaxis] * scale
+    for ridge in 1e-12 * 100.0 ** np.arange(7):
+        try:
+            factor = linalg.cho_factor(scaled + ridge * np.eye(len(scaled)))
+        except linalg.LinAlgError:
+            continue
+        step = -scale * linalg.cho_solve(factor, scale * gradient.ravel())
+        return step.reshape(gradient.shape)
+    return -gradient
+
+
 @dataclass(frozen=True, slots=True)
-class _Point:
-    """The summed log loss at some coefficients, with gradient and Hessian."""
+class _OneEvent:
+    """Features of size 1, shape (d, n), targets in [0, 1] and shares that sum to 1."""
 
-    theta: FloatVector
-    loss: float
-    logit: FloatVector
-    decay: FloatVector  # exp(-|logit|)
+    features: FloatMatrix
+    target: FloatVector
+    share: FloatVector
 
+    def logits(self, theta: FloatVector) -> FloatVector:
+        return theta @ self.features
 
-Weight = FloatVector | float
+    def loss(self, theta: FloatVector) -> float:
+        logit = self.logits(theta)
+        each = np.maximum(logit, 0) - self.target * logit + np.log1p(np.exp(-np.abs(logit)))
+        return float(self.share @ each)
 
-
-def _at(theta: FloatVector, features: FloatVector, target: FloatVector, weight: Weight) -> _Point:
-    logit = theta @ features
-    decay = np.exp(-np.abs(logit))
-    loss = np.maximum(logit, 0) - target * logit + np.log1p(decay)
-    loss *= weight
-    return _Point(theta, float(loss.sum()), logit, decay)
-
-
-def _slopes(
-    point: _Point, features: FloatVector, target: FloatVector, weight: Weight
-) -> tuple[FloatVector, FloatVector]:
-    total = 1 + point.decay
-    positive = point.logit >= 0
-    up = np.where(positive, 1.0, point.decay) / total
-    down = np.where(positive, point.decay, 1.0) / total
-    # Not `up - target`: for logits of 40 that is 0, and the gradient would be lost.
-    residual = (up * (1 - target) - target * down) * weight
-    return features @ residual, (features * (up * down * weight)) @ features.T
-
-
-def _newton_step(gradient: FloatVector, hessian: FloatVector) -> FloatVector:
-    """Return a step downhill, also where the Hessian is singular to rounding."""
-    scale = 1 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(np.float64).tiny))
-    value, vector = np.linalg.eigh(hessian * np.outer(scale, scale))
-    value = np.maximum(value, 1e-15 * len(value))
-    return np.asarray(-scale * (vector @ ((vector.T @ (scale * gradient)) / value)))
+    def newton_step(self, theta: FloatVector) -> tuple[FloatVector, FloatVector]:
+        logit = self.logits(theta)
+        up, down = special.expit(logit), special.expit(-logit)
+        # Not `up - target`: for logits of 40 that is 0, and the slope would be lost.
+        residual = self.share * (up * (1 - self.target) - down * self.target)
+        gradient = self.features @ residual
+        hessian = (self.features * (self.share * up * down)) @ self.features.T
+        return gradient, _direct_step(hessian, gradient)
 
 
 def fit_logistic(
-    features: FloatVector,
+    features: FloatMatrix,
     target: FloatVector,
     starts: list[list[float]],
     weight: FloatVector | None = None,
 ) -> LogisticFit:
-    """Minimise the summed log loss of ``expit(theta @ features)``, from the best of the starts.
+    """Minimise the mean log loss of ``expit(theta @ features)``, from the best of the starts.
 
-    Features are d linearly independent rows, columns in an order of their own, targets in [0, 1];
-    weights are taken as parts of their mean.
-    Separable labels have no finite optimum: the steps then end where the loss can hardly fall.
+    Features are d linearly independent rows, columns in an order of their own, targets in [0, 1].
     """
-    data = features, target, 1.0 if weight is None else weight / weight.mean()
-    point = min((_at(np.array(s), *data) for s in starts), key=lambda p: p.loss)
-    hard = bool(((target == 0) | (target == 1)).all())
-    for n_iter in range(1, MOST_STEPS + 1):
-        gradient, hessian = _slopes(point, *data)
-        step = _newton_step(gradient, hessian)
-        slope = float(gradient @ step)
-        reach = float(np.abs(step @ features).max())
-        if reach <= _SMALL_STEP * (1 + float(np.abs(point.logit).max())):
-            return LogisticFit(point.theta + step, point.loss, n_iter, True, True)
-        # With labels 0 and 1, a loss below log 2 has every label on its side of the line.
-        separated = hard and point.loss < _ZERO_LOSS
-        if separated or (-slope <= _NO_GAIN * point.loss and reach > _LARGE_STEP):
-            return LogisticFit(point.theta, point.loss, n_iter, False, False)
-        better = _line_search(point, step, slope, data)
-        if better is None:
-            break
-        point = better
-    return LogisticFit(point.theta, point.loss, n_iter, False, True)
+    size = np.sqrt(np.square(features).mean(axis=1))
+    weight = np.ones_like(target) if weight is None else weight
+    objective = _OneEvent(features / size[:, np.newaxis], target, weight / weight.sum())
+    fit = newton(objective, min((np.array(s) * size for s in starts), key=objective.loss))
+    return replace(fit, theta=fit.theta / size)
 
 
-def _line_search(
-    point: _Point, step: FloatVector, slope: float, data: tuple[FloatVector, FloatVector, Weight]
-) -> _Point | None:
-    """Halve the step until the loss falls in proportion; far away a full one may overshoot."""
-    for size in 0.5 ** np.arange(50):
-        trial = _at(point.theta + size * step, *data)
-        if trial.loss <= point.loss + 1e-4 * size * slope + 1e-14 * point.loss:
-            return trial
-    return None
+@dataclass(frozen=True, slots=True)
+class _Softmax:
+    """Mean log loss of ``softmax(x @ W.T + b)`` and a quadratic penalty around `centre`.
+
+    `x` (n, d) ends with a column of ones if `full`: then `theta` is W and b, (K, d). Else each
+    class has its own score and an intercept, and `theta` is (K, 2). `share` (n,) sums to 1.
+    """
+
+    x: FloatMatrix
+    label: IntVector
+    share: FloatVector
+    weight: FloatMatrix
+    centre: FloatMatrix
+    full: bool
+
+    def logits(self, theta: FloatMatrix) -> FloatMatrix:
+        return np.asarray(self.x @ theta.T if self.full else self.x * theta[:, 0] + theta[:, 1])
+
+    def log_loss(self, theta: FloatMatrix) -> float:
+        """Return the mean log loss, without the penalty."""
+        logits = self.logits(theta)
+        each = special.logsumexp(logits, axis=1) - logits[np.arange(len(logits)), self.label]
+        return float(self.share @ each)
+
+    def loss(self, theta: FloatMatrix) -> float:
+        penalty = (self.weight * np.square(theta - self.centre)).sum()
+        return self.log_loss(theta) + float(penalty)
+
+    def newton_step(self, theta: FloatMatrix) -> tuple[FloatMatrix, FloatMatrix]:
+        prob = special.softmax(self.logits(theta), axis=1)
+        residual = prob.copy()
+        residual[np.arange(len(prob)), self.label] -= 1
+        pull = self._pull(residual * self.share[:, np.newaxis], self.x)
+        gradient = pull + 2 * self.weight * (theta - self.centre)
+        few = theta.size <= _MANY_PARAMETERS
+        step = _direct_step(self._hessian(prob), gradient) if few else self._cg(prob, gradient)
+        return gradient, step
+
+    def _pull(self, residual: FloatMatrix, x: FloatMatrix) -> FloatMatrix:
+        """Return what residuals sum to in each parameter: the transpose of `logits`."""
+        if self.full:
+            return np.asarray(residual.T @ x)
+        return np.column_stack([(residual * x).sum(axis=0), residual.sum(axis=0)])
+
+    def _hessian(self, prob: FloatMatrix) -> FloatMatrix:
+        n, k = prob.shape
+        own = np.stack([self.x, np.ones_like(self.x)], axis=2)  # (n, K, 2)
+        features = self.x[:, np.newaxis] if self.full else own
+        d = features.shape[2]
+        root = np.sqrt(self.share)[:, np.newaxis, np.newaxis]
+        both = (root * prob[:, :, np.newaxis] * features).reshape(n, -1)
+        matrix = np.diag(2 * self.weight.ravel()) - both.T @ both
+        for c in range(k):
+            f = features[:, 0 if self.full else c]
+            place = slice(c * d, (c + 1) * d)
+            matrix[place, place] += (f.T * (self.share * prob[:, c])) @ f
+        return np.asarray(matrix)
+
+    def _cg(self, prob: FloatMatrix, gradient: FloatMatrix) -> FloatMatrix:
+        """Return the step by conjugate gradients, as exact as its place on the way deserves."""
+        part, shape = prob * self.share[:, np.newaxis], gradient.shape
+
+        def product(vector: FloatVector) -> FloatVector:
+            vector = vector.reshape(shape)
+            move = self.logits(vector)
+            move -= (prob * move).sum(axis=1, keepdims=True)
+            return (self._pull(part * move, self.x) + 2 * self.weight * vector).ravel()
+
+        diagonal = self._pull(part * (1 - prob), np.square(self.x)) + 2 * self.weight
+        scale = 1 / np.maximum(diagonal.ravel(), 1e-12)
+        square = (gradient.size, gradient.size)
+        size = float(linalg.norm(gradient))
+        step, _ = sparse.cg(
+            sparse.LinearOperator(square, product),
+            -gradient.ravel(),
+            rtol=min(0.1, np.sqrt(size)),
+            maxiter=_MOST_PRODUCTS,
+            M=sparse.LinearOperator(square, lambda vector: scale * vector),
+        )
+        return np.asarray(step.reshape(shape))
+
+
+def fit_softmax(
+    x: FloatMatrix,
+    label: IntVector,
+    share: FloatVector,
+    penalty: tuple[FloatMatrix, FloatMatrix],
+    full: bool,
+) -> LogisticFit:
+    """Minimise the mean log loss of ``softmax(x @ W.T + b)`` plus a penalty, from its centre.
+
+    `x` has size 1 (root mean square) and, if `full`, a last column of ones; `share` sums to 1;
+    `penalty` has the weights of squared distances, and the centre. The loss returned is without it.
+    """
+    objective = _Softmax(x, label, share, *penalty, full)
+    fit = newton(objective, penalty[1])
+    return replace(fit, loss=objective.log_loss(fit.theta))
+
+
+def _by_label(
+    prob: FloatVector, label: FloatVector, weight: Weights
+) -> tuple[FloatVector, FloatVector, Weights]:
+    """Bring the predictions into the one order that does not depend on the order of the rows."""
+    order = np.lexsort((prob, label) if weight is None else (weight, prob, label))
+    return prob[order], label[order], None if weight is None else weight[order]
+
+
+def _smoothed(label: FloatVector, weight: Weights) -> FloatVector:
+    weight = np.ones_like(label) if weight is None else weight
+    ones = (weight * label).sum()
+    return np.asarray(np.where(label == 1, (ones + 1) / (ones + 2), 1 / (weight.sum() - ones + 2)))
+
+
+def _start(target: FloatVector, weight: Weights) -> float:
+    return float(logit(np.average(target, weights=weight)))
+
+
+def _warn_of_no_optimum(name: str, remedy: str) -> None:
+    warn(
+        f"{name}: predictions and labels can be separated, so the log loss has no finite "
+        f"optimum. The fitted map is (nearly) a step, and converged_ is False. {remedy}"
+    )
+
+
+@dataclass(eq=False, repr=False)
+class PlattCalibrator(Calibrator):
+    """Logistic calibration: ``logit c(p) = slope * logit(p) + intercept``, fitted by log loss.
+
+    Parameters
+    ----------
+    smoothing : bool
+        Fit to Platt's smoothed targets, ``(N1 + 1) / (N1 + 2)`` for label 1 and ``1 / (N0 + 2)``
+        for label 0, instead of 1 and 0. Then the optimum is always finite.
+
+    Attributes
+    ----------
+    slope_, intercept_ : float
+        A slope below 1 pulls predictions towards the middle (they were over-confident); a negative
+        slope says that the ranking is upside down.
+    n_parameters_, converged_, n_iter_
+        2, or 1 if all predictions are equal (slope 1); False without finite optimum; Newton steps.
+
+    Notes
+    -----
+    Platt (1999) fitted the line to scores of a support vector machine. For probabilities the score
+    is the logit, limited to ±36.84 (p = 0 and p = 1 are fine). With slope 1 / T and no intercept it
+    is temperature scaling. Without smoothing, labels that a threshold separates (also: labels of
+    one class) have no finite optimum: a `CalibrationWarning` says so, and the map is close to a
+    step. Kängsepp, Valk and Kull (2022), section 5; Kumar, Liang and Ma (2019), section 4.
+    Taught in lessons 05, 07 and 11.
+
+    Examples
+    --------
+    >>> p, u = np.random.default_rng(0).random((2, 5000))
+    >>> model = PlattCalibrator().fit(p, u < expit(0.5 * logit(p) + 0.3))
+    >>> round(model.slope_, 2), round(model.intercept_, 2)
+    (0.53, 0.26)
+    """
+
+    family: ClassVar[str] = "Platt"
+    weighted: ClassVar[bool] = True
+    loss_name: ClassVar[str] = "log loss"
+
+    smoothing: bool = True
+
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
+        as_flag(self.smoothing, "smoothing")
+        prob, label, weight = _by_label(prob, label, weight)
+        x, target = logit(prob), _smoothed(label, weight) if self.smoothing else label
+        self.n_parameters_ = min(len(np.unique(x)), 2)
+        if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
+            self.slope_, self.intercept_ = 1.0, _start(target, weight) - float(x[0])
+            self.converged_ = finite = bool(0 < target.mean() < 1)
+        else:
+            features = np.vstack([x, np.ones_like(x)])
+            starts = [[0.0, _start(target, weight)], [1.0, 0.0]]
+            fit = fit_logistic(features, target, starts, weight)
+            self.slope_, self.intercept_ = (float(value) for value in fit.theta)
+            self.converged_, self.n_iter_, finite = fit.converged, fit.n_iter, fit.finite
+        if not finite:
+            _warn_of_no_optimum("Platt calibration", "Use smoothing=True, or more data.")
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        return expit(self.slope_ * logit(prob) + self.intercept_)
+
+
+class BetaCalibrator(Calibrator):
+    """Beta calibration: ``logit c(p) = a ln(p) - b ln(1 - p) + c``, a, b >= 0, fitted by log loss.
+
+    On logit axes Platt's line with a slope of its own at either end: a near 0 and b near 1.
+
+    Attributes
+    ----------
+    a_, b_, intercept_ : float
+    n_parameters_, converged_, n_iter_
+        3, fewer for fewer distinct predictions; False without finite optimum; Newton steps of all
+        trials.
+
+    Notes
+    -----
+    a, b >= 0 keep the map increasing. Where the free optimum breaks this, all edges of the allowed
+    region are tried, and the best kept. The authors' program leaves out one term, fits again and
+    does not look again; its second fit can be decreasing. Its maps with a = b are `PlattCalibrator`
+    (and, without c, temperature scaling). Two distinct predictions cannot tell a from b, so a = b;
+    one leaves a = b = 1 and shifts the logit. Labels that can be separated have no finite optimum;
+    a `CalibrationWarning` says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and
+    Flach (2017). Taught in lessons 07 and 11.
+
+    Examples
+    --------
+    >>> p, u = np.random.default_rng(0).random((2, 5000))
+    >>> model = BetaCalibrator().fit(p, u < p**2)
+    >>> model.calibrate([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.04, 0.25, 0.65]
+    """
+
+    family: ClassVar[str] = "beta"
+    weighted: ClassVar[bool] = True
+    loss_name: ClassVar[str] = "log loss"
+
+    def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
+        prob, label, weight = _by_label(prob, label, weight)
+        ln_p, ln_q = _logarithms(prob)
+        self.n_parameters_ = min(len(np.unique(prob)), 3)
+        rows = {1: [], 2: [ln_p - ln_q], 3: [ln_p, -ln_q]}[self.n_parameters_]
+        trials: list[tuple[LogisticFit, FloatVector]] = []
+        # All slopes free; then with some of them 0. Without a slope below 0 the first is it.
+        for kept in sorted(product([True, False], repeat=len(rows)), key=sum, reverse=True):
+            free = [row for row, keep in zip(rows, kept, strict=True) if keep]
+            features = np.vstack([*free, np.ones_like(prob)])
+            starts = [[0.0] * sum(kept) + [_start(label, weight)], [1.0] * sum(kept) + [0.0]]
+            fit = fit_logistic(features, label, starts, weight)
+            self.n_iter_ += fit.n_iter
+            slopes = np.zeros(len(rows))
+            slopes[list(kept)] = fit.theta[:-1]
+            if (slopes >= 0).all():
+                trials.append((fit, slopes))
+                if all(kept):
+                    break
+        fit, slopes = min(trials, key=lambda trial: trial[0].loss)
+        self.intercept_ = float(fit.theta[-1])
+        if not rows:  # one prediction, and a = b = 1: what is left is the shift
+            slopes, self.intercept_ = np.ones(1), self.intercept_ - float(ln_p[0] - ln_q[0])
+        self.a_, self.b_ = float(slopes[0]), float(slopes[-1])
+        self.converged_ = fit.converged
+        if not fit.finite:
+            _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
+
+    def _logit_of_map(self, prob: FloatVector) -> FloatVector:
+        ln_p, ln_q = _logarithms(prob)
+        return self.a_ * ln_p - self.b_ * ln_q + self.intercept_
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        return expit(self._logit_of_map(prob))
+
+
+def _logarithms(prob: FloatVector) -> tuple[FloatVector, FloatVector]:
+    return np.log(np.maximum(prob, EPS)), np.log(np.maximum(1 - prob, EPS))

@@ -1,7 +1,7 @@
 """Costs in a table, and what follows from them: the best action, the threshold, the bill.
 
 What a table says is charged, no more and no less. Every function that takes costs takes them in
-each of the ways that `expected_costs` lists. Lessons 13 and 14.
+each of the ways that `policy_cost` lists.
 """
 
 from collections.abc import Mapping
@@ -136,14 +136,14 @@ def _from_text(text: str) -> list[float]:
     return [first, second]
 
 
-def exactly(number: float) -> Fraction:
+def as_fraction(number: float) -> Fraction:
     """Return the decimal that was written: 0.1 is a tenth, though no float is."""
     return Fraction(repr(float(number)))
 
 
 def _against_waiting(table: FloatVector) -> tuple[Fraction, Fraction]:
     """Return the benefit and the harm of action 1 against action 0, exactly."""
-    waits, acts = ([exactly(cost) for cost in row] for row in table)
+    waits, acts = ([as_fraction(cost) for cost in row] for row in table)
     return waits[1] - acts[1], acts[0] - waits[0]
 
 
@@ -162,60 +162,25 @@ def stakes(costs: Any) -> tuple[float, float]:
     return benefit, harm
 
 
-def _decided(prob: FloatVector, table: FloatVector, said: FloatVector) -> NDArray[np.intp]:
-    """Return the cheapest action of each row; `said` are the expected costs of all."""
+def _cheapest(prob: FloatVector, table: FloatVector) -> NDArray[np.intp]:
+    """Return the action of least expected cost of each row."""
     if table.shape == (2, 2):
         benefit, harm = _against_waiting(table)
         total = benefit + harm
         if total:  # else no probability changes the better action
             above = prob[:, 1] >= float(harm / total)
             return np.where(above, int(total > 0), int(total < 0)).astype(np.intp)
+    expected = prob @ table.T
     # Sums in another order differ in their last digits: what differs by no more is equal.
     rounding = 8 * np.finfo(np.float64).eps * (prob @ np.abs(table).T).max(axis=1, keepdims=True)
-    return np.asarray((said <= said.min(axis=1, keepdims=True) + rounding).argmax(axis=1))
+    best = expected <= expected.min(axis=1, keepdims=True) + rounding
+    return np.asarray(best.argmax(axis=1))
 
 
-def by_class(y_prob: Any) -> FloatVector:
+def _by_class(y_prob: Any) -> FloatVector:
     """Return float64 rows, one column per class; P(y = 1) becomes two."""
     prob = as_probabilities(y_prob).astype(np.float64)
     return np.stack([1 - prob, prob], axis=1) if prob.ndim == 1 else prob
-
-
-def expected_costs(y_prob: Any, *, costs: Any) -> FloatVector:
-    """Return the expected cost of each action, shape (n, A), if the probabilities are right.
-
-    Parameters
-    ----------
-    y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1.
-    costs : array-like of shape (A, K), pair of float, mapping or str
-        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs. For two
-        classes the prices of the mistakes will do, and then right decisions cost nothing:
-        ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``, each short for
-        ``[[0, 20], [1, 0]]``.
-
-    Returns
-    -------
-    ndarray of shape (n, A)
-        A row per prediction, a column per action.
-
-    Raises
-    ------
-    ValueError
-        If probabilities or costs are not valid: a wrong shape, an unknown name, a price that is
-        negative or not finite, or two prices of 0.
-
-    Notes
-    -----
-    ``sum_k p_k costs[a, k]``. Section 4 (decisions) of the review of notions; lesson 13.
-
-    Examples
-    --------
-    >>> expected_costs([0.25], costs=[[0, 8], [1, 1]]).tolist()
-    [[2.0, 1.0]]
-    """
-    rows = by_class(y_prob)
-    return np.asarray(rows @ as_costs(costs, rows.shape[1]).T)
 
 
 def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
@@ -231,7 +196,7 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
         P(y = 1), or one column per class with rows that sum to 1.
     costs : array-like of shape (A, K), pair of float, mapping or str
         ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
-        positive, false negative): see `expected_costs`.
+        positive, false negative): see `policy_cost`.
 
     Returns
     -------
@@ -241,16 +206,19 @@ def best_actions(y_prob: Any, *, costs: Any) -> NDArray[np.intp]:
     Raises
     ------
     ValueError
-        If probabilities or costs are not valid; see `expected_costs`.
+        If probabilities or costs are not valid; see `policy_cost`.
+
+    Notes
+    -----
+    Least ``sum_k p_k costs[a, k]`` over the actions a.
 
     Examples
     --------
     >>> best_actions([0.1, 0.2], costs=[[0, 8], [1, 1]]).tolist()
     [0, 1]
     """
-    rows = by_class(y_prob)
-    table = as_costs(costs, rows.shape[1])
-    return _decided(rows, table, rows @ table.T)
+    prob = _by_class(y_prob)
+    return _cheapest(prob, as_costs(costs, prob.shape[1]))
 
 
 def decision_threshold(costs: Any) -> float:
@@ -260,7 +228,7 @@ def decision_threshold(costs: Any) -> float:
     ----------
     costs : array-like of shape (2, 2), pair of float, mapping or str
         A table, or the prices of the mistakes: ``(1, 20)``, ``"1:20"`` or names in a mapping, as
-        in `expected_costs`. Action 1 is the one meant for class 1.
+        in `policy_cost`. Action 1 is the one meant for class 1.
 
     Returns
     -------
@@ -284,7 +252,7 @@ def decision_threshold(costs: Any) -> float:
     written, and t is the float nearest to their exact quotient, as p is the float nearest to its
     decimal. Rounding keeps order, so ``p >= t`` holds for the floats if it holds for the numbers;
     and only if, as long as different numbers are different floats. Predictions in single precision
-    are compared as they are: .7 is .69999999 there. Taught in lesson 13.
+    are compared as they are: .7 is .69999999 there. Lesson 13.
 
     Examples
     --------
@@ -296,18 +264,24 @@ def decision_threshold(costs: Any) -> float:
     return float(harm / (benefit + harm))
 
 
-def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, sample_weight: Any = None) -> PolicyCost:
+def policy_cost(
+    y_true: Any, y_prob: Any, *, costs: Any, positive: Any = None, sample_weight: Any = None
+) -> PolicyCost:
     """Mean cost that was paid, beside the promised cost and that of ignoring the model.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels: 0 and 1, or ``0 .. K-1``.
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
         P(y = 1), or one column per class with rows that sum to 1.
     costs : array-like of shape (A, K), pair of float, mapping or str
-        ``costs[a, k]`` of action a when the class is k, or for two classes the prices (false
-        positive, false negative): see `expected_costs`.
+        ``costs[a, k]``: what action a costs when the class is k. Gains are negative costs. For two
+        classes the prices of the mistakes will do, and then right decisions cost nothing:
+        ``(1, 20)``, ``{"false positive": 1, "false negative": 20}`` or ``"1:20"``, each short for
+        ``[[0, 20], [1, 0]]``.
+    positive : object, optional
+        The label that `y_prob` is about, where labels are not 0 and 1.
     sample_weight : array-like of shape (n,), optional
         What each row counts, at least 0: a row of weight 2 is that row twice.
 
@@ -319,12 +293,14 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, sample_weight: Any = No
     Raises
     ------
     ValueError
-        If labels, probabilities or costs are not valid; the message names the entry.
+        If labels or probabilities are not valid, or costs are not: a wrong shape, an unknown name,
+        a price that is negative or not finite, or two prices of 0. The message names the entry.
 
     Notes
     -----
     ``(1/n) sum_i costs[a_i, y_i]``, promised ``(1/n) sum_i sum_k p_ik costs[a_i, k]``: equal on
-    average if calibrated; then no model costs more than ignoring it. Taught in lesson 13.
+    average if calibrated; then no model costs more than ignoring it. To hand a case on at a price
+    (abstention) is an action whose row is constant. Lesson 13.
 
     Examples
     --------
@@ -334,23 +310,21 @@ def policy_cost(y_true: Any, y_prob: Any, *, costs: Any, sample_weight: Any = No
     >>> float(policy_cost([0, 0, 1, 1], [.01, .2, .02, .9], costs=(1, 20)))
     5.25
     """
-    labels, _ = as_predictions(y_true, y_prob)
-    rows = by_class(y_prob)
-    table = as_costs(costs, rows.shape[1])
-    said = rows @ table.T
-    done = _decided(rows, table, said)
-    n, n_actions = said.shape
-    weight = np.ones(n) if sample_weight is None else as_weights(sample_weight, n)
+    labels, _ = as_predictions(y_true, y_prob, positive, sample_weight)
+    prob = _by_class(y_prob)
+    table = as_costs(costs, prob.shape[1])
+    action = _cheapest(prob, table)
+    weight = np.ones(len(prob)) if sample_weight is None else as_weights(sample_weight, len(prob))
     # Counts of (action, class) make the sums independent of the order of rows.
-    cell = done * table.shape[1] + labels.astype(np.intp)
+    cell = action * table.shape[1] + labels.astype(np.intp)
     met = np.bincount(cell, weight, table.size).reshape(table.shape)
-    total = met.sum()
+    total, promised = met.sum(), weight * (prob @ table.T)[np.arange(len(prob)), action]
     return PolicyCost(
         value=float((met * table).sum() / total),
-        promised=float(np.sort(weight * said[np.arange(n), done]).sum() / total),
+        promised=float(np.sort(promised).sum() / total),
         ignoring=float((table @ met.sum(axis=0)).min() / total),
-        action=np.arange(n_actions),
+        action=np.arange(len(table)),
         share=met.sum(axis=1) / total,
         paid=(met * table).sum(axis=1) / total,
-        n=n,
+        n=len(prob),
     )

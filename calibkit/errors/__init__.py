@@ -17,45 +17,43 @@ member                                   bins          norm          weights
 `top_label_calibration_error`            equal mass    2             share of predictions
 =======================================  ============  ============  =====================
 
-`smooth_calibration_error` smooths with a kernel in place of bins; it is no member.
+`smooth_ece` smooths with a kernel in place of bins; it is no member.
 ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are spelled out; the
-book's notation page has the table. Lessons 04 to 06.
+book's notation page has the table.
 """
 
-from calibkit.errors.class_wise import class_wise_calibration_error, marginal_calibration_error
 from calibkit.errors.debiased import DebiasedError, debiased_calibration_error
-from calibkit.errors.family import CalibrationError, calibration_error, null_moments
-from calibkit.errors.named import (
+from calibkit.errors.family import (
+    CalibrationError,
+    calibration_error,
+    expected_calibration_error,
+    null_moments,
+)
+from calibkit.errors.members import (
     adaptive_calibration_error,
     average_calibration_error,
-    expected_calibration_error,
-    lp_calibration_error,
+    class_wise_calibration_error,
+    marginal_calibration_error,
     maximum_calibration_error,
     root_mean_square_calibration_error,
     top_label_calibration_error,
 )
-from calibkit.errors.smooth import SmoothError, smooth_calibration_error
-from calibkit.wrong_names import unknown_name
+from calibkit.errors.smooth import SmoothECE, smooth_ece
 
 __all__ = [
     "CalibrationError",
     "DebiasedError",
-    "SmoothError",
+    "SmoothECE",
     "adaptive_calibration_error",
     "average_calibration_error",
     "calibration_error",
     "class_wise_calibration_error",
     "debiased_calibration_error",
     "expected_calibration_error",
-    "lp_calibration_error",
     "marginal_calibration_error",
     "maximum_calibration_error",
     "null_moments",
     "root_mean_square_calibration_error",
-    "smooth_calibration_error",
+    "smooth_ece",
     "top_label_calibration_error",
 ]
-
-
-def __getattr__(name: str) -> None:
-    raise unknown_name(__name__, name)

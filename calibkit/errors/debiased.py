@@ -1,27 +1,16 @@
 """Debiased calibration errors: what chance adds to the gaps is estimated and taken off."""
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from calibkit.bins import Bins
-from calibkit.errors.family import OfTables, error_of_tables
-from calibkit.errors.named import FIFTEEN
-from calibkit.inputs import (
-    BinaryProblem,
-    Events,
-    FloatVector,
-    View,
-    as_choice,
-    as_number,
-    binary_problems,
-    refuse_weights,
-    shows_rows,
-)
-from calibkit.reliability import BinTable, reliability_tables
+from calibkit.bins import Bins, as_bins
+from calibkit.errors.family import FIFTEEN, OfTables, error_of_tables, name_of
+from calibkit.inputs import BinaryProblem, FloatVector, View, as_choice, as_number, binary_problems
+from calibkit.reliability import BinTable, table_of
 from calibkit.results import spell
 
 
@@ -80,7 +69,6 @@ class DebiasedError(OfTables):
         return {**OfTables._columns(self), name: self.per_view}
 
 
-@shows_rows
 def debiased_calibration_error(
     y_true: Any,
     y_prob: Any,
@@ -89,7 +77,7 @@ def debiased_calibration_error(
     bins: Bins = FIFTEEN,
     norm: float = 2,
     method: str = "frequency",
-    **rows: Unpack[Events],
+    positive: Any = None,
 ) -> DebiasedError:
     """Estimate a binned calibration error and take off what chance adds to it.
 
@@ -114,8 +102,6 @@ def debiased_calibration_error(
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
         correction knows whole rows only.
-    predicted : array-like of shape (n,) or True, optional
-        The predicted class of each row, whose confidence `y_prob` is: see `binary_problem`.
 
     Returns
     -------
@@ -146,7 +132,7 @@ def debiased_calibration_error(
       It is the mean of what Kumar's library draws for this norm.
 
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
-    Over classes, squares are averaged first, then one root is taken. Taught in lesson 06.
+    Over classes, squares are averaged first, then one root is taken. Lesson 06.
 
     Examples
     --------
@@ -155,18 +141,21 @@ def debiased_calibration_error(
     >>> round(error.plain, 4), round(float(error), 4), round(error.squared, 6)
     (0.0707, 0.0416, 0.001735)
     """
-    _check(norm, method, rows)
-    tables = reliability_tables(y_true, y_prob, view=view, bins=bins, **rows)
+    as_choice(method, "method", ("frequency", "pairwise"))
+    as_number(norm, "norm", "1 or 2 (other norms have no formula)", lambda norm: norm in (1, 2))
+    if norm == 1 and method == "pairwise":
+        raise ValueError('method="pairwise" estimates a square: use norm=2.')
+    problems = binary_problems(y_true, y_prob, view=view, positive=positive)
+    tables = tuple(table_of(problem, as_bins(bins)) for problem in problems)
     if norm == 1:
         per_view = np.array([debiased_absolute(table) for table in tables])
     elif method == "pairwise":
-        problems = binary_problems(y_true, y_prob, view=view, **rows)
         pairs = zip(problems, tables, strict=True)
         per_view = np.array([_pairwise(*pair) for pair in pairs])
     else:
         per_view = np.array([debiased_square(table) for table in tables])
     mean = float(per_view.mean())
-    plain = error_of_tables(tables, norm=norm)
+    plain = error_of_tables(tables, norm=norm, name=name_of(norm))
     return DebiasedError(
         value=mean if norm == 1 else float(np.sqrt(max(mean, 0.0))),
         squared=float("nan") if norm == 1 else mean,
@@ -179,14 +168,6 @@ def debiased_calibration_error(
         tables=tables,
         per_view=per_view,
     )
-
-
-def _check(norm: float, method: str, rows: Events) -> None:
-    refuse_weights(rows)
-    as_choice(method, "method", ("frequency", "pairwise"))
-    as_number(norm, "norm", "1 or 2 (other norms have no formula)", lambda norm: norm in (1, 2))
-    if norm == 1 and method == "pairwise":
-        raise ValueError('method="pairwise" estimates a square: use norm=2.')
 
 
 def _used(table: BinTable) -> tuple[FloatVector, FloatVector, FloatVector]:
@@ -218,7 +199,7 @@ def debiased_square(table: BinTable) -> float:
 
 def _pairwise(problem: BinaryProblem, table: BinTable) -> float:
     """Return the weighted mean over bins of the mean of ``d_i d_j`` over pairs."""
-    index = table.binning.assign(problem.prob, table.edges)
+    index = table.assign(problem.prob)
     distance = problem.prob.astype(np.float64) - problem.label
     count = table.count.astype(np.float64)
     total = np.bincount(index, distance, len(count))

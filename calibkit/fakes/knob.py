@@ -5,33 +5,102 @@ towards an anchor x. Anchor 1 makes it over-confident, 1/K under-confident, a pi
 Everything follows from the beta distribution of Q, in closed form.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import special
+from scipy import integrate, special
 
-from calibkit.fakes._beta import ScaledBeta
-from calibkit.fakes._sample import FakeSample, FakeTruth, InfeasibleTarget
+from calibkit.fakes.sample import FakeSample, FakeTruth, InfeasibleTarget
 from calibkit.inputs import (
     FloatVector,
+    IntVector,
     Rng,
     as_choice,
     as_count,
-    as_generator,
+    as_finite,
     as_number,
     as_positive,
+    data_generator,
 )
 
-DIRECTIONS = ("over", "under", "pivot")
 # A target may miss its limit, and a prediction the range of predictions, by rounding.
-ROUNDING = 1e-12
-MAP_ROUNDING = 1e-9
+ROUNDING = 1e-9
 # The predicted class must be the only largest one, also after rounding: the confidence stays
 # this far above 1/K.
-CONFIDENCE_MARGIN = 4 * float(np.finfo(np.float64).eps)
+CONFIDENCE_MARGIN = 1e-15
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledBeta:
+    """``Q = low + (1 - low) B`` with ``B ~ Beta(m s, (1 - m) s)`` and ``E Q = mean``."""
+
+    low: float
+    mean: float  # strictly between `low` and 1
+    concentration: float  # s: large is narrow, small is spread to both ends
+
+    @property
+    def a(self) -> float:
+        """First parameter of the beta distribution."""
+        return self.concentration * (self.mean - self.low) / (1 - self.low)
+
+    @property
+    def b(self) -> float:
+        """Second parameter of the beta distribution."""
+        return self.concentration * (1 - self.mean) / (1 - self.low)
+
+    @property
+    def variance(self) -> float:
+        """Variance of Q."""
+        return (self.mean - self.low) * (1 - self.mean) / (self.concentration + 1)
+
+    def unit(self, q: Any) -> FloatVector:
+        """Map [low, 1] to [0, 1], and what lies outside to the nearer end."""
+        return np.asarray(np.clip((np.asarray(q) - self.low) / (1 - self.low), 0, 1))
+
+    def cdf(self, q: Any) -> FloatVector:
+        """Return ``F(q) = P(Q <= q)``."""
+        return np.asarray(special.betainc(self.a, self.b, self.unit(q)))
+
+    def partial_mean(self, q: Any) -> FloatVector:
+        """``M(q) = E[Q; Q <= q]``: low times the share of rows, plus the beta's own part."""
+        above = special.betainc(self.a + 1, self.b, self.unit(q))
+        return np.asarray(self.low * self.cdf(q) + (self.mean - self.low) * above)
+
+    def quantile(self, level: Any) -> FloatVector:
+        """Return the q with ``F(q) = level``."""
+        return np.asarray(self.low + (1 - self.low) * special.betaincinv(self.a, self.b, level))
+
+    def mean_distance(self, point: float) -> float:
+        """``E |Q - point|``, by F and M."""
+        if point >= 1:
+            return point - self.mean
+        if point <= self.low:
+            return self.mean - point
+        below = point * self.cdf(point) - self.partial_mean(point)
+        return float(2 * below + self.mean - point)
+
+    def expectation(self, function: Callable[[float, float], float]) -> float:
+        """``E function(Q, 1 - Q)`` by adaptive quadrature, for a bounded function with few kinks.
+
+        It gets both Q and 1 - Q because the difference would lose its digits where Q is nearly 1.
+        """
+
+        def at_level(level: float) -> float:
+            rest = (1 - self.low) * special.betaincinv(self.b, self.a, 1 - level)
+            return function(float(self.quantile(level)), float(rest))
+
+        # For small concentrations nearly all change happens where mass jumps to the other end.
+        jump = min(max(self.b / (self.a + self.b), 1e-3), 1 - 1e-3)
+        cuts = [jump / 2, jump, (1 + jump) / 2]
+        # With full output quad warns about rounding in its result, not on the screen.
+        value, doubt, *_ = integrate.quad(
+            at_level, 0, 1, points=cuts, limit=800, epsabs=1e-12, epsrel=1e-12, full_output=1
+        )
+        if not doubt <= 1e-8 * (1 + abs(value)):
+            raise RuntimeError(f"the quadrature is unsure by {doubt:.1g}; the dials are extreme.")
+        return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +119,22 @@ class KnobClassifier:
         How alike the true confidences are: large is nearly one value, small is nearly only 1/K and
         1. Changes sharpness, neither accuracy nor the error of over and under.
 
+    Raises
+    ------
+    ValueError
+        If a dial is outside its range; the message says what is possible.
+
+    See Also
+    --------
+    ClassKnobs : other dials for each predicted class.
+
     Notes
     -----
-    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 7 of the review of
-    notions) bounds the error: at most ``1 - accuracy`` when over-confident, at most
+    ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 7 of Panchenko,
+    2021) bounds the error: at most ``1 - accuracy`` when over-confident, at most
     ``accuracy - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and
     `truth` gives the limit. The mean errors of over and under attain it; larger norms and pivots
-    jump. Fake classifiers: section 6; the construction is our own. Taught in lesson 03.
+    jump. Fake classifiers: section 6 there; the construction is our own. Lesson 03.
 
     Examples
     --------
@@ -75,14 +153,16 @@ class KnobClassifier:
 
     def __post_init__(self) -> None:
         n_classes = as_count(self.n_classes, "n_classes", 2)
-        as_choice(self.direction, "direction", DIRECTIONS)
-        feasible = "between 0 (calibrated) and 1 (the whole error budget)"
+        as_choice(self.direction, "direction", ("over", "under", "pivot"))
+        low = 1 / n_classes
+        possible = f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong)"
         checked = {
             "n_classes": n_classes,
-            "accuracy": _as_accuracy(self.accuracy, n_classes),
-            "budget_share": as_number(
-                self.budget_share, "budget_share", feasible, lambda share: 0 <= share <= 1
+            # The beta distribution needs both sides, also after rounding.
+            "accuracy": as_number(
+                self.accuracy, "accuracy", possible, lambda a: (a - low) / (1 - low) > 0 and a < 1
             ),
+            "budget_share": as_finite(self.budget_share, "budget_share", 0, 1),
             "concentration": as_positive(self.concentration, "concentration"),
         }
         for name, value in checked.items():
@@ -108,7 +188,7 @@ class KnobClassifier:
         if not 0 <= wanted <= room + ROUNDING:
             formulas = {"over": " = 1 - accuracy", "under": " = accuracy - 1/K"}
             raise InfeasibleTarget(
-                f"error={error!r} is impossible: a classifier that is {fake._kind()} with accuracy "
+                f"error={error!r} is impossible: a classifier that is {fake.kind} with accuracy "
                 f"{accuracy:g} and {n_classes} classes can have an error from 0 to "
                 f"{room:.6g}{formulas.get(direction, '')}."
             )
@@ -132,38 +212,40 @@ class KnobClassifier:
         """Law of the true confidence Q, with ``cdf(q)`` and ``partial_mean(q)``, E[Q; Q <= q]."""
         return ScaledBeta(1 / self.n_classes, self.accuracy, self.concentration)
 
+    @property
+    def kind(self) -> str:
+        """The direction in words."""
+        if self.direction == "pivot":
+            return f"drawn towards {self.anchor:.4g}"
+        return f"{self.direction}-confident"
+
+    def report(self, q: Any) -> FloatVector:
+        """Return the confidence that is reported where the true one is q."""
+        return np.asarray((1 - self.budget_share) * q + self.budget_share * self.anchor)
+
     def true_map(self, confidence: Any) -> FloatVector:
         """Return the true confidence behind each reported one; NaN where none is ever reported.
 
         At ``budget_share=1`` only the anchor is, and the true confidence there is the accuracy.
         """
-        z = np.asarray(confidence, dtype=np.float64)
-        low = 1 / self.n_classes
+        z, low = np.asarray(confidence, dtype=np.float64), 1 / self.n_classes
         if self.budget_share == 1:
-            return np.where(np.abs(z - self.anchor) <= MAP_ROUNDING, self.accuracy, np.nan)
-        start = low + self.budget_share * (self.anchor - low)
-        end = 1 + self.budget_share * (self.anchor - 1)
+            return np.where(np.abs(z - self.anchor) <= ROUNDING, self.accuracy, np.nan)
         q = (z - self.budget_share * self.anchor) / (1 - self.budget_share)
-        said = (z >= start - MAP_ROUNDING) & (z <= end + MAP_ROUNDING)
-        return np.where(said, np.clip(q, low, 1), np.nan)
+        possible = (z >= self.report(low) - ROUNDING) & (z <= self.report(1) + ROUNDING)
+        return np.where(possible, np.clip(q, low, 1), np.nan)
 
     def truth(self) -> FakeTruth:
-        """Return all true values.
-
-        Returns
-        -------
-        FakeTruth
-            Errors and scores of the distribution, without any data.
-        """
-        share, anchor, k, true = self.budget_share, self.anchor, self.n_classes, self.law
+        """Return all true values: errors and scores of the distribution, without any data."""
+        share, anchor, k, law = self.budget_share, self.anchor, self.n_classes, self.law
         error = share * self.room
-        square = share**2 * (true.variance + (self.accuracy - anchor) ** 2)
-        sharp = true.variance + true.mean**2  # E Q^2
+        square = share**2 * (law.variance + (self.accuracy - anchor) ** 2)
+        sharp = law.variance + law.mean**2  # E Q^2
         brier = k / (k - 1) * square + 1 - sharp - (1 - 2 * self.accuracy + sharp) / (k - 1)
         return FakeTruth(
             model=self.describe(),
             accuracy=self.accuracy,
-            mean_confidence=(1 - share) * self.accuracy + share * anchor,
+            mean_confidence=float(self.report(self.accuracy)),
             expected=error,
             root_mean_square=float(np.sqrt(square)),
             maximum=share * max(anchor - 1 / k, 1 - anchor),
@@ -181,9 +263,8 @@ class KnobClassifier:
             return np.inf  # certain, and wrong with positive probability
 
         def loss(q: float, rest: float) -> float:
-            said = (1 - share) * q + share * anchor
-            said_rest = (1 - share) * rest + share * (1 - anchor)
-            return float(-special.xlogy(q, said) - special.xlogy(rest, said_rest / (k - 1)))
+            other = ((1 - share) * rest + share * (1 - anchor)) / (k - 1)
+            return float(-special.xlogy(q, self.report(q)) - special.xlogy(rest, other))
 
         return self.law.expectation(loss)
 
@@ -202,7 +283,7 @@ class KnobClassifier:
         Returns
         -------
         FakeSample
-            With ``y_true``, ``y_prob`` and ``true_prob``.
+            With ``y_true``, ``y_prob`` and ``true_prob``, the last two of shape (n, K).
         """
         if self.budget_share == 1 and self.anchor == 1 / self.n_classes:
             raise ValueError(
@@ -212,26 +293,12 @@ class KnobClassifier:
             )
         return draw_rows([self], n, rng)
 
-    def _kind(self) -> str:
-        if self.direction != "pivot":
-            return f"{self.direction}-confident"
-        return f"drawn towards {self.anchor:.4g}"
-
     def describe(self) -> str:
         """Say in words how good, how wrong and how this classifier is."""
         base = f"knob classifier with {self.n_classes} classes and accuracy {self.accuracy:.4g}"
         if self.budget_share == 0:
             return base + ", calibrated"
-        return f"{base}, {self._kind()} ({100 * self.budget_share:.3g} % of the error budget)"
-
-
-def _as_accuracy(value: Any, n_classes: int) -> float:
-    low = 1 / n_classes
-    feasible = (
-        f"strictly between 1/K = {low:.6g} (guessing) and 1 (never wrong) for {n_classes} classes"
-    )
-    # The beta distribution needs both sides, also after rounding.
-    return as_number(value, "accuracy", feasible, lambda a: (a - low) / (1 - low) > 0 and a < 1)
+        return f"{base}, {self.kind} ({100 * self.budget_share:.3g} % of the error budget)"
 
 
 def draw_rows(knobs: Sequence[KnobClassifier], n: int, rng: Rng) -> FakeSample:
@@ -240,35 +307,28 @@ def draw_rows(knobs: Sequence[KnobClassifier], n: int, rng: Rng) -> FakeSample:
     Every number has a fixed order of draws: predicted classes, true confidences, right or wrong,
     which wrong class. Neither the error budget nor the direction consumes randomness.
     """
-    n, generator, k = as_count(n, "n"), as_generator(rng), knobs[0].n_classes
+    n, generator, k = as_count(n, "n"), data_generator(rng), knobs[0].n_classes
     predicted = generator.integers(0, k, n)
 
-    def own(values: list[float]) -> Any:
-        """Return the value of each row's predicted class; a single value stays a scalar."""
-        return values[0] if len(values) == 1 else np.array(values)[predicted]
-
-    laws = [knob.law for knob in knobs]
-    unit = generator.beta(own([law.a for law in laws]), own([law.b for law in laws]), n)
-    true = 1 / k + (1 - 1 / k) * unit
-    rest = (1 - 1 / k) * (1 - unit)
+    dials = [(knob.law.a, knob.law.b, knob.budget_share, knob.anchor) for knob in knobs]
+    own = predicted if len(knobs) > 1 else np.zeros_like(predicted)
+    a, b, share, anchor = np.array(dials)[own].T
+    unit = generator.beta(a, b, n)
+    true, rest = 1 / k + (1 - 1 / k) * unit, (1 - 1 / k) * (1 - unit)
     correct = generator.random(n) < true
-    share, anchor = own([knob.budget_share for knob in knobs]), own([knob.anchor for knob in knobs])
-    confidence = (1 - share) * true + share * anchor
-    confidence = np.clip(confidence, 1 / k + CONFIDENCE_MARGIN, 1)
-    said_rest = (1 - share) * rest + share * (1 - anchor)  # keeps digits near certainty
+    confidence = np.clip((1 - share) * true + share * anchor, 1 / k + CONFIDENCE_MARGIN, 1)
+    reported_rest = (1 - share) * rest + share * (1 - anchor)  # keeps digits near certainty
     wrong = (predicted + generator.integers(1, k, n)) % k
     return FakeSample(
         y_true=np.where(correct, predicted, wrong),
-        y_prob=_table(predicted, confidence, said_rest, k),
+        y_prob=_table(predicted, confidence, reported_rest, k),
         true_prob=_table(predicted, true, rest, k),
     )
 
 
-def _table(
-    predicted: NDArray[np.int64], top: FloatVector, rest: FloatVector, n_classes: int
-) -> FloatVector:
+def _table(predicted: IntVector, top: FloatVector, rest: FloatVector, k: int) -> FloatVector:
     """Return rows in which the predicted class has `top`, and the others share the rest equally."""
-    rows = np.empty((len(top), n_classes))
-    rows[:] = rest[:, np.newaxis] / (n_classes - 1)
+    rows = np.empty((len(top), k))
+    rows[:] = rest[:, np.newaxis] / (k - 1)
     rows[np.arange(len(top)), predicted] = top
     return rows

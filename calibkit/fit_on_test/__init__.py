@@ -5,14 +5,16 @@ error. With slope-1 bins it *is* the binned error (Kängsepp, Valk and Kull, 202
 every binned error has a map behind it, and bins are one family of many.
 """
 
-from calibkit.fit_on_test.compare import EvaluatorComparison, compare_evaluators
 from calibkit.fit_on_test.cross_fitted import CrossFittedError, cross_fitted_error
-from calibkit.fit_on_test.estimator import EstimatorCalibrator
-from calibkit.fit_on_test.evaluate import FitOnTest, fit_on_test
+from calibkit.fit_on_test.evaluate import (
+    EvaluatorComparison,
+    FitOnTest,
+    compare_evaluators,
+    fit_on_test,
+)
 
 __all__ = [
     "CrossFittedError",
-    "EstimatorCalibrator",
     "EvaluatorComparison",
     "FitOnTest",
     "compare_evaluators",

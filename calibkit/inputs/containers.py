@@ -1,33 +1,15 @@
-"""What comes in: arrays out of containers, and events out of labels that are words.
+"""Containers, words for labels, and what is said when something is refused: off the plain road."""
 
-`unwrapped` takes what lists, torch, pandas, polars and arrow hold; `events` says where a label is
-the one that is asked about; `is_missing` knows what stands for a missing label.
-
-**The rule of names and order.** Rows and columns belong together by their position. Names never
-move anything; but where names say that the positions are wrong, the input is refused:
-
-- Two pandas objects whose indexes are not equal (`refuse_other_order`). One exception: the index
-  0, 1, 2, ... that pandas gives by itself says nothing, unless the other one holds these very
-  numbers in another order. To align them unasked would be a guess: predictions that were made from
-  shuffled rows may have got a fresh index.
-- A table whose columns are called like the classes, in another order (`refuse_other_columns`):
-  like ``class_names`` where they are given, or 0 to K - 1, or 1 to K, with any head before them.
-"""
-
-import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Whole numbers as NumPy and pandas write them, whose ".0" comes and goes.
-_PLAIN = re.compile(r" *-?(0|[1-9][0-9]{0,14})(\.0*)? *")
-_BLANK = ("", "NaT", "nan", "None")
-_MANY = 10  # rows of classes that only one column has, before this is worth a note
+from calibkit.inputs.options import FloatArray
 
 
 def unwrapped(values: Any, name: str) -> NDArray[Any]:
@@ -41,7 +23,7 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
     elif isinstance(values, dict | set | frozenset):
         raise ValueError(f"{name} is a {type(values).__name__}; pass a list or an array.")
     elif hasattr(values, "to_numpy") and not hasattr(values, "__arrow_c_array__"):
-        values = values.to_numpy()  # pandas and polars: position counts, by the rule above
+        values = values.to_numpy()  # pandas and polars: position counts
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise ValueError(f"{name} has masked entries (first in row {row}); drop or fill them.")
@@ -51,44 +33,7 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
 
 
-def one_per_row(values: Any, name: str, n: int, remedy: str) -> tuple[NDArray[Any], list[Any]]:
-    """Return an array of shape (n,) and its values as Python has them, none of them missing."""
-    array = unwrapped(values, name)
-    if array.ndim != 1 or len(array) != n:
-        raise ValueError(
-            f"{name} has shape {array.shape}; it needs one value for each of {n} rows."
-        )
-    # NumPy would turn the 1 of [1, "a"] into a word.
-    given = list(values) if isinstance(values, list | tuple) else array.tolist()
-    for row, value in enumerate(given):
-        if is_missing(value) or (isinstance(value, str) and value.strip() in _BLANK):
-            raise ValueError(f"{name}[{row}] is missing; {remedy}, or drop the row.")
-    return array, given
-
-
-def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn lists, pandas, polars, arrow or torch input into an array of numbers (by position)."""
-    if values is None:
-        raise ValueError(f"{name} is missing; pass an array with one entry per prediction.")
-    # A plain array, as most callers have, needs no unwrapping.
-    array = values if type(values) is np.ndarray else unwrapped(values, name)
-    if array.dtype == object:
-        array = _numbers_from_objects(array, name)
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} is complex ({array.dtype}); pass real numbers, e.g. {name}.real.")
-    if array.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
-            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True)."
-        )
-    if array.ndim == 0:
-        raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty (shape {array.shape}); at least one row is needed.")
-    return array
-
-
-def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Convert an object array entry by entry and name the first entry that is no number."""
     numbers = np.empty(array.shape, dtype=np.float64)
     for position, value in np.ndenumerate(array):
@@ -97,241 +42,177 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
                 raise TypeError
             numbers[position] = float(value)
         except (TypeError, ValueError, OverflowError):
-            row = position[0] if position else 0
             raise ValueError(
-                f"{name}[{row}] = {reprlib.repr(value)} is not a number. Drop missing entries; "
-                "turn class names into labels with np.unique(y_true, return_inverse=True)."
+                f"{name}[{position[0] if position else 0}] = {reprlib.repr(value)} is not a "
+                "number. Drop missing entries; turn class names into labels with "
+                "np.unique(y_true, return_inverse=True)."
             ) from None
     return numbers
 
 
-def refuse_other_order(**given: Any) -> None:
-    """Refuse pandas objects whose indexes say that their rows do not stand side by side."""
-    # Of a list, `index` is a method; what pandas calls so can be compared.
-    indexed = [
-        (name, values.index)
-        for name, values in given.items()
-        if hasattr(getattr(values, "index", None), "equals")
-    ]
-    for (one, here), (other, there) in combinations(indexed, 2):
-        if here is there or len(here) != len(there) or here.equals(there):
-            continue  # other lengths are refused later, in better words
-        order = set(here) == set(there)
-        if not order and (_says_nothing(here) or _says_nothing(there)):
-            continue
-        pairs = enumerate(zip(map(repr, here), map(repr, there), strict=True))
-        row, (first, second) = next((p for p in pairs if p[1][0] != p[1][1]), (0, ("?", "?")))
-        what, remedy = "different rows", "Join them by these names first"
-        if order:
-            what = "the same rows in another order"
-            remedy = f"Bring them into one order, e.g. {other}.loc[{one}.index]"
+def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
+    """Return in which rows the label is `positive`, where there are two labels of any kind."""
+    words, count = count_labels(y_true)
+    try:
+        others = Counter({word: n for word, n in count.items() if word not in {positive}})
+    except TypeError as error:
+        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
+    for row, word in enumerate(words):
+        # pandas.NA refuses to be compared.
+        if word is None or type(word).__name__ in ("NAType", "NaTType") or word != word:
+            raise ValueError(f"y_true[{row}] = {word!r} is no label. Drop the row.")
+    # Of 0 and 1, or False and True, one may be absent; a word that is absent may be misspelt.
+    if positive not in count and not {positive, *count} <= {0, 1}:
         raise ValueError(
-            f"{one} and {other} have indexes that name {what}: row {row} is {first} in {one} and "
-            f"{second} in {other}. {remedy}; if they belong together by position, pass "
-            f"{other}.to_numpy()."
+            f"positive={positive!r} never occurs in y_true, which holds {most_common(count)}. "
+            "Spell it as the data do, with their type."
+        )
+    if len(others) > 1:
+        raise ValueError(
+            f"y_true holds {len(others)} labels beside positive={positive!r}: "
+            f"{most_common(others)}. Drop or recode the rows of all but one."
+        )
+    return np.array([word == positive for word in words], dtype=np.bool_)
+
+
+def count_labels(y_true: Any) -> tuple[list[Any], Counter[Any]]:
+    """Return one label per row, as it was given, and how often each occurs."""
+    given = isinstance(y_true, list | tuple)  # NumPy would turn the 1 of [1, "a"] into a word
+    words = list(y_true) if given else unwrapped(y_true, "y_true").tolist()
+    try:
+        return words, Counter(words)
+    except TypeError as error:
+        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
+
+
+def refuse_two_words(y_true: Any) -> None:
+    """Ask for `positive` where labels are two words; what else is no number is refused later."""
+    count = count_labels(y_true)[1]
+    if len(count) == 2 and all(isinstance(word, str) for word in count):
+        raise ValueError(
+            f"y_true must hold numbers, but its labels are {most_common(count)}. Say which of "
+            f"them y_prob is the probability of, e.g. positive={max(count)!r}."
         )
 
 
-def _says_nothing(index: Any) -> bool:
-    """Tell whether an index is 0, 1, 2, ..., as pandas makes it."""
-    return bool(np.array_equal(np.asarray(index), np.arange(len(index))))
+def most_common(count: Counter[Any]) -> str:
+    """Name the five most frequent labels, and how often each occurs."""
+    shown = [f"{reprlib.repr(word)} ({n:,})" for word, n in count.most_common(5)]
+    return ", ".join(shown) + (", …" if len(count) > 5 else "")
+
+
+def refuse_other_order(**given: Any) -> None:
+    """Refuse pandas objects whose indexes say that their rows do not stand side by side.
+
+    The index 0, 1, 2, ... that pandas gives by itself says nothing, unless the other one holds
+    these very numbers in another order.
+    """
+    indexed = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
+    for (one, here), (other, there) in combinations(indexed.items(), 2):
+        if len(here) != len(there) or here.equals(there):
+            continue  # other lengths are refused later, in better words
+        same = set(here) == set(there)
+        fresh = np.arange(len(here))
+        if not same and any(np.array_equal(np.asarray(i), fresh) for i in (here, there)):
+            continue
+        row = next((r for r in range(len(here)) if repr(here[r]) != repr(there[r])), 0)
+        what = "the same rows in another order" if same else "different rows"
+        raise ValueError(
+            f"{one} and {other} have indexes that name {what}: row {row} is {here[row]!r} in {one} "
+            f"and {there[row]!r} in {other}. Join them by these names first, e.g. "
+            f"{other}.loc[{one}.index]; if they belong together by position, pass "
+            f"{other}.to_numpy()."
+        )
 
 
 def refuse_other_columns(
     values: Any, name: str = "y_prob", class_names: Iterable[Any] | None = None
 ) -> None:
-    """Refuse a table whose columns are named like the classes, in another order than they are."""
-    found = column_names(values)
-    if found is None or len(found) < 2:
-        return
-    names, k = [_as_word(one) for one in found], len(found)
-    known = [] if class_names is None else [list(map(_as_word, class_names))]
-    for wanted in (*known, ["False", "True"], list(map(str, range(k + 1)))):
-        for start in range(len(wanted) - k + 1):
-            ordered = _named_after(names, wanted[start : start + k])
-            if ordered and ordered != names:
+    """Refuse a table whose columns are named like the classes, in another order than they are.
+
+    Classes are `class_names`, or 0 to K - 1, or 1 to K, with any head before them.
+    """
+    columns = getattr(values, "column_names", getattr(values, "columns", None))
+    names = [
+        f"{c:.15g}" if isinstance(c, float) else str(c)
+        for c in ([] if columns is None else columns)
+    ]
+    known = [["False", "True"], [str(k) for k in range(len(names))]]
+    known.append([str(k + 1) for k in range(len(names))])
+    known += [] if class_names is None else [[str(c) for c in class_names]]
+    for classes in known if len(names) > 1 else []:
+        for last in classes:
+            ordered = [names[0].removesuffix(last) + one for one in classes]
+            if ordered != names and sorted(ordered) == sorted(names):
                 raise ValueError(
-                    f"{name} has the columns {_listed(names)}: the classes in another order. "
+                    f"{name} has the columns {reprlib.repr(names)}: the classes in another order. "
                     f"Columns belong to classes by position; pass them in the order "
-                    f"{_listed(ordered)}, e.g. {name}[[…]], or {name}.to_numpy() if only their "
-                    "names are wrong."
+                    f"{reprlib.repr(ordered)}, e.g. {name}[[…]], or {name}.to_numpy() if only "
+                    "their names are wrong."
                 )
 
 
-def column_names(values: Any) -> list[Any] | None:
-    """Return the names of the columns of a table of pandas, polars or arrow; else None."""
-    names = getattr(values, "column_names", None)
-    names = getattr(values, "columns", None) if names is None else names
-    return None if names is None else list(names)
+def report_value(prob: FloatArray) -> NoReturn:
+    """Refuse the first value that is no probability."""
+    place = tuple(int(i) for i in np.argwhere(~((prob >= 0) & (prob <= 1)))[0])
+    value = float(prob[place])
+    convert = "softmax(y_prob, axis=1)" if prob.ndim == 2 else "expit(y_prob)"
+    remedy = (
+        f"Divide percentages by 100; convert logits by scipy.special.{convert}. Values that "
+        "left the interval by rounding must be clipped by you, knowingly."
+    )
+    if np.isnan(value):
+        remedy = "Drop or repair the row; calibkit never drops rows silently."
+    elif np.isinf(value):
+        remedy = "Check the model's output for overflow."
+    where = ", ".join(map(str, place))
+    raise ValueError(f"y_prob[{where}] = {value!r} is not a probability in [0, 1]. {remedy}")
 
 
-def _as_word(name: Any) -> str:
-    return f"{name:.15g}" if isinstance(name, float) else str(name)
+def report_label_table(labels: NDArray[Any]) -> NoReturn:
+    """Refuse labels that are no column."""
+    if labels.ndim != 2:
+        raise ValueError(f"y_true must be one-dimensional, got shape {labels.shape}.")
+    remedy = "If it is one-hot, pass y_true.argmax(axis=1); soft labels are not supported."
+    if labels.shape[1] == 1:
+        remedy = "Pass y_true.ravel()."
+    raise ValueError(f"y_true has shape {labels.shape}. {remedy}")
 
 
-def _named_after(names: Sequence[str], classes: Sequence[str]) -> list[str] | None:
-    """Return the names in the order of the classes, if each is a class with one head before it."""
-    for last in classes:
-        ordered = [names[0].removesuffix(last) + one for one in classes]
-        if names[0].endswith(last) and sorted(ordered) == sorted(names):
-            return ordered
-    return None
+def report_label(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoReturn:
+    """Refuse the first label that is no class, and say how to recode it."""
+    whole = labels == np.rint(labels)
+    row = int(np.flatnonzero(~whole | np.isinf(labels) | (labels < 0) | (labels >= n_classes))[0])
+    value = float(labels[row])
+    if not value.is_integer():  # nor is nan or inf
+        remedy = "Drop the row."
+        if np.isfinite(value):
+            remedy = "Soft labels are not supported; pass the class that happened."
+        raise ValueError(f"y_true[{row}] = {value!r} is not a class label. {remedy}")
+    found = set(np.unique(labels).tolist())
+    if found <= {-1, 1}:
+        remedy = "The labels are -1 and 1; pass (y_true == 1)."
+    elif 0 not in found and max(found) == n_classes and min(found) > 0:
+        remedy = "The labels start at 1; pass y_true - 1."
+    elif not binary and min(found) >= 0:
+        remedy = f"y_prob has no column for class {value:.15g}; add it, or drop the rows."
+    elif binary and min(found) >= 0:
+        remedy = "One-dimensional y_prob is P(y = 1); for more classes pass one column per class."
+    else:
+        remedy = "Recode with classes, y_true = np.unique(y_true, return_inverse=True)."
+    allowed = "0 and 1" if binary else f"0 to {n_classes - 1} ({n_classes} columns in y_prob)"
+    raise ValueError(
+        f"y_true[{row}] = {value:.15g} is not a valid label; labels are {allowed}. {remedy}"
+    )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
-
-
-def events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
-    """Tell in which rows the label is `positive`, where there are two labels of any kind."""
-    words = _words(y_true, "y_true")
-    count, _ = _counter(words), _counter([positive])  # which refuses what cannot be a label
-    if missing := [word for word in count if is_missing(word)]:
-        row = next(row for row, word in enumerate(words) if word is missing[0])
-        raise ValueError(f"y_true[{row}] = {missing[0]!r} is no label. Drop the row.")
-    # Of 0 and 1, or False and True, one may be absent; a word that is absent may be misspelt.
-    if words and positive not in count and not {positive, *count} <= {0, 1}:
-        raise ValueError(
-            f"positive={positive!r} never occurs in y_true, which holds {_counted(count)}. Spell "
-            "it as the data do, with their type."
-        )
-    others = Counter({word: n for word, n in count.items() if word != positive})
-    if len(others) > 1:
-        raise ValueError(
-            f"y_true holds {len(others)} labels beside positive={positive!r}: {_counted(others)}. "
-            "Drop or recode the rows of all but one."
-        )
-    return np.array([word == positive for word in words], dtype=np.bool_)
-
-
-class Answers(NamedTuple):
-    """Two columns of labels of one kind: what was true, and what was predicted."""
-
-    true: NDArray[np.intp]  # numbers of the classes
-    predicted: NDArray[np.intp]
-    names: tuple[str, ...]  # of the classes
-    notes: tuple[str, ...]  # what was taken to be the same class, and what was not
-
-    @property
-    def right(self) -> NDArray[np.uint8]:
-        """1 where the predicted class was the true one."""
-        return np.asarray(self.true == self.predicted).view(np.uint8)
-
-
-def answers_of(y_true: Any, predicted: Any) -> Answers:
-    """Compare true and predicted labels, which may be of any kind, as values."""
-    columns = []
-    for name, labels in (("y_true", y_true), ("predicted", predicted)):
-        columns.append(_words(labels, name))
-        if missing := [row for row, word in enumerate(columns[-1]) if is_missing(word)]:
-            raise ValueError(f"{name}[{missing[0]}] is missing; drop or repair the row.")
-    if len(columns[0]) != len(columns[1]):
-        raise ValueError(
-            f"y_true has {len(columns[0])} entries, but predicted has {len(columns[1])}."
-        )
-    code, names, notes = shared_classes(*map(_counter, columns))
-    true, said = (np.array([code[word] for word in words], dtype=np.intp) for words in columns)
-    return Answers(true, said, names, notes)
-
-
-def shared_classes(
-    true: Counter[Any], predicted: Counter[Any]
-) -> tuple[dict[Any, int], tuple[str, ...], tuple[str, ...]]:
-    """Give the classes in two columns of labels their numbers; return these, names, and notes.
-
-    Equal values are one class. ``4.0`` and ``"4"``, or ``"Gnu"`` and ``"gnu "``, are joined with a
-    note if each column has one of these spellings; words in a column with both are two classes,
-    but not for blanks around them, nor for ``.0``.
-    """
-    stands = {word: word for word in (*predicted, *true)}  # True and 1 are equal: the true one's
-    spelt: dict[Any, tuple[list[Any], list[Any]]] = {}
-    for place, count in enumerate((true, predicted)):
-        for word in map(stands.__getitem__, count):
-            spelt.setdefault(_value_of(word), ([], []))[place].append(word)
-    joined, apart = [], []
-    for ours, theirs in spelt.values():
-        words = list(dict.fromkeys(ours + theirs))
-        bare: dict[Any, Any] = {}  # numbers without ".0", words without blanks around them
-        for one in words:
-            stands[one] = bare.setdefault(bool(_PLAIN.fullmatch(str(one))) or str(one).strip(), one)
-        mine, their = ({stands[word] for word in some} for some in (ours, theirs))
-        if len(mine) == len(their) == 1:
-            stands |= dict.fromkeys(words, stands[words[0]])
-        elif mine and their and mine != their:
-            apart.append(" and ".join(map(repr, words)))
-        if len(words) > len({stands[word] for word in words}):
-            joined.append(" and ".join(map(repr, words)))
-    known = {stands[word] for word in predicted}
-    if not any(word in known for word in true):
-        raise ValueError(
-            f"No predicted class is among the true ones, which are {_counted(true)}; the "
-            f"predicted ones are {_counted(predicted)}. Spell both alike."
-        )
-    notes = [f"Taken as one class: {_some(joined)}."] if joined else []
-    notes += [f"Counted as different classes: {_some(apart)}."] if apart else []
-    never = Counter({word: n for word, n in predicted.items() if stands[word] not in true})
-    unsaid = Counter({word: n for word, n in true.items() if word not in known})
-    # Of many classes some are rare by chance: the commonest of each kind decides.
-    if min(max(count.values(), default=0) for count in (never, unsaid)) >= _MANY:
-        notes.append(
-            f"Predicted, but never true: {_counted(never)}; true, but never predicted: "
-            f"{_counted(unsaid)}. Are some of them the same class, spelt differently?"
-        )
-    order = sorted({stands[word] for word in stands}, key=_in_order)
-    place_of = {word: place for place, word in enumerate(order)}
-    return {w: place_of[s] for w, s in stands.items()}, tuple(map(_as_word, order)), tuple(notes)
-
-
-def _value_of(word: Any) -> Any:
-    """Return what a label says, without its spelling: a number, or letters in lower case."""
-    text = str(word).strip().casefold()
-    try:
-        number = float(text.replace("_", "?"))
-    except ValueError:
-        return text
-    return number if number == number else text
-
-
-def _in_order(word: Any) -> tuple[bool, float, str]:
-    value = _value_of(word)
-    return (True, 0.0, str(word)) if isinstance(value, str) else (False, value, str(word))
-
-
-def _some(parts: Sequence[str]) -> str:
-    return ", ".join(parts[:5]) + (f" and {len(parts) - 5} more" if len(parts) > 5 else "")
-
-
-def refuse_two_words(y_true: Any) -> None:
-    """Ask for `positive` where labels are two words; what else is no number is refused later."""
-    count = _counter(_words(y_true, "y_true"))
-    if len(count) == 2 and all(isinstance(word, str) for word in count):
-        raise ValueError(
-            f"y_true must hold numbers, but its labels are {_counted(count)}. Say which of "
-            f"them y_prob is the probability of, e.g. positive={max(count)!r}."
-        )
-
-
-def _words(labels: Any, name: str) -> list[Any]:
-    """Return one label per row, as it was given."""
-    array = unwrapped(labels, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; pass one label per row.")
-    return list(labels) if isinstance(labels, list | tuple) else array.tolist()
-
-
-def _counter(words: list[Any]) -> Counter[Any]:
-    try:
-        return Counter(words)
-    except TypeError as error:
-        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
-
-
-def is_missing(word: Any) -> bool:
-    """Recognise None, NaN, NaT, and pandas.NA, which refuses to be compared."""
-    return word is None or type(word).__name__ in ("NAType", "NaTType") or bool(word != word)
-
-
-def _counted(words: Counter[Any]) -> str:
-    """Name the five most frequent labels, and how often each occurs."""
-    shown = [f"{reprlib.repr(word)} ({count:,})" for word, count in words.most_common(5)]
-    return ", ".join(shown) + (", …" if len(words) > 5 else "")
+def report_view(view: Any, n_classes: int, two_sided: bool) -> NoReturn:
+    """Refuse a view that does not exist, and say which do."""
+    options = f'"top-label", "class-wise" or a class from 0 to {n_classes - 1}'
+    options += "" if two_sided else ", or a list of some of these classes"
+    if view is None:
+        start = f"y_prob has {n_classes} columns, so the view must be stated: "
+        if n_classes == 2:
+            start = "y_prob has 2 columns: pass the second, y_prob[:, 1], for P(y = 1); or say "
+        raise ValueError(f"{start}view={options}.")
+    raise ValueError(f"view={view!r} does not exist; choose {options}.")

@@ -1,4 +1,4 @@
-"""How many bins, or pieces: held-out scores of each number. Lessons 06 and 07.
+"""How many bins, or pieces: held-out scores of each number.
 
 Kängsepp, Valk and Kull (2022), sections 4.6 and C.2: the smallest number within 0.1 % of the
 lowest score.
@@ -14,16 +14,15 @@ from calibkit.plot import look
 from calibkit.results import spell
 
 if TYPE_CHECKING:
-    from calibkit.calibrators import CrossValidatedBinning
-    from calibkit.piecewise import PiecewiseLinear
+    from calibkit.calibrators import CrossValidatedBinning, PiecewiseLinear
 
 _NO_SCORES = (
     "the model holds no scores, because n_pieces was given (or only one number was tried). "
     "Fit it with n_pieces=None."
 )
 _CODES = {
-    "lowest": look.dot("o", 11, 1.6, face="none", edge=look.UNDER),
-    "chosen": look.dot("D", 6, 1.6, face=look.OVER, edge=look.OVER),
+    "lowest": look.marker("o", 11, 1.6, face="none", edge=look.UNDER),
+    "chosen": look.marker("D", 6, 1.6, face=look.OVER, edge=look.OVER),
 }
 
 
@@ -37,7 +36,7 @@ def choice(
     """Draw held-out scores against the number of bins or pieces, the lowest and the chosen one.
 
     A strip holds the scores that count as good as the lowest; the smallest number in it is chosen.
-    Taught in lessons 06 and 07.
+    Lessons 06 and 07.
 
     Parameters
     ----------
@@ -64,29 +63,30 @@ def choice(
     --------
     >>> from calibkit import plot
     >>> from calibkit.fakes import LogitDistortion
-    >>> from calibkit.piecewise import PiecewiseLinear
+    >>> from calibkit.calibrators import PiecewiseLinear
     >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
     >>> ax = plot.choice(PiecewiseLinear(max_pieces=3).fit(sample.y_prob, sample.y_true))
     >>> ax.get_xlabel()
     'number of pieces'
     """
-    candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_, dtype=np.float64)
+    candidates, scores = np.asarray(model.candidates_), np.asarray(model.scores_)
     if not len(scores):
         raise ValueError(_NO_SCORES)
     unit = "bin" if hasattr(model, "n_bins_") else "piece"
-    best, chosen = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
+    best, fewest = getattr(model, f"best_n_{unit}s_"), getattr(model, f"n_{unit}s_")
     at = dict(zip(candidates.tolist(), scores.tolist(), strict=True))
-    said = [f"Mean held-out Brier score for {candidates.min()} to {candidates.max()} {unit}s."]
+    sentences = [f"Mean held-out Brier score for {min(at)} to {max(at)} {unit}s."]
     words = (f"number of {unit}s", "mean held-out Brier score")
     with look.drawing(ax, (5.0, 3.6), words=words, title=title, legend=legend) as ax:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         label = f"within {100 * model.tolerance:g} % of the lowest"
         look.strip(ax, at[best], at[best] * (1 + model.tolerance), label=label)
-        code = look.pen(look.GREY, 1.2)
-        ax.plot(candidates, scores, marker=".", label="held-out score", gid="scores", **code)
-        for name, number in (("lowest", best), ("chosen", chosen)):
-            code = _CODES[name]
-            look.points(ax, number, at[number], label=f"{name}: {number}", gid=name, **code)
-            said.append(f"{name.capitalize()}: {at[number]:.5f} with {spell(number, unit)}.")
-    look.remember(ax, said)
+        code = look.stroke(look.GREY, 1.2, marker=".", label="held-out score", gid="scores")
+        ax.plot(candidates, scores, **code)
+        for name, number in (("lowest", best), ("chosen", fewest)):
+            code = {**_CODES[name], "label": f"{name}: {number}", "gid": name}
+            look.points(ax, number, at[number], **code)
+            number_of = spell(number, unit)
+            sentences.append(f"{name.capitalize()}: {at[number]:.5f} with {number_of}.")
+    look.remember(ax, sentences)
     return ax

@@ -1,7 +1,7 @@
-"""Costs and regret over all cost ratios. Lesson 13.
+"""Costs and net benefit over all thresholds.
 
-Review of notions of calibration, section 4; Murphy curves after Ehm, Gneiting, Jordan and
-Krüger (2016).
+Murphy curves after Ehm, Gneiting, Jordan and Krüger (2016), decision curves after Vickers and
+Elkin (2006).
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,18 +11,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from calibkit.decisions import MurphyCurve, RegretCurve
-from calibkit.decisions.costs import decision_threshold, stakes
+from calibkit.decisions import DecisionCurve, MurphyCurve, decision_threshold
+from calibkit.decisions.costs import stakes
 from calibkit.plot import look
 
-# Colour and line style of the first, second, ... curve.
-CODES: tuple[tuple[str, Any], ...] = (
-    (look.TRUTH, "solid"),
-    (look.OVER, (0, (6, 1.5))),
-    (look.UNDER, (0, (2.5, 1.2))),
-    (look.INK, (0, (6, 1.5, 1.2, 1.5))),
-    (look.SKY, (0, (1.2, 1.2))),
-)
 _GRID = np.linspace(0, 1, 201)
 
 
@@ -41,14 +33,14 @@ def murphy(
     ----------
     curves : MurphyCurve, or mapping from name to MurphyCurve
         At most five models on the same labels.
+    ax : matplotlib Axes, optional
+        Where to draw; left out, on a fresh figure.
     costs : array-like of shape (2, 2), pair of float, mapping or str, optional
         Prices, as `calibkit.decisions.policy_cost` takes them. The curves are drawn in this unit,
         and their threshold is marked: there stands what a false positive and a false negative at
         these prices cost per prediction. By default both prices sum to 1.
     marks : sequence of float
         Thresholds to mark by upright lines, in [0, 1].
-    ax : matplotlib Axes, optional
-        Where to draw; left out, on a fresh figure.
     title : str, optional
         What stands above the diagram.
     legend : bool, optional
@@ -67,7 +59,7 @@ def murphy(
     Notes
     -----
     Acting in vain costs t and missing 1 - t, times the sum of the prices. The dotted tent is the
-    cost of ignoring the model: acting always, or never. Taught in lessons 13 and 14.
+    cost of ignoring the model: acting always, or never. Lesson 13.
 
     Examples
     --------
@@ -77,41 +69,37 @@ def murphy(
     >>> ax.get_ylabel()
     'mean cost (prices sum to 1)'
     """
-    named = named_curves(curves, "model", "base_rate")
-    first = next(iter(named.values()))
-    total = 1.0
+    named, total = _named(curves, "base_rate"), 1.0
     if costs is not None:
         total, marks = sum(stakes(costs)), [*marks, decision_threshold(costs)]
-    label = f"mean cost (prices sum to {total:g})"
-    with over_thresholds(ax, label, marks, title, legend) as ax:
-        tent, dots = total * first.ignoring(_GRID), look.pen(look.GREY, 1.6, (0, (1, 2)))
-        ax.plot(_GRID, tent, zorder=2.2, label="ignoring the model", gid="ignoring", **dots)
-        for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
-            (x, y), code = curve.line(), look.pen(color, 2.0, dashes)
-            ax.plot(x, total * y, label=name, gid="curve", zorder=3, **code)
+    words = ("best threshold t for the costs", f"mean cost (prices sum to {total:g})")
+    with _over_thresholds(ax, words, title, legend) as ax:
+        tent, dots = next(iter(named.values())).ignoring(_GRID), _dots(2.2)
+        ax.plot(_GRID, total * tent, label="ignoring the model", gid="ignoring", **dots)
+        for (name, curve), code in zip(named.items(), look.CODES, strict=False):
+            x, y = curve.line()
+            ax.plot(x, total * y, label=name, gid="curve", linewidth=2.0, zorder=3, **code)
+        for mark in marks:
+            ax.axvline(mark, gid="mark", **look.stroke(look.INK, 1.0, (0, (4, 3))))
         ax.set_ylim(bottom=0)
-    words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
     unit = f"Mean cost of trusting a model, for every ratio of costs that sum to {total:g}."
-    look.remember(ax, [unit, *words])
+    look.remember(ax, [unit, *_sentences(named)])
     return ax
 
 
-def regret(
-    curves: RegretCurve | Mapping[str, RegretCurve],
+def decision_curve(
+    curves: DecisionCurve | Mapping[str, DecisionCurve],
     ax: Axes | None = None,
     *,
-    marks: Any = (),
     title: str | None = None,
     legend: bool | None = None,
 ) -> Axes:
-    """Draw what trusting models loses against the truth, for every ratio of costs.
+    """Draw the net benefit of models, of treating all, and of treating none.
 
     Parameters
     ----------
-    curves : RegretCurve, or mapping from name to RegretCurve
-        At most five models.
-    marks : sequence of float
-        Thresholds to mark by upright lines, in [0, 1].
+    curves : DecisionCurve, or mapping from name to DecisionCurve
+        At most five models on the same labels.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
     title : str, optional
@@ -127,43 +115,42 @@ def regret(
     Raises
     ------
     ValueError
-        If there are no or more than five curves.
+        If there are no or more than five curves, or their prevalences differ.
 
     Notes
     -----
-    Gains and harms are scaled to B + H = 1. Taught in lesson 13.
+    Below a quarter of the prevalence under 0 the figure ends: there, treating none is better by
+    far. Lesson 13.
 
     Examples
     --------
     >>> from calibkit import plot
-    >>> from calibkit.decisions import regret_curve
-    >>> ax = plot.regret(regret_curve([.8, .6], [.5, .6]), marks=[.75])
+    >>> from calibkit.decisions import decision_curve
+    >>> ax = plot.decision_curve(decision_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
     >>> ax.get_ylabel()
-    'regret per prediction'
+    'net benefit (right treatments per prediction)'
     """
-    named = named_curves(curves, "trusting")
-    with over_thresholds(ax, "regret per prediction", marks, title, legend) as ax:
-        for (name, curve), (color, dashes) in zip(named.items(), CODES, strict=False):
-            code = look.pen(color, 2.0, dashes)
-            ax.plot(curve.threshold, curve.regret, label=name, gid="curve", zorder=3, **code)
-        ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
-    words = [f"{name}: {curve.describe()}" for name, curve in named.items()]
-    look.remember(ax, ["What trusting loses, for every ratio of costs.", *words])
+    named = _named(curves, "prevalence")
+    first, top = next(iter(named.values())), max(c.net_benefit.max() for c in named.values())
+    words = ("threshold t from which on to treat", "net benefit (right treatments per prediction)")
+    with _over_thresholds(ax, words, title, legend) as ax:
+        ax.plot(first.threshold, first.treat_all, label="treat all", gid="all", **_dots())
+        ax.axhline(0, label="treat none", gid="none", **look.stroke(look.GREY, 1.2))
+        for (name, curve), code in zip(named.items(), look.CODES, strict=False):
+            line = curve.threshold, curve.net_benefit
+            ax.plot(*line, label=name, gid="curve", linewidth=2.0, zorder=3, **code)
+        ax.set_ylim(-first.prevalence / 4, 1.08 * max(top, first.prevalence))
+    heading = "Net benefit over thresholds, beside treating all and none."
+    look.remember(ax, [heading, *_sentences(named)])
     return ax
 
 
-def named_curves(curves: Any, single: str, rate: str = "") -> dict[str, Any]:
-    """Return the curves by name; the name of a single one is `single`, and all share their `rate`.
-
-    Raises
-    ------
-    ValueError
-        If there are no curves, too many to tell apart, or they are not of the same labels.
-    """
-    named = dict(curves) if isinstance(curves, Mapping) else {single: curves}
-    if not 1 <= len(named) <= len(CODES):
-        raise ValueError(f"{len(named)} curves; draw 1 to {len(CODES)} in one figure.")
-    rates = [getattr(curve, rate, 0.0) for curve in named.values()]
+def _named(curves: Any, rate: str) -> dict[str, Any]:
+    """Return the curves by name; all must have the same rate of events."""
+    named = dict(curves) if isinstance(curves, Mapping) else {"model": curves}
+    if not 1 <= len(named) <= len(look.CODES):
+        raise ValueError(f"{len(named)} curves; draw 1 to {len(look.CODES)} in one figure.")
+    rates = [getattr(curve, rate) for curve in named.values()]
     if max(rates) - min(rates) > 1e-12:
         raise ValueError(
             f"the curves have {rate.replace('_', ' ')}s from {min(rates):.4g} to "
@@ -172,15 +159,21 @@ def named_curves(curves: Any, single: str, rate: str = "") -> dict[str, Any]:
     return named
 
 
+def _sentences(named: Mapping[str, Any]) -> list[str]:
+    return [f"{name}: {curve.describe()}" for name, curve in named.items()]
+
+
+def _dots(zorder: float = 2.0) -> dict[str, Any]:
+    return look.stroke(look.GREY, 1.6, (0, (1, 2)), zorder=zorder)
+
+
 @contextmanager
-def over_thresholds(
-    ax: Axes | None, label: str, marks: Any, title: str | None, legend: bool | None
+def _over_thresholds(
+    ax: Axes | None, words: tuple[str, str], title: str | None, legend: bool | None
 ) -> Iterator[Axes]:
-    """Hold a figure over all thresholds, some of them marked."""
-    words, ticks = ("best threshold t for the costs", label), np.linspace(0, 1, 6)
+    """Hold a figure over all thresholds from 0 to 1."""
+    ticks = np.linspace(0, 1, 6)
     with look.drawing(ax, (4.8, 4.0), words=words, title=title, legend=legend, room=2.2) as ax:
         ax.set_xlim(0, 1)
         ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
         yield ax
-        for mark in marks:
-            ax.axvline(mark, gid="mark", **look.pen(look.INK, 1.0, (0, (4, 3))))

@@ -1,7 +1,7 @@
-"""Diagrams of maps that were fitted to the test set. Lesson 05.
+"""Diagrams of maps that were fitted to the test set.
 
 Kängsepp, Valk and Kull (2022), section 4.5: figures 1 and 3 (lines to the diagonal), 4 (diagonal
-filling, see `_filling`) and 5 (filling under any map). Each artist carries its element as gid.
+filling) and 5 (filling under any map). Each artist carries its element as gid.
 """
 
 from collections.abc import Iterable
@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector
+from calibkit.inputs import FloatVector, IntVector
 from calibkit.plot import frames, look
-from calibkit.plot._filling import fill_map
-from calibkit.plot._reliability import draw_bars, draw_means
-from calibkit.plot.strips import add_counts
+from calibkit.plot._reliability import draw_bars, draw_means, shading
 from calibkit.reliability import BinTable
 
 if TYPE_CHECKING:
@@ -35,6 +32,7 @@ _WORDS = {
     "means": "points at the mean prediction",
     "counts": "counts below",
 }
+_OF_TRUTH = ("truth", "violations")
 
 
 def fit_on_test(
@@ -83,7 +81,7 @@ def fit_on_test(
     -----
     For slope-1 bins the filling is the *diagonal filling* of the reliability diagram. Lines are
     drawn for at most 120 predictions, evenly picked by rank. Where a map leaves [0, 1] at a
-    prediction, the axes grow with it. Taught in lesson 05.
+    prediction, the axes grow with it. Lesson 05.
 
     Examples
     --------
@@ -97,78 +95,81 @@ def fit_on_test(
     ('predicted probability', 'observed frequency')
     """
     table: BinTable | None = getattr(result.evaluator, "table_", None)
-    names = _chosen(show, result, truth is not None)
+    missing = {} if truth is not None else dict.fromkeys(_OF_TRUTH, "pass truth=")
+    if table is None:
+        remedy = (
+            f'the family "{result.family}" has no bins, as SlopeOneBinning and HistogramBinning do'
+        )
+        missing |= dict.fromkeys(("bars", "means"), remedy)
+    names = look.select(show, _WORDS, ("filling", "map", "counts", "truth"), missing)
     size, line = (4.6, 5.0 if "counts" in names else 4.2), (result.line_x, result.line_y)
     with look.drawing(ax, size, title=title, legend=legend, room=2.2) as ax:
-        frames.frame(ax, frames.axis_words(result.view), "linear")
+        frames.frame(ax, frames.axis_words(result.view))
         if "filling" in names:
-            fill_map(ax, *line)
-        if "bars" in names and table is not None:
+            _fill_map(ax, *line)
+        if table is not None and "bars" in names:
             draw_bars(ax, table, zorder=2.0)
-        if truth is not None and "truth" in names:
-            frames.draw_truth(ax, truth, "linear")
+        if "truth" in names:
+            look.draw_truth(ax, np.linspace(0, 1, 401), truth)
         if truth is not None and "violations" in names:
             true = np.asarray(truth(result.prob), dtype=np.float64)
-            _draw_lines(ax, result, true, ("violations", "to the true map"))
+            _draw_lines(ax, result, true, "violations", "to the true map")
         if "distances" in names:
-            _draw_lines(ax, result, result.fitted, ("distances", "to the fitted map"))
+            _draw_lines(ax, result, result.fitted, "distances", "to the fitted map")
         if "map" in names:
             ax.plot(*line, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if "labels" in names:
             _draw_labels(ax, result)
-        if "means" in names and table is not None:
+        if table is not None and "means" in names:
             draw_means(ax, table)
         if "counts" in names:
             count, edges = np.histogram(result.prob, bins=_COLUMNS, range=(0, 1))
             if table is not None:
                 count, edges = table.count, table.edges
-            add_counts(ax, edges, count)
+            frames.add_counts(ax, edges, count)
         if names & {"map", "distances"}:
             frames.make_room(ax, result.fitted)
     look.remember(ax, _sentences(result, names))
     return ax
 
 
-def _chosen(show: Iterable[str] | None, result: "FitOnTest", has_truth: bool) -> frozenset[str]:
-    names = look.chosen(show, _WORDS, ("filling", "map", "counts"), {"truth": has_truth})
-    if "violations" in names and not has_truth:
-        raise ValueError('show asks for "violations", but truth= was not given; pass truth=….')
-    for name in sorted(names & {"bars", "means"}):
-        if not hasattr(result.evaluator, "table_"):
-            raise ValueError(
-                f'show asks for "{name}", but the family "{result.family}" has no bins; '
-                "leave it out, or fit SlopeOneBinning or FlatBinning."
-            )
-    return names
-
-
 def _sentences(result: "FitOnTest", names: frozenset[str]) -> list[str]:
-    shown = look.heading("Fit-on-test diagram", _WORDS, names)
-    few = names & {"distances", "violations"} and result.n > MOST_LINES
-    picked = f"Lines stand at {MOST_LINES} of {result.n:,} predictions." if few else ""
-    if not names & {"filling", "map", "distances"}:  # nothing to say about the fit
-        return [shown, picked, f"{result.n:,} predictions."]
-    return [shown, picked, result.describe()]
+    sentences = [look.heading("Fit-on-test diagram", _WORDS, names)]
+    if names & {"distances", "violations"} and result.n > MOST_LINES:
+        sentences.append(f"Lines stand at {MOST_LINES} of {result.n:,} predictions.")
+    if names & {"filling", "map", "distances"}:
+        return [*sentences, result.describe()]
+    return [*sentences, f"{result.n:,} predictions."]
 
 
-def _picked(n: int) -> NDArray[np.intp]:
+def _fill_map(ax: Axes, x: FloatVector, y: FloatVector) -> None:
+    """Fill below any map, hatched towards the diagonal."""
+    code = look.area(look.FILLED, width=0, zorder=1.1, label="below the map", gid="filling")
+    ax.fill_between(x, 0, y, **code)
+    for sign, rows in look.signs(y - x):
+        code = {**shading(sign), "where": rows.tolist(), "interpolate": True, "linewidth": 0}
+        ax.fill_between(x, x, y, **code)
+
+
+def _some(result: "FitOnTest") -> IntVector:
     """Return which predictions get a line: all, or some that are evenly spaced by rank."""
-    return np.linspace(0, n - 1, min(n, MOST_LINES)).round().astype(np.intp)
+    return np.linspace(0, result.n - 1, min(result.n, MOST_LINES)).round().astype(np.int64)
 
 
-def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, words: tuple[str, str]) -> None:
+def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, gid: str, words: str) -> None:
     """Draw lines from the diagonal, in two codes for the two signs."""
-    prob, end = (values[_picked(result.n)] for values in (result.prob, end))
+    some = _some(result)
+    prob, end = result.prob[some], end[some]
     width = 2.6 if len(prob) <= _FEW else 1.1
     for sign, rows in look.signs(end - prob):
         ends = (prob[rows], prob[rows]), (prob[rows], end[rows])
-        label = f"{'down' if sign == 'over' else 'up'} {words[1]}"
-        code = {**look.SIGNS[sign], "label": label, "gid": f"{words[0]}-{sign}"}
+        label = f"{'down' if sign == 'over' else 'up'} {words}"
+        code = {**look.SIGNS[sign], "label": label, "gid": f"{gid}-{sign}"}
         look.lines(ax, *ends, linewidths=width, zorder=3, **code)
 
 
 def _draw_labels(ax: Axes, result: "FitOnTest") -> None:
-    rows = _picked(result.n)
-    code = look.dot("D", 6.5, 1.3) if len(rows) <= _FEW else look.dot("|", 7)
+    some = _some(result)
+    code = look.marker("D", 6.5, 1.3) if len(some) <= _FEW else look.marker("|", 7)
     code |= {"zorder": 3.8, "label": "label", "gid": "labels"}
-    look.points(ax, result.prob[rows], result.label[rows], "white", look.INK, **code)
+    look.points(ax, result.prob[some], result.label[some], "white", look.INK, **code)

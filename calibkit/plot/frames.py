@@ -1,105 +1,36 @@
-"""The frame of a calibration map: plain, or stretched so that logits have equal distances.
+"""The frame of a diagram, and the strip of counts below it."""
 
-In logit-logit space temperature scaling is a straight line (Kängsepp, Valk and Kull, 2022,
-appendix E). Lesson 05.
-"""
-
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.transforms import Bbox
 
-from calibkit.inputs import FloatVector, as_choice, expit, logit
+from calibkit.inputs import FloatVector, IntVector
 from calibkit.plot import look
 
-SCALES = ("linear", "logit")
 MARGIN = 0.025
-LOGIT_TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
-LOGIT_END = 7.2  # logit of .99925, just beyond the outer ticks
-_DIAGONAL = look.pen(look.INK, 1.0, (0, (5, 3)))
-_STEPS = 24  # points per straight piece, which is bent on stretched axes
+_DIAGONAL = look.stroke(look.INK, 1.0, (0, (5, 3)))
+_STRIP = 0.17  # height of the strip, as a share of the diagram's height
+_GAP = 0.06  # space between the two
+_LOG_RATIO = 100  # largest over smallest count, from where a linear strip hides the small bins
+_DIGIT = 5.75  # width and height of a digit in points, at the size of the printed counts
+_LINE = 10.5
+_SHRINK = 0.85  # a layout engine may still narrow the Axes when the figure is drawn
+_MOST_LOST = 0.62  # share of the strip's height that printed counts may take from the bars
 
 
-def check_scale(scale: str) -> None:
-    """Refuse a scale that does not exist."""
-    as_choice(scale, "scale", SCALES)
-
-
-def ends(scale: str) -> tuple[float, float]:
-    """Return the smallest and the largest probability that the axes show."""
-    if scale == "linear":
-        return 0.0, 1.0
-    low, high = expit([-LOGIT_END, LOGIT_END])
-    return float(low), float(high)
-
-
-def inside(prob: Any, scale: str) -> FloatVector:
-    """Return probabilities with those beyond the stretched axes put on their ends.
-
-    A drawing has an end where logits have none. Nothing is changed on plain axes, where a map
-    may leave [0, 1].
-    """
-    values = np.asarray(prob, dtype=np.float64)
-    return values if scale == "linear" else np.clip(values, *ends(scale))
-
-
-def grid(scale: str, n: int = 401) -> FloatVector:
-    """Return probabilities that are evenly spaced on the axes."""
-    if scale == "linear":
-        return np.linspace(0, 1, n)
-    return expit(np.linspace(-LOGIT_END, LOGIT_END, n))
-
-
-def draw_truth(ax: Axes, truth: Any, scale: str) -> None:
-    """Draw the true map."""
-    across = grid(scale)
-    look.draw_truth(ax, across, inside(truth(across), scale))
-
-
-def fitted_line(x: FloatVector, y: FloatVector, curve: Any, scale: str) -> look.Line:
-    """Return a fitted map as points to draw: its polyline, on stretched axes its curve."""
-    if scale == "linear" or np.isnan(y).any():
-        return bent(x, y, scale)
-    low, high = ends(scale)
-    x = np.union1d(grid(scale), x[(x > low) & (x < high)])
-    return x, inside(curve(x), scale)
-
-
-def bent(x: FloatVector, y: FloatVector, scale: str) -> look.Line:
-    """Return a line of straight pieces with the points that stretched axes need to bend it.
-
-    Pieces with an end at NaN stay gaps.
-    """
-    if scale == "linear":
-        return x, y
-    low, high = ends(scale)
-    shown = ~((x[1:] <= low) | (x[:-1] >= high))
-    left, right, start, stop = (at[shown] for at in (x[:-1], x[1:], y[:-1], y[1:]))
-    step = np.linspace(0, 1, _STEPS)[:, None]
-    first, last = logit(inside([left, right], scale))
-    across = inside(expit(first + step * (last - first)), scale)
-    share = np.repeat(step, len(left), axis=1)  # of the way; a jump goes it upright
-    np.divide(across - left, right - left, out=share, where=right > left)
-    return across.T.ravel(), inside(start + share * (stop - start), scale).T.ravel()
-
-
-def frame(ax: Axes, words: tuple[str, str], scale: str) -> None:
+def frame(ax: Axes, words: tuple[str, str]) -> None:
     """Set limits, ticks, labels and aspect, and draw the diagonal."""
-    wide = look.width_in_points(ax) > look.SMALL
-    if scale == "linear":
-        ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
-        ticks = np.linspace(0, 1, 6 if wide else 3)
-        texts = [f"{tick:.2g}" for tick in ticks]
-        ax.set_xticks(ticks, texts)
-        ax.set_yticks(ticks, texts)
-    else:
-        ax.set(xscale="logit", yscale="logit", xlim=ends(scale), ylim=ends(scale))
-        ax.set_aspect("equal", adjustable="box")
-        look.set_ticks(LOGIT_TICKS if wide else LOGIT_TICKS[1:-1:2], ax.xaxis, ax.yaxis)
-    ax.set_anchor("NW")
-    note = "" if scale == "linear" else " (logit scale)"
-    look.label(ax, words[0] + note, words[1] + note)
-    diagonal(ax, ends(scale))
+    ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal", anchor="NW")
+    ticks = np.linspace(0, 1, 6 if look.width_in_points(ax) > look.SMALL else 3)
+    texts = [f"{tick:.2g}" for tick in ticks]
+    ax.set_xticks(ticks, texts)
+    ax.set_yticks(ticks, texts)
+    look.label(ax, *words)
+    diagonal(ax, (0, 1))
 
 
 def diagonal(
@@ -119,14 +50,109 @@ def axis_words(view: str) -> tuple[str, str]:
     return "predicted probability", "observed frequency"
 
 
-def strip_below(ax: Axes) -> tuple[float, float]:
-    """Let plain axes grow downwards; return from where to where there is room for a strip."""
-    ax.set_ylim(bottom=-0.20)
-    ax.spines["left"].set_bounds(0, 1)
-    return -0.20, -0.05
-
-
 def make_room(ax: Axes, values: Any) -> None:
     """Let plain axes grow upwards and downwards to a map that leaves [0, 1]."""
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, np.min(values) - MARGIN), max(high, np.max(values) + MARGIN))
+
+
+class LeaveRoom:
+    """Place an Axes in a part of its own cell: shares of it stay free below and to the right.
+
+    What is drawn there is a child of the Axes: constrained and tight layout, equal aspect and
+    small multiples then work without further care, and ``figure.axes`` lists diagrams only.
+    """
+
+    def __init__(self, ax: Axes, below: float, right: float = 0.0) -> None:
+        self.ax, self.below, self.right = ax, below, right
+        ax.set_axes_locator(self)  # type: ignore[arg-type]
+
+    def get_subplotspec(self) -> SubplotSpec | None:
+        """Return the cell; tight layout asks the locator for it, not the Axes."""
+        return self.ax.get_subplotspec()
+
+    def __call__(self, ax: Axes, renderer: object) -> Bbox:
+        """Return where the Axes stands in its cell; matplotlib asks for it at every drawing."""
+        box = ax.get_position(original=True)
+        right, bottom = box.x1 - box.width * self.right, box.y0 + box.height * self.below
+        return Bbox.from_extents(box.x0, bottom, right, box.y1)
+
+
+def add_counts(ax: Axes, edges: FloatVector, count: IntVector) -> None:
+    """Draw the counts of the bins in a strip; the diagram's axis label moves down to it."""
+    strip = counts_strip(ax, _STRIP, _GAP)
+    seen, top = count > 0, float(count.max())
+    left, right, height = edges[:-1][seen], edges[1:][seen], count[seen]
+    rotation, room = _form_of_numbers(ax, right - left, len(str(count.max())))
+    log = rotation is None and bool(top > _LOG_RATIO * height.min())
+    base = 0.5 if log else 0.0
+    rim = 0.8 if len(count) <= look.MANY_BINS else 0.0
+    code = look.area("#8C8C8C", "white", rim, zorder=2, gid="counts")
+    look.boxes(strip, (left, right), (base, height), **code)
+    move_label(ax, strip)
+    strip.set_yscale("log" if log else "linear")
+    if rotation is None:
+        ticks = [1.0 if log else 0.0, top]
+        strip.set_yticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    else:
+        strip.set_yticks([])
+        tops, texts = ((left + right) / 2, height), map(str, height.tolist())
+        print_above(strip, tops, texts, gid="count", rotation=rotation)
+    strip.set_ylim(base, base * (top / base) ** (1 + room) if log else top * (1 + room))
+    strip.set_yticks([], minor=True)
+    # Strips side by side may differ in scale, so each logarithmic one says so.
+    lines = ["count"] * look.is_first_column(ax) + ["(log)"] * log
+    strip.set_ylabel("\n".join(lines), fontsize=look.FONT_SIZE)
+
+
+def _form_of_numbers(ax: Axes, width: FloatVector, digits: int) -> tuple[int | None, float]:
+    """Return how the counts fit over their bars, upright rather than turned, or None.
+
+    Rotation in degrees, and the room above the bars as a share of them.
+    """
+    points = look.width_in_points(ax) * _SHRINK
+    narrowest, length = float(width.min()) * points * 0.95, digits * _DIGIT
+    for rotation, across, up in ((0, length + 2, _LINE), (90, _LINE, length)):
+        lost = (up + 4) / (_STRIP * points)
+        if across <= narrowest and lost <= _MOST_LOST:
+            return rotation, lost / (1 - lost)
+    return None, 0.08
+
+
+def move_label(ax: Axes, strip: Axes) -> None:
+    """Let a strip carry the ticks and the label of the diagram above it."""
+    strip.set_xlabel(ax.get_xlabel(), fontsize=look.FONT_SIZE)
+    ax.xaxis.label.set_visible(False)
+    ax.tick_params(labelbottom=False)
+    strip.tick_params(labelbottom=True)
+
+
+def counts_strip(ax: Axes, height: float, gap: float, right: float = 0.0) -> Axes:
+    """Return an empty strip for counts below a diagram, which leaves room for it.
+
+    Height and gap are shares of the diagram's height, `right` one of its cell's width.
+    """
+    LeaveRoom(ax, (height + gap) / (1 + height + gap), right)
+    strip = ax.inset_axes((0, -height - gap, 1, height), sharex=ax)
+    look.set_frame(strip, grid=None)
+    strip.set_label("counts")
+    return strip
+
+
+def print_above(
+    ax: Axes, tops: look.Points, texts: Iterable[str], *, gid: str, rotation: int = 0
+) -> None:
+    """Print numbers above the tops of their bars."""
+    for x, y, text in zip(*tops, texts, strict=True):
+        ax.annotate(
+            text,
+            (x, y),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            rotation=rotation,
+            fontsize=9,
+            color=look.INK,
+            gid=gid,
+        )

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -15,12 +16,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from calibkit.inputs import FloatMatrix, FloatVector
-from calibkit.plot._words import AnyFigure as AnyFigure, remember as remember
 
 # Okabe and Ito's colour-blind-safe palette. Each colour also has a second code, stated here.
 OVER = "#D55E00"  # vermilion, solid, hatched ////: predictions above the frequency
@@ -42,6 +43,14 @@ AREAS: dict[str, dict[str, Any]] = {
     "over": {"facecolor": "#F6D3BD", "edgecolor": OVER, "hatch": "////"},
     "under": {"facecolor": "#C4DDEE", "edgecolor": UNDER, "hatch": "...."},
 }
+# Colour and line style of the first, second, ... curve.
+CODES: tuple[dict[str, Any], ...] = (
+    {"color": TRUTH, "linestyle": "solid"},
+    {"color": OVER, "linestyle": (0, (6, 1.5))},
+    {"color": UNDER, "linestyle": (0, (2.5, 1.2))},
+    {"color": INK, "linestyle": (0, (6, 1.5, 1.2, 1.5))},
+    {"color": SKY, "linestyle": (0, (1.2, 1.2))},
+)
 ROUNDING = 1e-12  # a smaller gap is rounding, not an over- or under-estimate
 SMALL = 170  # width in points up to which a panel shows less
 MANY_BINS = 40  # from here on, lines and points get thinner
@@ -49,6 +58,7 @@ MANY_BINS = 40  # from here on, lines and points get thinner
 Line = tuple[FloatVector, FloatVector]  # across and up
 Points = Sequence[NDArray[Any]]
 Truth = Callable[[FloatVector], ArrayLike]
+AnyFigure = Figure | SubFigure
 
 FONT_SIZE = 9.5
 DPI = 100
@@ -78,6 +88,11 @@ def style(settings: Any = _STYLE) -> Iterator[None]:
 
     Only those: ``matplotlib.rc_context`` would also undo what a backend sets when it is loaded
     by the first figure, and a notebook would then not show any figure.
+
+    Parameters
+    ----------
+    settings : mapping
+        The rcParams to set, with their values.
     """
     with _ALONE:
         before = {name: mpl.rcParams[name] for name in settings}
@@ -96,7 +111,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]
     return fresh, True
 
 
-def dress(ax: Axes, *, grid: str | None = "both") -> None:
+def set_frame(ax: Axes, *, grid: str | None = "both") -> None:
     """Give an Axes the light frame and grid of all figures."""
     ax.tick_params(length=3, width=0.8, labelsize=FONT_SIZE, color=GREY, labelcolor=INK)
     ax.tick_params(which="minor", length=0)
@@ -135,7 +150,7 @@ def drawing(
     width = size[0] + (0 if legend is False else room)
     with style():
         ax, fresh = axes_or_new(ax, (width, size[1]))
-        dress(ax, grid=grid)
+        set_frame(ax, grid=grid)
         label(ax, *words)
         yield ax
         if title is not None:
@@ -145,27 +160,26 @@ def drawing(
             outside_legend(ax)
 
 
-def chosen(
+def select(
     show: Iterable[str] | None,
-    elements: Iterable[str],
-    default: Iterable[str],
-    given: Mapping[str, bool],
+    elements: Collection[str],
+    default: Collection[str],
+    missing: Mapping[str, str] | None = None,
 ) -> frozenset[str]:
-    """Return which elements to draw; `given` says which optional data there are, by element.
+    """Return which elements to draw; `missing` are those without data, with what to do about it.
 
-    ValueError if `show` names an unknown element, or one whose data are not given.
+    ValueError if `show` names an unknown element, or one that is missing.
     """
+    missing = missing or {}
     if show is None:
-        extra = {name for name, is_given in given.items() if is_given}
-        return (frozenset(default) - set(given)) | extra
-    names, known = frozenset([show] if isinstance(show, str) else show), frozenset(elements)
-    unknown = sorted(map(str, names - known))
+        return frozenset(default) - frozenset(missing)
+    names = frozenset([show] if isinstance(show, str) else show)
+    unknown = ", ".join(sorted(repr(name) for name in names if name not in elements))
     if unknown:
-        options = ", ".join(sorted(known))
-        raise ValueError(f"show has no element {', '.join(map(repr, unknown))}; choose: {options}.")
-    for name, is_given in given.items():
-        if name in names and not is_given:
-            raise ValueError(f'show asks for "{name}", but {name}= was not given; pass {name}=….')
+        options = ", ".join(sorted(elements))
+        raise ValueError(f"show has no element {unknown}; choose: {options}.")
+    for name in sorted(names & frozenset(missing)):
+        raise ValueError(f'show asks for "{name}", which is not known here; {missing[name]}.')
     return names
 
 
@@ -175,19 +189,19 @@ def heading(kind: str, elements: Mapping[str, str], names: Collection[str]) -> s
     return f"{kind}{' with ' if drawn else ''}{drawn}."
 
 
-def pen(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
+def stroke(color: str, width: float, dashes: Any = "solid", **more: Any) -> dict[str, Any]:
     """Return the code of a line, as `plot`, `axvline` and their kind take it."""
     return {"color": color, "linewidth": width, "linestyle": dashes, **more}
 
 
-def fill(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
+def area(face: str, edge: str = "none", width: float = 0.8, **more: Any) -> dict[str, Any]:
     """Return the code of an area, as `boxes`, `polygons` and `axhspan` take it."""
     return {"facecolor": face, "edgecolor": edge, "linewidth": width, **more}
 
 
-def dot(marker: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
+def marker(shape: str, size: float, rim: float = 0.8, **more: Any) -> dict[str, Any]:
     """Return the code of a marker, as `points` takes it."""
-    return {"marker": marker, "markersize": size, "markeredgewidth": rim, **more}
+    return {"marker": shape, "markersize": size, "markeredgewidth": rim, **more}
 
 
 def points(
@@ -201,22 +215,23 @@ def points(
 
 def strip(ax: Axes, low: float, high: float, label: str) -> None:
     """Shade what counts as good."""
-    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **fill(PALE, "#8FA9BF"))
+    ax.axhspan(low, high, zorder=1, label=label, gid="strip", **area(PALE, "#8FA9BF"))
 
 
 def draw_truth(ax: Axes, across: Any, up: Any, *, label: str = "true map") -> None:
     """Draw what is true (values, or a map of `across`) in the one code that all figures give it."""
     true = np.asarray(up(across) if callable(up) else up, dtype=np.float64)
-    code = pen(TRUTH, 2.0, (0, (6, 1.5, 1.2, 1.5)))
+    code = stroke(TRUTH, 2.0, (0, (6, 1.5, 1.2, 1.5)))
     ax.plot(across, true, zorder=3.4, label=label, gid="truth", **code)
 
 
-def label(ax: Axes, across: str, up: str) -> None:
-    """Label the axes; of small multiples only the outer ones."""
+def label(ax: Axes, across: str, up: str, on: Axes | None = None) -> None:
+    """Label the axes (or those of a strip `on` them); of small multiples only the outer ones."""
+    labelled = on or ax
     if across and is_last_row(ax):
-        ax.set_xlabel(across, fontsize=FONT_SIZE)
+        labelled.set_xlabel(across, fontsize=FONT_SIZE)
     if up and is_first_column(ax):
-        ax.set_ylabel(up, fontsize=FONT_SIZE)
+        labelled.set_ylabel(up, fontsize=FONT_SIZE)
 
 
 def set_ticks(ticks: Sequence[float], *axes: Axis) -> None:
@@ -227,9 +242,9 @@ def set_ticks(ticks: Sequence[float], *axes: Axis) -> None:
         axis.set_minor_locator(NullLocator())
 
 
-def boxes(ax: Axes, across: Points, up: Points, **code: Any) -> None:
+def boxes(ax: Axes, across: Sequence[Any], up: Sequence[Any], **code: Any) -> None:
     """Draw one rectangle per bin, from left to right and from bottom to top."""
-    (left, right), (bottom, top) = across, up
+    left, right, bottom, top = np.broadcast_arrays(*across, *up)
     polygons(ax, (left, bottom), (left, top), (right, top), (right, bottom), **code)
 
 
@@ -328,7 +343,7 @@ def _as_patch(handle: Any) -> Patch:
     face = next(iter(handle.get_facecolor()), "none")
     edge = next(iter(handle.get_edgecolor()), "none")
     width = float(handle.get_linewidth()[0])
-    return Patch(hatch=handle.get_hatch(), **fill(face, edge, width))
+    return Patch(hatch=handle.get_hatch(), **area(face, edge, width))
 
 
 def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
@@ -337,3 +352,45 @@ def _columns_that_fit(figure: AnyFigure, labels: Iterable[str]) -> int:
     column = longest * 0.56 * FONT_SIZE + 4.5 * FONT_SIZE
     width = figure.bbox.width / figure.dpi * 72
     return max(1, int(width // column))
+
+
+_words: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
+
+
+def remember(ax: Axes, sentences: Iterable[str]) -> None:
+    """Keep the words that say what an Axes shows, for `alt_text`."""
+    _words[ax] = " ".join(filter(None, map(str.strip, sentences)))
+
+
+def alt_text(drawn: Axes | AnyFigure | Sequence[Axes]) -> str:
+    """Say in words what a drawn figure shows: the text for readers who do not see it.
+
+    It is one paragraph, built from the ``describe()`` of the results that were drawn.
+
+    Parameters
+    ----------
+    drawn : matplotlib Axes, Figure, SubFigure, or sequence of Axes
+        Drawn by functions of `calibkit.plot`; ValueError if nothing there was.
+
+    Examples
+    --------
+    >>> from calibkit import plot, reliability_table
+    >>> ax = plot.reliability(reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2))
+    >>> plot.alt_text(ax).startswith("Reliability diagram")
+    True
+    """
+    if isinstance(drawn, Axes):
+        axes: Sequence[Axes] = [drawn]
+    elif isinstance(drawn, Figure | SubFigure):
+        axes = drawn.get_axes()
+    else:
+        axes = list(drawn)
+    known = [(ax.get_title().replace("\n", " "), _words[ax]) for ax in axes if ax in _words]
+    if not known:
+        raise ValueError("nothing here was drawn by calibkit.plot, so there are no words for it.")
+    if len(known) == 1:
+        return known[0][1]
+    return " ".join(
+        f"Panel {number}{f' ({title})' if title else ''}: {words}"
+        for number, (title, words) in enumerate(known, start=1)
+    )

@@ -12,26 +12,14 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 6. Which repair, and how much is gained? repair, no repair, align first
 
 `compare` puts two or more models beside each other, on the same rows.
-
-From the ground up, each module uses those above it:
-
-- ``settings``: thresholds; questions, codes, and the lights with their colours.
-- ``rows`` (checked input), ``impossible`` (events that were given 0),
-  ``drawer`` (labels drawn from predictions), ``redraws`` (chance: the joint test).
-- The evidence: ``alignment`` (question 1), ``evidence`` (2 to 4) and ``groups``, ``repairs`` (6),
-  ``consequences`` (5).
-- ``provenance``, ``pages`` (what every report becomes: Markdown, JSON, a file) and ``html``.
-- ``report`` and ``comparison``: what is given back. ``words`` and ``remedy``: all in sentences.
-- ``clusters``, ``dependence``, ``times``: rows that belong together, or agree; errors that change.
-- ``questions`` (`audit`), ``comparing`` (`compare`), ``predictions`` (files), ``large`` (streams).
 """
 
-from calibkit_audit.auditing.comparing import compare
-from calibkit_audit.auditing.comparison import COMPARISON_CODES, Comparison
+from calibkit_audit.auditing.comparison import compare, compare_table
+from calibkit_audit.auditing.comparison_report import COMPARISON_CODES, Comparison
 from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Answer
-from calibkit_audit.auditing.questions import audit
-from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.questions import audit, audit_table
+from calibkit_audit.auditing.repair_table import RepairTable
 from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.settings import AuditSettings
 
@@ -44,5 +32,7 @@ __all__ = [
     "GroupTable",
     "RepairTable",
     "audit",
+    "audit_table",
     "compare",
+    "compare_table",
 ]

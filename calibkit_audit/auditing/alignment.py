@@ -27,9 +27,11 @@ import numpy as np
 from scipy import optimize, special
 
 from calibkit.inputs import FloatVector, IntVector
-from calibkit.significance.clusters import Clusters, Dependence, pseudo_values
-from calibkit_audit.auditing.drawer import Drawer
-from calibkit_audit.auditing.rows import Rows, spread_out
+from calibkit_audit.auditing.pages import Answer
+from calibkit_audit.auditing.redraws import Drawer
+from calibkit_audit.auditing.rows import AuditRows, spread_confidence
+from calibkit_audit.clusters import Clusters, pseudo_values
+from calibkit_audit.dependent_rows import Dependence
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -59,11 +61,11 @@ class Alignment:
     majority: float  # accuracy of always naming the commonest class
 
 
-def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
+def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
-    if rows.true is not None:
-        found = alignment_of(spread_out(rows, rng), rng)
-        return replace(found, accuracy=float(rows.weighed(rows.label).mean()))
+    if rows.answers is not None:
+        found = alignment_of(spread_confidence(rows, rng), rng)
+        return replace(found, accuracy=float(rows.weigh(rows.label).mean()))
     table, label = rows.table, rows.label
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
@@ -93,7 +95,7 @@ def alignment_of(rows: Rows, rng: np.random.Generator) -> Alignment:
         order=order,
         z=z,
         expected_z=expected,
-        accuracy=float(rows.weighed(table.argmax(axis=1) == label).mean()),
+        accuracy=float(rows.weigh(table.argmax(axis=1) == label).mean()),
         majority=float(met.max() / met.sum()),
     )
 
@@ -143,7 +145,7 @@ def _ratio(difference: float, sd: float) -> float:
 
 
 def _better_order(
-    rows: Rows, table: FloatVector, scale: tuple[float, float, float]
+    rows: AuditRows, table: FloatVector, scale: tuple[float, float, float]
 ) -> IntVector | None:
     """Return which column belongs to each label, if that is clearly not its own one."""
     (n, k), label, clusters = table.shape, rows.label, rows.clusters
@@ -157,7 +159,7 @@ def _better_order(
     surplus = float(chosen.mean()) - mean
     # The best of K! orders looks good by chance; the bound grows with their number.
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
-    gain = rows.weighed(chosen - table[np.arange(n), label])
+    gain = rows.weigh(chosen - table[np.arange(n), label])
     spread = float(gain.std()) / np.sqrt(n)
     if clusters is not None:
         pseudo = pseudo_values(gain[np.newaxis], clusters)
@@ -168,7 +170,7 @@ def _better_order(
     return None
 
 
-def _name(order: IntVector, rows: Rows) -> str:
+def _name(order: IntVector, rows: AuditRows) -> str:
     k = len(order)
     if k == 2:
         return "inverted" if rows.binary else "swapped"
@@ -177,7 +179,7 @@ def _name(order: IntVector, rows: Rows) -> str:
     return "swapped"
 
 
-def _shifted(rows: Rows, mean: float, sd: float) -> bool:
+def _shifted(rows: AuditRows, mean: float, sd: float) -> bool:
     """Tell whether labels fit the row before or after: only here the order of rows matters."""
     if rows.n < 3 or sd <= 1e-12:
         return False
@@ -189,3 +191,45 @@ def _shifted(rows: Rows, mean: float, sd: float) -> bool:
         if _ratio(value - mean, sd) > CLEAR + 1.5:
             return True
     return False
+
+
+CAUSES = {
+    "shuffled": "The labels look shuffled, or belong to other rows or another file.",
+    "inverted": "The probabilities look inverted: 1 - p fits the labels.",
+    "swapped": "Columns look swapped.",
+    "off by one class": "The labels look off by one class.",
+    "rows shifted": "The labels fit the neighbouring row: the rows look shifted by one.",
+}
+
+
+def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
+    """Answer question 1: whether labels and predictions belong together."""
+    majority = f"always naming the commonest class gives {found.majority:.3f}."
+    measured = f"Accuracy {found.accuracy:.3f}; {majority}"
+    if found.verdict == "aligned":
+        light = "good"
+        text = f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} "
+        text += f"standard deviations better. {measured}"
+    elif found.verdict == "not aligned":
+        light = "bad"
+        text = f"No. {CAUSES[found.cause]} {_order_in_words(found, rows)}{measured}"
+    else:
+        light = "unknown"
+        text = f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
+        text += f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
+        text += f"would be clear. {measured}"
+    numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
+    return Answer("alignment", found.verdict, light, text, numbers)
+
+
+def _order_in_words(found: Alignment, rows: AuditRows) -> str:
+    if found.cause in ("shuffled", "rows shifted"):
+        text = f"They fit no better than labels in random order ({found.z:.1f} standard deviations"
+        return f"{text}, expected {found.expected_z:.0f}). "
+    moved = [(k, c) for k, c in enumerate(found.order) if k != c]
+    if not moved or found.cause == "inverted":
+        return ""
+    names = rows.class_names
+    pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
+    more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
+    return f"Best match: {pairs}{more}. "

@@ -1,4 +1,4 @@
-"""Enough data, something wrong beyond chance, where, and which way: what decides (see `audit`)."""
+"""What questions 2 to 4 measure: impossible rows, power, all views, error, null level, band."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,36 +8,97 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.errors import expected_calibration_error
-from calibkit.inputs import BinaryProblem, View, kish, one_problem
-from calibkit.piecewise import PiecewiseLinear
+from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problem
 from calibkit.reliability import BinTable
 from calibkit.results import spell
-from calibkit.significance import (
-    BootstrapInterval,
-    ConsistencyBand,
-    NullLevel,
-    bootstrap_interval,
-    consistency_band,
-    null_level,
-)
-from calibkit_audit.auditing.impossible import Impossible, count_impossible
+from calibkit_audit import dependent_rows
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit_audit.auditing.rows import Rows
+from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
+from calibkit_audit.incoming import kish
+
+_NAMED = 5
+_RUN_OUT, _HARDLY_ANY = 1 - 1e-4, 1e-3
+_VERB = {"class": "give", "event": "say", "answer": "say"}
+_THEN = {
+    "class": ("to the class that happened",),
+    "event": ("and the event happened", "and the event did not happen"),
+    "answer": ("and the predicted class was right", "and the predicted class was wrong"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impossible:
+    """Rows that gave probability 0 to what happened."""
+
+    kind: str  # as in `Rows`
+    first: tuple[int, ...] = ()  # where the first of them stood, from 0
+    zeros: int = 0  # of two classes: those that said 0, and the event happened
+    count: int = 0
+    certain: int = 0  # rows that give some class exactly 0
+    n: int = 0
+    nearest: float = 0.0  # largest probability below 1
+
+    def __add__(self, later: "Impossible") -> "Impossible":
+        names = ("zeros", "count", "certain", "n")
+        sums = {name: getattr(self, name) + getattr(later, name) for name in names}
+        first, nearest = (self.first + later.first)[:_NAMED], max(self.nearest, later.nearest)
+        return Impossible(kind=self.kind, first=first, nearest=nearest, **sums)
+
+    @property
+    def rounded(self) -> bool:
+        """Whether 0 and 1 are rounded: other rows come so near that digits have run out."""
+        return self.nearest > _RUN_OUT
+
+    @property
+    def minor(self) -> bool:
+        """Whether they are a note and no headline: rounded, and hardly any."""
+        return self.rounded and self.count <= _HARDLY_ANY * self.n
+
+    @property
+    def left(self) -> int:
+        """Rows that are left."""
+        return self.n - self.count
+
+    def __str__(self) -> str:
+        parts = [(self.zeros, "0", 0), (self.count - self.zeros, "1", 1)]
+        if self.kind == "class":
+            parts = [(self.count, "probability 0", 0)]
+        return "; ".join(
+            f"{spell(count, 'row')} {_VERB[self.kind]}{'s' * (count == 1)} {said} "
+            f"{_THEN[self.kind][which]}"
+            for count, said, which in parts
+            if count
+        )
+
+
+def count_impossible(
+    label: IntVector, table: FloatVector, position: IntVector, kind: str
+) -> Impossible:
+    """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
+    gone = probability_of(label, table) == 0
+    return Impossible(
+        first=tuple(np.sort(position[gone])[:_NAMED].tolist()),
+        zeros=int((label[gone] == 1).sum()),
+        count=int(gone.sum()),
+        certain=int((table == 0).any(axis=1).sum()),
+        n=len(label),
+        nearest=float(table.max(where=table < 1, initial=0.0)),
+        kind=kind,
+    )
+
 
 _SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
 _PRECISION = 0.01
-# Rows for which the diagram has a fitted map; how many of them must have each label, and how many
-# different predictions there must be.
-_FEWEST, _MOST, _EACH, _DIFFERENT = 300, 20_000, 10, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
+class DataPower:
     """What these rows can show."""
 
     enough: bool  # whether `smallest` is small enough
@@ -48,14 +109,14 @@ class Power:
     needed_precise: int  # rows needed to know the average error to 0.01 on either side
 
 
-def reach(alpha: float) -> float:
+def detectable_z(alpha: float) -> float:
     """Return the error, in standard deviations, that level and slope together show in 90 of 100."""
     return float(np.sqrt(special.chndtrinc(special.chdtri(2, alpha), 2, 1 - POWER)))
 
 
-def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
+def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPower:
     """Return what so many predictions of this variance can show in one of so many views."""
-    most = reach(settings.alpha / (2 * views))  # each view tests its bins, too
+    most = detectable_z(settings.alpha / (2 * views))  # each view tests its bins, too
     half = float(special.ndtri((1 + settings.level) / 2))
     # Predictions of 0 and 1 promise no variance; a bound keeps the numbers finite. Rows of a
     # cluster agree: the average of so many varies like that of `design` times fewer.
@@ -63,7 +124,7 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> Power:
     sd = float(np.sqrt(view.variance * view.design / view.n))
     least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
     needed = max(least) * view.design
-    return Power(
+    return DataPower(
         enough=view.n >= needed,
         surprises=view.n * view.variance,
         smallest=most * sd,
@@ -84,7 +145,7 @@ class Region(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class Measurements:
     """What was measured for the questions 2, 3 and 4, in rows that are kept."""
 
     test: JointTest  # all views together, in the rows that are possible
@@ -95,25 +156,9 @@ class Evidence:
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
 
-    def fitted_map(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return points of the PL3 map of the view in focus, nearer to the truth than bins.
-
-        On clones of uncalibrated networks it is half as far from the true map as 15 bins, or less
-        (lesson 11). None where there are too few rows for it, so many that bins do as well, or so
-        few different predictions that a line between them would say nothing.
-        """
-        label, prob = self.problem.label, self.problem.prob
-        if not _FEWEST <= len(prob) <= _MOST or min(label.sum(), (1 - label).sum()) < _EACH:
-            return None
-        ranks = np.linspace(0, 1, 301)
-        across = np.asarray(np.unique(np.quantile(prob, ranks, method="nearest")), dtype=np.float64)
-        if len(across) < _DIFFERENT or self.problem.weight is not None:  # PL3 has no weights
-            return None
-        return across, PiecewiseLinear("logit").fit(prob, label).calibrate(across)
-
-    def seen(
+    def summary(
         self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
-    ) -> "Seen":
+    ) -> "Summary":
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
         region = largest_region(band.table, band.outside)
@@ -125,7 +170,7 @@ class Evidence:
         spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
         if region is None:
             spread = f"No single bin leaves the band of {used}: the error is spread out."
-        return Seen(
+        return Summary(
             settings=settings,
             first=test.views[0],
             power=power_of(test.views[0], settings, len(names)),
@@ -151,15 +196,14 @@ class Evidence:
 
     def _apart(self, found: bool) -> str:
         """Return why test and calibration error disagree, where they do."""
-        error, high = self.error.value, self.null.high
-        if found and error <= high:
+        beyond = self.error.value > self.null.high
+        if found == beyond:
+            return ""
+        if found:
             return (
                 "The calibration error alone is within its chance range: it adds up the sizes of "
-                "gaps, chance included; the test asks whether they lie on one side or follow a "
-                "slope, and sees smaller errors."
+                "gaps, chance included; the test sees whether they follow a line."
             )
-        if found or error <= high:
-            return ""
         if self.impossible.count:
             return (
                 "The calibration error is beyond its chance range, but it counts the rows that "
@@ -167,19 +211,18 @@ class Evidence:
             )
         return (
             "The calibration error alone is beyond its chance range, which 1 in 20 calibrated "
-            "models leave: it asks about the sizes of gaps in these bins, the test about level, "
-            "slope and bins of every width."
+            "models leave."
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class Summary:
     """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
 
     settings: AuditSettings
     test: str = TEST  # its name
     first: ViewTest
-    power: Power  # what the rows can show in the first view
+    power: DataPower  # what the rows can show in the first view
     words: str  # the first view
     focus: ViewTest  # the view that is described
     focus_words: str
@@ -198,54 +241,55 @@ class Seen:
     floor: float = 0.0  # the smallest p-value that so many redraws can show
 
     @property
-    def found(self) -> bool:
+    def miscalibrated(self) -> bool:
         """Whether it is miscalibrated beyond chance."""
         return self.p_value <= self.settings.alpha
 
     @property
     def borderline(self) -> bool:
         """Whether the limit was missed, but by less than a factor of two."""
-        return not self.found and self.p_value <= self.settings.limits[1]
+        return not self.miscalibrated and self.p_value <= self.settings.limits[1]
 
 
 def evidence_of(
-    rows: Rows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
-) -> Evidence:
+    rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
+) -> Measurements:
     """Test all views together and look closer at the one that speaks."""
-    test = _test_of(rows, views, settings, np.random.default_rng(seeds[0]))
+    test = _joint_test(rows, views, settings, np.random.default_rng(seeds[0]))
     first = test.views[0]
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.limits[1] else loudest
     label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
-    shown, asked = given_view(rows, focus.view), given_view(rows, first.view)
+    shown, asked = package_view(rows, focus.view), package_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
-    how: dict[str, Any] = {"view": asked, "bins": settings.bins, "cluster": rows.clusters}
-    how |= {"sample_weight": rows.weight}
-    measured = expected_calibration_error, label, prob
-    return Evidence(
+    seen, one = (
+        binary_problem(label, prob, view=v, sample_weight=rows.weight) for v in (shown, asked)
+    )
+    measured = expected_calibration_error, one.label, one.prob
+    how: dict[str, Any] = {"n_draws": number, "clusters": rows.clusters}
+    of_rows = {**how, "weight": one.weight, "bins": settings.bins}
+    null = dependent_rows.null_level(*measured, rng=of_null, **of_rows)
+    error = dependent_rows.bootstrap_interval(
+        *measured, level=settings.level, rng=of_error, **of_rows
+    )
+    if null.p_value > (1 - settings.level) / 2:  # a calibrated model could have shown as much
+        error = replace(error, low=min(error.low, 0.0))
+    return Measurements(
         test=test,
         impossible=count_impossible(label, rows.table, rows.position, rows.kind),
         focus=focus,
-        error=bootstrap_interval(
-            *measured, level=settings.level, n_resamples=number, rng=of_error, **how
+        error=error,
+        null=null,
+        band=dependent_rows.consistency_band(
+            seen, bins=settings.bins, level=1 - settings.alpha, rng=of_band, **how
         ),
-        null=null_level(*measured, n_draws=number, rng=of_null, **how),
-        band=consistency_band(
-            label,
-            prob,
-            level=1 - settings.alpha,
-            simultaneous=True,
-            n_draws=number,
-            rng=of_band,
-            **how | {"view": shown},
-        ),
-        problem=one_problem(label, prob, view=shown, sample_weight=rows.weight),
+        problem=seen,
     )
 
 
-def _test_of(
-    rows: Rows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
+def _joint_test(
+    rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
 ) -> JointTest:
     left, table = rows.possible, rows.table
     if not left.any():  # nothing to ask about: rows that are certain, and right
@@ -265,7 +309,7 @@ def _test_of(
     return test
 
 
-def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
+def views_of(rows: AuditRows, view: View | None) -> tuple[int, ...]:
     """Return the views to look at: `TOP` and numbers of classes."""
     if rows.top:
         if view in (None, "top-label"):
@@ -288,14 +332,14 @@ def views_of(rows: Rows, view: View | None) -> tuple[int, ...]:
     )
 
 
-def in_words(rows: Rows, view: int) -> str:
+def view_name(rows: AuditRows, view: int) -> str:
     """Return a view in words."""
     if view == TOP:
         return "top-label"
     return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
-def given_view(rows: Rows, view: int) -> View:
+def package_view(rows: AuditRows, view: int) -> View:
     """Return the `view` argument of the package's functions."""
     if view == TOP:
         return "confidence" if rows.top else "top-label"

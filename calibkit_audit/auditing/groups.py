@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.inputs import FloatMatrix, FloatVector, IntArray, IntVector, binary_problem
+from calibkit.hypothesis_tests.cox import cox_statistic
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector, binary_problem
 from calibkit.results import Result, spell
-from calibkit.significance.clusters import Clusters, score_test, weights_of_labels
-from calibkit.significance.cox import CoxRule, cox_scores
-from calibkit_audit.auditing.evidence import given_view, reach
-from calibkit_audit.auditing.rows import Rows, losses
+from calibkit_audit.auditing.evidence import detectable_z, package_view
+from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.clusters import Clusters, score_test
+from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
 _DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
@@ -89,39 +90,44 @@ class GroupTable(Result):
 
 
 def groups_of(
-    rows: Rows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
+    rows: AuditRows, view: int, words: str, settings: AuditSettings, rng: np.random.Generator
 ) -> GroupTable | None:
     """Test every group on its own in the first view."""
-    rows = _unlike(rows)
-    if rows.group is None:
+    group = rows.group
+    if group is None:
         return None
+    if rows.weight is not None and rows.clusters is None:  # weights differ: sandwiches of rows
+        rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
-    problem = binary_problem(rows.label, rows.prob, view=given_view(rows, view))
+    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
-    square = _squared(weight, prob, problem.label)
+    # What a squared weight is on average, where rows were chosen by their label.
+    table = np.column_stack([1 - prob, prob])
+    square = weights_of_labels(weight, table, problem.label).prod(axis=1)
     sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
-    promised, events, variance, mass = np.array([np.bincount(rows.group, w, size) for w in sums])
-    count = np.bincount(rows.group, minlength=size).astype(np.int64)
-    outside = _outside(events - promised, variance, mass)
-    left, draws = _telling(rows, label, prob, settings.alpha), _DRAWS * size / settings.alpha
-    members = np.split(np.argsort(rows.group, kind="stable"), np.cumsum(count)[:-1])
+    promised, events, variance, mass = np.array([np.bincount(group, w, size) for w in sums])
+    count = np.bincount(group, minlength=size).astype(np.int64)
+    outside = _mean_outside(events - promised, variance, mass)
+    left = _rows_that_count(rows, label, prob, settings.alpha)
+    draws = int(np.ceil(_DRAWS * size / settings.alpha))
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [
-        _p_values(prob[inside], label[inside], rest, int(np.ceil(draws)), rng)
+        _p_values(prob[inside], label[inside], rest, draws, rng)
         if rows.clusters is None
-        else _by_cluster(prob, residual, inside, rows.clusters, (weight, square))
+        else _p_values_by_cluster(prob, residual, inside, rows.clusters, (weight, square))
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = _by_sandwich(np.sqrt(variance), rows.group, residual, rows.clusters)
+    sd = _sandwich_sd(np.sqrt(variance), group, residual, rows.clusters)
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
         mean_prob=promised / mass,
         frequency=events / mass,
         error=np.sqrt(variance) / mass,
-        smallest=reach(settings.alpha / size) * sd / mass,
+        smallest=detectable_z(settings.alpha / size) * sd / mass,
         p_value=holm(p_value),
         p_differs=holm(p_differs),
         view=words,
@@ -130,27 +136,14 @@ def groups_of(
     )
 
 
-def _squared(weight: FloatVector, prob: FloatVector, label: IntArray) -> FloatVector:
-    """Return what a squared weight is on average, where rows were chosen by their label."""
-    both = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
-    return np.asarray(both.prod(axis=1))
-
-
-def _unlike(rows: Rows) -> Rows:
-    """Take each row as a cluster of its own where weights differ and no clusters are named."""
-    if rows.weight is None or rows.clusters is not None:
-        return rows
-    return replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
-
-
-def _outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
+def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
     """Return mean residual of all rows outside each group, and its sd; NaN without any."""
     others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
     spread = np.maximum(variance.sum() - variance, 0.0)
     return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
 
 
-def _by_sandwich(
+def _sandwich_sd(
     sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
 ) -> FloatVector:
     """Return the standard deviations of the groups' sums, or those by cluster if larger."""
@@ -161,7 +154,9 @@ def _by_sandwich(
     return np.maximum(sd, np.sqrt(square))
 
 
-def _telling(rows: Rows, label: FloatVector, prob: FloatVector, alpha: float) -> NDArray[np.bool_]:
+def _rows_that_count(
+    rows: AuditRows, label: FloatVector, prob: FloatVector, alpha: float
+) -> NDArray[np.bool_]:
     """Return the rows of groups in which something could be found.
 
     Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
@@ -186,32 +181,32 @@ def _p_values(
     n, residual, (mean, sd) = len(prob), label - prob, others.tolist()
     if not n:
         return 1.0, 1.0
-    rule, variance = CoxRule(prob), float((prob * (1 - prob)).sum())
-    cox, apart = rule.statistic(residual[np.newaxis]), abs(float(residual.mean()) - mean)
+    rule, variance = cox_statistic(prob), float((prob * (1 - prob)).sum())
+    cox, apart = rule.of(residual), abs(float(residual.mean()) - mean)
     if variance >= _LAW_IS_RIGHT:
         spread = np.hypot(np.sqrt(variance) / n, sd)
         z = apart / spread if spread > 0 else 0.0
-        return float(rule.p_value(cox)[0]), float(special.erfc(z / np.sqrt(2)))
+        return float(rule.tail(cox)), float(special.erfc(z / np.sqrt(2)))
     done, beyond = 0, np.zeros(2)
     while done < most and beyond.min() < _ENOUGH:
         draws = min(max(200, done), most - done, max(1, _BLOCK // n))
         redrawn = (rng.random((draws, n)) < prob) - prob
         far = np.abs(redrawn.mean(axis=1) - sd * rng.standard_normal(draws))
         # Sums of whole numbers tie: rounding must not decide. Nothing is less than NaN.
-        less = rule.statistic(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
+        less = rule.of(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
         beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
     p_value, p_differs = ((beyond + 1) / (done + 1)).tolist()
     return p_value, p_differs
 
 
-def _by_cluster(
+def _p_values_by_cluster(
     prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, weights: Any
 ) -> tuple[float, float]:
     """Return p-values of both tests where only clusters are independent, by limit laws."""
     if not len(inside):
         return 1.0, 1.0
     (mass, square), members = weights, clusters.take(inside)
-    scores, promised = cox_scores(prob[inside], residual[inside], members, square[inside])
+    scores, promised = cox_sums(prob[inside], residual[inside], members, square[inside])
     n, own = len(prob), mass[inside].sum()
     share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
     share[inside] = 1.0 / own

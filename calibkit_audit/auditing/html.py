@@ -12,17 +12,15 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-import numpy as np
-
-from calibkit.decisions import DecisionCurve, MurphyCurve, decision_threshold
+from calibkit.decisions import MurphyCurve, decision_threshold
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result
-from calibkit_audit.auditing.consequences import Consequences, prices_with_threshold
-from calibkit_audit.auditing.evidence import Evidence
+from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
+from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.groups import GroupTable
-from calibkit_audit.auditing.pages import Report, as_rows, cell, plain
-from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
+from calibkit_audit.auditing.repair_table import RepairTable
 from calibkit_audit.auditing.settings import LIGHTS
 
 _CAPTIONS = {
@@ -140,7 +138,7 @@ def _figures(report: Report) -> str:
 def _tables(report: Report) -> str:
     parts = [
         f"<h3>{name}</h3><p class='soft'>{_text(table.describe())}</p><div class='scroll' "
-        f"tabindex='0' role='region' aria-label='{name}'>{_table(table)}</div>"
+        f"tabindex='0' role='region' aria-label='{name}'>{_html_table(table)}</div>"
         for name, table in report.tables.items()
     ]
     return (
@@ -148,10 +146,12 @@ def _tables(report: Report) -> str:
     )
 
 
-def _table(table: Result) -> str:
+def _html_table(table: Result) -> str:
     names, rows = as_rows(table)
     head = "".join(f"<th scope='col'>{_text(name.replace('_', ' '))}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{_text(cell(v))}</td>' for v in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_text(format_cell(v))}</td>' for v in row)}</tr>" for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -167,7 +167,7 @@ def _methods(report: Report) -> str:
 
 
 def draw_audit(
-    evidence: Evidence, costs: Consequences, repairs: RepairTable, groups: GroupTable | None
+    evidence: Measurements, costs: Consequences, repairs: RepairTable, groups: GroupTable | None
 ) -> dict[str, Any]:
     """Return the figures of an audit by name."""
     try:
@@ -181,9 +181,6 @@ def draw_audit(
     figures = {"reliability": _figure(_TALL), "gaps": _figure(_HIGH), "costs": _figure(_HIGH)}
     axes = {name: figure.subplots() for name, figure in figures.items()}
     plot.reliability(evidence.band.table, band=evidence.band, ax=axes["reliability"])
-    if (line := evidence.fitted_map()) is not None:
-        code = {"color": plot.look.INK, "linewidth": 1.6, "zorder": 3.5}
-        axes["reliability"].plot(*line, label="smooth fit (PL3)", gid="map", **code)
     audit_plot.audit_gaps(evidence.band, axes["gaps"], legend=False)
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
@@ -192,9 +189,9 @@ def draw_audit(
     if costs.prices is not None and costs.curve.base_rate > 0:
         figures["benefit"] = _figure(_TALL - 1.5)
         ax = figures["benefit"].subplots()
-        plot.decision_curve({name: _benefit(curve) for name, curve in curves.items()}, ax)
+        plot.decision_curve({name: curve.net_benefit() for name, curve in curves.items()}, ax)
         given = decision_threshold(costs.prices)
-        ax.axvline(given, gid="mark", **plot.look.pen(plot.look.INK, 1.0, (0, (4, 3))))
+        ax.axvline(given, gid="mark", **plot.look.stroke(plot.look.INK, 1.0, (0, (4, 3))))
     if len(repairs.name):
         figures["repairs"] = _figure(1.1 + _ROW * len(repairs.name))
         audit_plot.audit_repairs(repairs, figures["repairs"].subplots())
@@ -206,31 +203,15 @@ def draw_audit(
     return figures
 
 
-def _benefit(curve: MurphyCurve) -> DecisionCurve:
-    """Return net benefit, the Murphy curve L in another unit: pi - L(t) / (1 - t)."""
-    t, rate = np.arange(1, 100) / 100, curve.base_rate
-    unknown: FloatVector = np.full(99, np.nan)
-    intervals = ("low", "high", "difference", "difference_low", "difference_high")
-    return DecisionCurve(
-        threshold=t,
-        net_benefit=rate - curve.cost(t) / (1 - t),
-        treat_all=rate - t / (1 - t) * (1 - rate),
-        **dict.fromkeys(intervals, unknown),
-        prevalence=rate,
-        level=np.nan,
-        view=curve.view,
-        n=curve.n,
-    )
-
-
 def draw_comparison(
     bins: Mapping[str, BinTable], curves: Mapping[str, MurphyCurve], costs: FloatVector | None
 ) -> dict[str, Any]:
     """Return the figures of a comparison: the models' diagrams in one frame, Murphy curves."""
     from calibkit import plot
+    from calibkit_audit import plot as audit_plot
 
     figures = {"models": _figure(_TALL - 1.5)}
-    plot.overlay(dict(list(bins.items())[:_MOST_MODELS]), figures["models"].subplots())
+    audit_plot.overlay(dict(list(bins.items())[:_MOST_MODELS]), figures["models"].subplots())
     if curves:
         figures["costs"] = _figure(_HIGH)
         some = dict(list(curves.items())[:_MOST_MODELS])

@@ -1,39 +1,32 @@
 """Files whose rows are not kept: counted or summed up in a stream, and sampled on the way."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning
-from calibkit.decisions.costs import as_costs
-from calibkit.inputs import (
-    BinaryProblem,
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    View,
-    binary_problems,
+from calibkit.hypothesis_tests.cox import cox_scores
+from calibkit.inputs import FloatVector, View
+from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
+from calibkit_audit.auditing.comparison import compare
+from calibkit_audit.auditing.comparison_report import Comparison
+from calibkit_audit.auditing.evidence import (
+    Impossible,
+    Summary,
+    count_impossible,
+    largest_region,
+    power_of,
 )
-from calibkit.significance.clusters import ClusterSums
-from calibkit.significance.cox import cox_z
-from calibkit_audit.auditing import words
-from calibkit_audit.auditing.clusters import by_sums, scores_of
-from calibkit_audit.auditing.comparing import compare
-from calibkit_audit.auditing.comparison import Comparison
-from calibkit_audit.auditing.differences import Change, Sums, scores_of_rows
-from calibkit_audit.auditing.evidence import Seen, largest_region, power_of
-from calibkit_audit.auditing.impossible import Impossible, count_impossible
-from calibkit_audit.auditing.predictions import Predictions, join
-from calibkit_audit.auditing.questions import audit, told
+from calibkit_audit.auditing.predictions import Predictions, join_blocks
+from calibkit_audit.auditing.questions import audit, conclusions
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.report import AuditReport
-from calibkit_audit.auditing.rows import given_to, probabilities
-from calibkit_audit.auditing.settings import AuditSettings, settings_of
+from calibkit_audit.auditing.rows import probabilities, probability_of
+from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
+from calibkit_audit.counts.files import problems_of
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
@@ -44,7 +37,6 @@ def audit_stream(
     *,
     view: View | None = None,
     settings: AuditSettings | None = None,
-    bins: Binning | int | None = None,
     sample: int = SAMPLE,
     rng: int = 0,
     **options: Any,
@@ -54,124 +46,95 @@ def audit_stream(
     Bins must have edges on the grid of the count table. The answers 1, 5 and 6 and the figures
     are those of a random `sample`; of several columns the default view is the predicted class.
     """
-    settings = settings_of(settings, {} if bins is None else {"bins": bins})
+    settings = settings or AuditSettings()
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
-    keeper = Sample(sample, rng)
-    table, gone, by_cluster = _count(blocks, view, keeper)
-    rows = keeper.rows()
+    keeper = RandomSample(sample, rng)
+    table, gone = _count_rows(blocks, view, keeper)
+    rows = keeper.sample
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
-    by_cluster.refuse_alone()
-    found = by_cluster.found() if by_cluster.number else None
-    seen = _seen(table, settings, names, gone, found)
-    return _with_all_rows(report, table, seen, None if found is None else len(found[1]))
+    return _with_all_rows(report, table, _summary(table, settings, names, gone))
 
 
-class Sample:
+class RandomSample:
     """A random sample without replacement: the rows with the smallest random keys."""
 
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.generator = size, np.random.default_rng([seed, size])
-        self.kept: list[Predictions] = []
-        self.seen = 0
+        self.rows: Predictions | None = None  # in the order of the file
         self.keys = np.empty(0)
+        self.seen = 0
 
     def add(self, block: Predictions) -> None:
         """Add the rows of a block whose keys are among the smallest."""
         self.seen += block.n
-        keys = self.generator.random(block.n)
-        bound = self.keys.max() if len(self.keys) == self.size else 1.0
-        small = np.flatnonzero(keys < bound)
-        if not len(small):
-            return
-        self.kept.append(block.take(small))
-        self.keys = np.concatenate([self.keys, keys[small]])
-        if len(self.keys) > self.size:
-            smallest = np.sort(np.argpartition(self.keys, self.size)[: self.size])
-            self.kept = [join(self.kept).take(smallest)]
-            self.keys = self.keys[smallest]
+        rows = block if self.rows is None else join_blocks([self.rows, block])
+        keys = np.concatenate([self.keys, self.generator.random(block.n)])
+        if len(keys) > self.size:
+            smallest = np.sort(np.argpartition(keys, self.size)[: self.size])
+            rows, keys = rows.take(smallest), keys[smallest]
+        self.rows, self.keys = rows, keys
 
-    def rows(self) -> Predictions:
-        """Return the sample in the order of the file; no clusters if each has one row of it."""
-        rows = join(self.kept)
-        alone = rows.cluster is not None and len(np.unique(rows.cluster)) == rows.n < self.seen
-        return replace(rows, cluster=None) if alone else rows
+    @property
+    def sample(self) -> Predictions:
+        """The sample; a stream without rows has none."""
+        if self.rows is None:
+            raise ValueError("There are no rows.")
+        return self.rows
 
 
-def _count(
-    blocks: Iterable[Predictions], view: View | None, keeper: Sample
-) -> tuple[CountTable, Impossible, ClusterSums]:
-    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample.
-
-    Where clusters are named, their residuals are added up, plain and times the logit, per view.
-    """
-    by_cluster = ClusterSums()
-    stream = iter(blocks)
-    first = next(stream, None)
-    if first is None:
-        raise ValueError("There are no rows.")
-    if view is None and first.scores.ndim == 2:
-        view = 1 if first.scores.shape[1] == 2 else "top-label"
-    kind = "event" if first.scores[:1].size < 3 else "class"
-    if first.predicted is not None:
-        view, kind = "confidence", "answer"
-    gone = Impossible(kind=kind)
-
-    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        nonlocal gone
-        for block in chain([first], stream):
-            start = keeper.seen
-            keeper.add(block)
-            prob = probabilities(block.scores) if block.logits else block.scores
-            both = prob
-            if prob.ndim == 1:
-                both = np.column_stack(
-                    [probabilities(-block.scores) if block.logits else 1 - prob, prob]
-                )
-            label = np.asarray(block.label).astype(np.intp)
-            position = np.arange(start, keeper.seen)
-            gone = gone + count_impossible(label, both, position, kind)
-            left = given_to(label, both) > 0
-            if left.any():
-                found = binary_problems(label[left], prob[left], view=view)
-                if block.cluster is not None:
-                    by_cluster.add(block.cluster[left], scores_of(found))
-                yield found
-
-    table = CountTable(view=view).of(problems())
-    return table, gone, by_cluster
+def _count_rows(
+    blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
+) -> tuple[CountTable, Impossible]:
+    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
+    table, gone, kind = CountTable(), Impossible(kind="event"), "event"
+    for block in blocks:
+        if not keeper.seen:
+            kind, view = _kind_and_view(block, view)
+            table, gone = CountTable(view=view), Impossible(kind=kind)
+        position = keeper.seen + np.arange(block.n)
+        keeper.add(block)
+        prob = both = probabilities(block.scores) if block.logits else block.scores
+        if prob.ndim == 1:
+            other = probabilities(-block.scores) if block.logits else 1 - prob
+            both = np.column_stack([other, prob])
+        label = block.label.astype(np.intp)
+        gone = gone + count_impossible(label, both, position, kind)
+        left = probability_of(label, both) > 0
+        if left.any():
+            problems = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
+            table = table.count([problems])
+    return table, gone
 
 
-def _seen(
-    table: CountTable,
-    settings: AuditSettings,
-    names: dict[int, str],
-    gone: Impossible,
-    by_cluster: tuple[FloatMatrix, IntVector] | None,
-) -> Seen:
+def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | None]:
+    """Return what a row is about, and by default which event is counted."""
+    if block.predicted is not None:
+        return "answer", "top-label"
+    if view is None and block.scores.ndim == 2:
+        view = 1 if block.scores.shape[1] == 2 else "top-label"
+    return "event" if block.scores[:1].size < 3 else "class", view
+
+
+def _summary(
+    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
+) -> Summary:
+    """Return what all rows say of calibration, as `evidence_of` does for rows in memory."""
     whole = table.view != "class-wise"
     tables = [table] if whole else [table.one_class(k) for k in range(table.n_classes)]
     tests = [_test(one, _TESTS * len(tables)) for one in tables]
-    if by_cluster is not None:
-        sums, size = by_cluster
-        views = zip(tests, tables, np.split(sums, len(tables), axis=1), strict=True)
-        tests = [by_sums(test, one, pair, size, len(tables)) for test, one, pair in views]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.limits[1] else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
     bins = error.tables[0]
     weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
-    test, said = "Cox's test and range of cumulative differences", error.describe()
-    if by_cluster is not None:
-        test = f"Cox's test by cluster, {len(by_cluster[0]):,} clusters"
-        said = f"Expected calibration error {error.value:.4f} ({bins.view}), chance included."
-    return Seen(
+    return Summary(
         settings=settings,
-        test=test,
+        test="Cox's test and range of cumulative differences",
         first=tests[0],
         power=power_of(tests[0], settings, len(tests)),
         words=_words(tables[0], names),
@@ -181,8 +144,8 @@ def _seen(
         p_value=tests[loudest].p_value,
         impossible=gone,
         region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
-        error=said,
-        short=said,
+        error=error.describe(),
+        short=error.describe(),
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
     )
 
@@ -196,12 +159,12 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     """Return Cox's z of level and slope, and a p-value that pays for all looks."""
     view = table.view
     prob, happened, rows = (part.astype(np.float64) for part in table.groups())
-    z_level, z_slope = cox_z(prob, rows, happened)
+    z_level, z_slope = cox_scores(prob, rows).z(happened - prob * rows)
     cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
     p_value = min(cox, table.cumulative_differences().range_test.p_value)
     n, events = table.n, int(happened.sum())
     return ViewTest(
-        view=view if isinstance(view, int) else TOP if view in ("top-label", "confidence") else 1,
+        view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
         n=n,
         events=events,
         mean_prob=float(prob @ rows / n),
@@ -213,28 +176,27 @@ def _test(table: CountTable, looks: int) -> ViewTest:
     )
 
 
-def _with_all_rows(
-    report: AuditReport, table: CountTable, seen: Seen, clusters: int | None
-) -> AuditReport:
+def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
-    data, sampled = words.data(seen), f"(Random sample of {report.n:,} rows.)"
-    if seen.power.enough:
+    data, sampled = data_answer(summary), f"(Random sample of {report.n:,} rows.)"
+    if summary.power.enough:
         many = "So many rows show errors that matter to nobody: look at the size."
         data = replace(data, sentence=f"{data.sentence} {many}")
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
-    for answer in (data, words.calibration(seen), words.direction(seen)):
+    for answer in (data, calibration_answer(summary), direction_answer(summary)):
         answers[answer.topic] = answer
-    kept, n = [one for one in report.findings if one.topic != "impossible"], seen.impossible.n
+    kept, n = [one for one in report.findings if one.topic != "impossible"], summary.impossible.n
     notes = (
-        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {seen.test}; p-values "
-        f"by limit laws, multiplied by the number of tests; level {100 * seen.settings.alpha:g} %.",
+        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {summary.test}; p-values "
+        f"by limit laws, multiplied by the number of tests; level "
+        f"{100 * summary.settings.alpha:g} %.",
         f"Answers 1, 5 and 6, other tables and the figures: a random sample of {report.n:,} rows.",
     )
     return replace(
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **told(list(answers.values()), seen, report.repairs, kept, clusters),
+        **conclusions(list(answers.values()), summary, report.repairs, kept, None),
     )
 
 
@@ -247,7 +209,7 @@ def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Com
         probs,
         class_names=rows.class_names if several else None,
         predicted=rows.predicted,
-        **rows.named,
+        **rows.beside,
         **options,
     )
 
@@ -261,48 +223,16 @@ def compare_stream(
     blocks: Iterable[Predictions],
     names: Sequence[str],
     *,
-    costs: Any = None,
-    level: float = 0.95,
     rng: int = 0,
     sample: int = SAMPLE,
     **options: Any,
 ) -> Comparison:
-    """Compare models whose rows come in blocks: scores of all rows, the rest from a sample.
-
-    Means and standard errors of cost, log loss and Brier score are those of all rows, with
-    Student's intervals. Calibration, groups and figures are those of a random `sample`.
-    """
-    keeper, sums = Sample(sample, rng), Sums()
+    """Compare models whose rows come in blocks, by a random `sample` of the rows."""
+    keeper = RandomSample(sample, rng)
     for block in blocks:
-        k = max(block.scores.shape[1] // len(names), 2)
-        sums.costs = None if costs is None else as_costs(costs, k)
-        scores = [
-            scores_of_rows(block.label, prob, sums.costs)
-            for prob in _by_model(block.scores, names).values()
-        ]
-        sums.add(np.bincount(block.label, minlength=k), scores, block.cluster)
         keeper.add(block)
-    found = compare_rows(keeper.rows(), names, costs=sums.costs, level=level, rng=rng, **options)
-    if sums.n == found.n:
-        return found
-    sums.clusters.refuse_alone()
-    return _with_all_scores(found, sums, level)
-
-
-def _with_all_scores(found: Comparison, sums: Sums, level: float) -> Comparison:
-    """Put the scores of all rows in the place of those of the sample."""
-    columns = [getattr(found, name).tolist() for name in Change._fields]
-    keys = zip(found.model.tolist(), found.measure.tolist(), strict=True)
-    rows = dict(zip(keys, map(Change, *columns), strict=True))
-    for model, key in rows:
-        if key in sums.measures:
-            other, contents = found.models.index(model), (level, 1 - (1 - level) / len(rows))
-            alone, joint = (sums.change(key, other, content) for content in contents)
-            rows[model, key] = alone._replace(joint=alone.verdict == joint.verdict)
-    note = (
-        f"All {sums.n:,} rows: cost, log loss and Brier score, with Student's intervals. "
-        f"All other tables and the figures: a random sample of {found.n:,} rows."
-    )
-    return replace(
-        found, n=sums.n, notes=(note, *found.notes), **words.worded(found.models, rows, level)
-    )
+    comparison = compare_rows(keeper.sample, names, rng=rng, **options)
+    if keeper.seen == comparison.n:
+        return comparison
+    note = f"All numbers are those of a random sample of {comparison.n:,} of {keeper.seen:,} rows."
+    return replace(comparison, notes=(note, *comparison.notes))

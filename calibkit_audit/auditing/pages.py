@@ -3,11 +3,15 @@
 The page in HTML, with its figures, is made in `calibkit_audit.auditing.html`.
 """
 
+import hashlib
 import json
 import math
+import os
 import platform
 import re
-from collections.abc import Callable, Mapping
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +19,93 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from numpy.typing import NDArray
 
 from calibkit._version import __version__
-from calibkit.results import Result, finite, spell, write_whole
-from calibkit_audit.auditing.provenance import today
+from calibkit.results import Result, spell
 from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.saving import finite, write_whole
+
+
+def today() -> str:
+    """Return the date in universal time, as YYYY-MM-DD.
+
+    Where the variable SOURCE_DATE_EPOCH is set (seconds since 1970, as in reproducible builds),
+    it is the clock: the same input then gives the same report on every day.
+
+    >>> len(today())
+    10
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return time.strftime("%Y-%m-%d", time.gmtime(int(given) if given.isdecimal() else None))
+
+
+def source_of_files(
+    paths: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
+    command: Sequence[str],
+    written: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return files with their SHA-256, columns by their role, and the command that was given.
+
+    Folders, also of what is `written`, stay out of it: they say nothing about the data, and
+    something about the person.
+    """
+    found = {}
+    for number, path in enumerate(paths, start=1):
+        role = "file" if len(paths) == 1 else f"file {number}"
+        found[role] = f"{file_name(path)}, SHA-256 {_sha256(path)}"
+    found |= {role: list_names(names) for role, names in columns.items() if names}
+    words = shlex.join(command)
+    for path in (*paths, *written):
+        words = words.replace(shlex.quote(path), shlex.quote(file_name(path)))
+    return found | {"command": words}
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file, which may be in any encoding, as text."""
+    return os.fsencode(Path(path).name).decode("utf-8", "replace")
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names in a row, at most eight of them.
+
+    >>> list_names(["a", "b"]), list_names(list("abcdefgh"))
+    ('a, b', 'a, b, c, d, e, f, g, h')
+    >>> list_names([f"p{k}" for k in range(10)])
+    'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more'
+    """
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"{', '.join(names[:8])}{more}"
+
+
+def _sha256(path: str) -> str:
+    if not Path(path).is_file():
+        return "unknown: it is no regular file"
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Listing(Result):
+    """A table with a sentence: `sentence`, and `columns`, a mapping from names to arrays."""
+
+    sentence: str
+    columns: Mapping[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
+        """Return a table of rows."""
+        columns = map(np.array, zip(*rows, strict=True))
+        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
+
+    def describe(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return self.columns
+
 
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
@@ -185,7 +271,9 @@ class Report(Result):
             names, rows = as_rows(table)
             lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
             lines += [f"|{' --- |' * len(names)}"]
-            lines += [f"| {' | '.join(_mark(cell(value)) for value in row)} |" for row in rows]
+            lines += [
+                f"| {' | '.join(_mark(format_cell(value)) for value in row)} |" for row in rows
+            ]
             lines += [""]
         lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
         return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
@@ -233,11 +321,11 @@ def _mark(text: str) -> str:
     return _MARKS.sub(r"\\\1", plain(text))
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as it stands in a table.
 
-    >>> cell(0.12345), cell(float("nan")), cell(True), cell(12000), cell(2e-9), cell(-2e-9)
-    ('0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000')
+    >>> [format_cell(v) for v in (0.12345, float("nan"), True, 12000, 2e-9, -2e-9)]
+    ['0.1235', '–', 'yes', '12,000', '< 0.0001', '0.0000']
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -253,3 +341,10 @@ def four_digits(value: float) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     return f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def interval_in_words(level: float, low: float, high: float) -> str:
+    """Return an interval with its content in per cent, or that there is none."""
+    if math.isnan(low):
+        return "too few rows decide for an interval"
+    return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"

@@ -6,18 +6,49 @@ The two statistics of a view are told in the Notes of `audit`. The level holds f
 predictions and any number of views.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
+from calibkit.hypothesis_tests.cox import cox_scores
+from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
-from calibkit.significance.clusters import Clusters, Dependence, robust_sd, weights_of_labels
-from calibkit.significance.cox import InterceptRule, SlopeRule
-from calibkit.significance.results import ratio, undecided
-from calibkit_audit.auditing.drawer import Drawer
+from calibkit_audit.clusters import Clusters, robust_sd
+from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
+
+
+class Drawer:
+    """Draws a label for every row from its own probabilities.
+
+    Of two classes each row gets its `usual` label with the probability of that label, and else the
+    other one: with the observed labels as usual ones, the redraws of the same event under its
+    other name (1 - y, 1 - p) are the same.
+    """
+
+    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
+        self.n, self.k = table.shape
+        if self.k == 2:
+            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
+            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
+        else:
+            upper = np.cumsum(table, axis=1)
+            upper /= upper[:, -1:]
+            upper[:, -1] = 1.0
+            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
+            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
+            self.start = np.arange(self.n, dtype=np.intp) * self.k
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
+        uniform = rng.random(self.n)
+        if self.k == 2:
+            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
+        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
+        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
+
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -64,20 +95,32 @@ class JointTest(NamedTuple):
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
-    def __init__(self, prob: FloatVector, scale: Any = 1.0, no: Any = 1.0, yes: Any = 1.0) -> None:
-        """Take weights as they are, without the event, and with it; w (y - p) is linear in it."""
-        self.prob, self.scale = prob, scale
+    def __init__(
+        self, view: int, table: FloatVector, scale: FloatVector, weights: FloatVector
+    ) -> None:
+        """Take the weight of each row as it is, and (n, K) as it would be with each label."""
+        place, predicted = np.arange(len(table)), table.argmax(axis=1)
+        self.view, self.scale = view, scale
+        self.happens = predicted if view == TOP else np.full(len(table), view)  # with this label
+        self.prob = prob = table[place, self.happens]
+        # Weights without the event and with it: w (y - p) is linear in it.
+        no, yes = weights[place, self.happens - 1], weights[place, self.happens]
         self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
         variance = no * yes * prob * (1 - prob)
         self.total = float(variance.sum())
-        level, slope = InterceptRule(prob, no * yes), SlopeRule(prob, no * yes)
-        self.sd = np.array([level.sd, slope.sd])
-        self.design = 1.0
+        cox = cox_scores(prob, no * yes)
+        self.sd = np.array([cox.level_sd, cox.slope_sd])
         self.cell, self.n_cells = _cells(prob, variance)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
-        self.lever, self.pull = slope.lever, self.weight * slope.lever
+        self.lever, self.pull = cox.lever, self.weight * cox.lever
         self.expected_lever = float((no * prob) @ self.lever)
+
+    def sums(self, label: IntVector) -> tuple[FloatVector, float]:
+        """Return the events of all cells, and the sum of levers, of a set of labels."""
+        happened = np.flatnonzero(label == self.happens)
+        cells = np.bincount(self.cell[happened], self.weight[happened], self.n_cells)
+        return np.asarray(cells, dtype=np.float64), float(self.pull[happened].sum())
 
     def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
         """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
@@ -92,39 +135,40 @@ class _View:
         cox = (z_level**2 + z_slope**2) / 2
         if self.sd[1] == 0:
             cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        variances = _halved(self.variance[np.newaxis])
-        return np.asarray(np.maximum(cox, _clearest(_halved(events - self.expected), variances)))
+        variances = _halve(self.variance[np.newaxis])
+        return np.asarray(np.maximum(cox, _clearest(_halve(events - self.expected), variances)))
 
     def strength_by_cluster(
         self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
-    ) -> FloatVector:
-        """Return the same where only clusters are independent: first the data, then redraws.
+    ) -> tuple[FloatVector, FloatVector, float]:
+        """Return the same where only clusters are independent, and the sd of level and slope.
 
-        Every sum is divided by its standard deviation in the redraws; that of the data by the
-        sandwich of its `residual`, if that is larger: it knows dependence of every kind, but
-        where hardly any event was expected it only sees that none has come.
+        First come the data, then redraws. Every sum is divided by its standard deviation in the
+        redraws; that of the data by the sandwich of its `residual`, if that is larger: it knows
+        dependence of every kind, but where hardly any event was expected it only sees that none
+        has come. The third value is the variance of the level over that of independent rows.
         """
         if self.total <= 0:
-            return np.zeros(len(events))
+            return np.zeros(len(events)), self.sd, 1.0
         own = clusters.sums(np.column_stack([residual, residual * self.lever]))
         scores = self.scores(events, lever)
         drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
-        self.sd, self.design = robust_sd(drawn, own), drawn[0] ** 2 / self.total
+        sd, design = robust_sd(drawn, own), float(drawn[0] ** 2 / self.total)
         z = np.column_stack(list(map(ratio, scores.T, drawn)))
-        z[0] = list(map(ratio, scores[0], self.sd))
+        z[0] = list(map(ratio, scores[0], sd))
         inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
         cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
         place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-        cells = _halved(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-        sums, variances = _halved(events - self.expected), []
+        cells = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        sums, variances = _halve(events - self.expected), []
         for part, mine in zip(sums, cells, strict=True):
             variances.append((part[1:] ** 2).mean(axis=0))
             sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
             part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
-        return np.asarray(np.maximum(cox, _clearest(sums, variances)))
+        return np.asarray(np.maximum(cox, _clearest(sums, variances))), sd, design
 
 
-def _halved(cells: Any) -> list[Any]:
+def _halve(cells: Any) -> list[Any]:
     """Return (m, cells) sums, and those of pairs of cells, of pairs of pairs, ... of all."""
     found = [cells]
     while found[-1].shape[1] > 1:
@@ -160,65 +204,6 @@ def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
     return cell[where], n_cells
 
 
-class _Tables:
-    """Where the events of a set of labels go: cells and levers of every view at once."""
-
-    def __init__(
-        self, table: FloatVector, views: Sequence[int], label: Any = None, weight: Any = None
-    ) -> None:
-        n, k = table.shape
-        self.weight, scale = weight, np.ones(n) if weight is None else weight
-        weights = weights_of_labels(scale, table, label)
-        self.chance = table  # of each label, given that the row was chosen
-        if weight is not None:
-            self.chance = table / weights
-            self.chance /= self.chance.sum(axis=1, keepdims=True)
-        self.k, self.start = k, np.arange(n, dtype=np.intp) * k
-        predicted = table.argmax(axis=1)
-        self.happens = [predicted if v == TOP else v for v in views]  # with this label
-        self.probs = [table.max(axis=1) if v == TOP else table[:, v] for v in views]
-        place = np.arange(n)
-        self.views = [
-            _View(prob, scale, weights[place, happens - 1], weights[place, happens])
-            for prob, happens in zip(self.probs, self.happens, strict=True)
-        ]
-        self.offset = np.concatenate(([0], np.cumsum([view.n_cells for view in self.views])))
-        # Of more than two classes one look at each label serves all that are no event of their own.
-        self.classes = [(i, v) for i, v in enumerate(views) if v != TOP and k > 2]
-        self.alone = [i for i, v in enumerate(views) if v == TOP or k == 2]
-        if not self.classes:
-            return  # tables of n times K cells would be for nothing
-        # Classes that nobody looks at share one cell behind all others.
-        cell = np.full((n, k), self.offset[-1], dtype=np.intp)
-        lever = np.zeros((n, k))
-        for i, v in self.classes:
-            cell[:, v] = self.views[i].cell + self.offset[i]
-            lever[:, v] = self.views[i].pull
-        self.cell, self.lever = cell.ravel(), lever.ravel()
-
-    def residual(self, i: int, label: IntVector) -> FloatVector:
-        """Return event minus prediction of every row in a view, by weight."""
-        return np.asarray(self.views[i].scale * ((label == self.happens[i]) - self.probs[i]))
-
-    def sums(self, label: IntVector) -> tuple[FloatVector, FloatVector]:
-        """Return the events of all cells, and the sum of levers of every view."""
-        size = int(self.offset[-1]) + 1
-        events, levers = np.zeros(size), np.zeros(len(self.views))
-        if self.classes:
-            place = self.start + label
-            events += np.bincount(self.cell[place], self.weight, size)
-            by_class = np.bincount(label, self.lever[place], self.k)
-            for i, v in self.classes:
-                levers[i] = by_class[v]
-        for i in self.alone:
-            view, happened = self.views[i], np.flatnonzero(label == self.happens[i])
-            at = slice(self.offset[i], self.offset[i + 1])
-            each = None if self.weight is None else view.weight[happened]
-            events[at] = np.bincount(view.cell[happened], each, view.n_cells)
-            levers[i] = view.pull[happened].sum()
-        return events[:-1], levers
-
-
 def joint_test(
     table: FloatVector,
     label: IntVector,
@@ -242,101 +227,76 @@ def joint_test(
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
-    tables = _Tables(table, views, label, weight)
-    redraw = _redraws_of(tables, label, clusters, rng)
-    if clusters is None and weight is not None:
-        # Each row as a cluster: its sandwich holds for weights of any kind.
+    scale, chance = np.ones(len(label)) if weight is None else weight, table
+    weights = weights_of_labels(scale, table, label)
+    if weight is not None:  # the chance of each label, given that the row was chosen
+        chance = table / weights
+        chance /= chance.sum(axis=1, keepdims=True)
+    tests = [_View(view, table, scale, weights) for view in views]
+    draw = Drawer(chance, label).draw
+    if clusters is not None:
+        draw = Dependence(
+            chance[:, 1] if chance.shape[1] == 2 else chance, label, clusters, rng
+        ).draw
+    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
         clusters = Clusters(np.arange(len(label)), len(label))
-    room = _NEAR // table.size, _KEPT // int(tables.offset[-1] + 1)
-    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [tables.sums(label)]
+    room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
+    most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
     while True:
-        sums += [redraw(rng) for _ in range(n_draws + 1 - len(sums))]
-        strength, own = _strengths(tables, sums, label, clusters)
-        loudest = strength[1:].max(axis=1)
-        beyond = [int((loudest >= s - _TIE).sum()) for s in strength[0]]
+        for _ in range(n_draws + 1 - len(sums[0])):
+            redrawn = draw(rng)
+            for test, kept in zip(tests, sums, strict=True):
+                kept.append(test.sums(redrawn))
+        parts = [_strength(*pair, label, clusters) for pair in zip(tests, sums, strict=True)]
+        loudest = np.column_stack([one[0][1:] for one in parts]).max(axis=1)
+        beyond = [int((loudest >= one[0][0] - _TIE).sum()) for one in parts]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    happened = [label == happens for happens in tables.happens]
-    tests = zip(tables.views, views, *own, p_values, happened, strict=True)
-    return JointTest(tuple(map(_view_test, *zip(*tests, strict=True))), min(p_values), n_draws)
+    found = [
+        _view_test(test, label, p_value, sd, design)
+        for test, p_value, (_, sd, design) in zip(tests, p_values, parts, strict=True)
+    ]
+    return JointTest(tuple(found), min(p_values), n_draws)
 
 
-def _redraws_of(
-    tables: _Tables, label: IntVector, clusters: Clusters | None, rng: np.random.Generator
-) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
-    """Return what redraws the labels and adds them up."""
-    if clusters is not None:
-        chance = tables.chance[:, 1] if tables.k == 2 else tables.chance
-        dependence = Dependence(chance, label, clusters, rng)
-        return lambda rng: tables.sums(dependence.draw(rng))
-    drawer = Drawer(tables.chance, label)
-    if tables.k > 2:
-        return lambda rng: tables.sums(drawer.draw(rng))
-    return _changes_of(tables, drawer, label)
-
-
-def _changes_of(
-    tables: _Tables, drawer: Drawer, label: IntVector
-) -> Callable[[np.random.Generator], tuple[FloatVector, FloatVector]]:
-    """Return the same of two classes, from the sums of the data: few labels change in a redraw."""
-    (events, levers), parts = tables.sums(label), []
-    for view, happens in zip(tables.views, tables.happens, strict=True):
-        lost = label == happens  # an event that is none if the label changes
-        weight = None if tables.weight is None else view.weight
-        key, gain = view.cell + view.n_cells * lost, np.where(lost, -view.pull, view.pull)
-        parts.append((key, view.n_cells, gain, weight))
-
-    def redraw(rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
-        rows, cells, gains = drawer.changed(rng), [], []
-        for key, size, gain, weight in parts:
-            # Fancy indices: in the browser `take` needs eight times as long.
-            each = None if weight is None else weight[rows]
-            won, lost = np.bincount(key[rows], each, 2 * size).reshape(2, size)
-            cells.append(won - lost)
-            gains.append(gain[rows].sum())
-        return events + np.concatenate(cells), levers + gains
-
-    return redraw
-
-
-def _strengths(
-    tables: _Tables,
-    sums: Sequence[tuple[FloatVector, FloatVector]],
+def _strength(
+    test: _View,
+    sums: Sequence[tuple[FloatVector, float]],
     label: IntVector,
     clusters: Clusters | None,
-) -> tuple[FloatMatrix, tuple[FloatVector, FloatVector]]:
-    """Return the (R, V) statistics, first those of the data, whose events and levers follow."""
-    events, levers = (np.stack([pair[i] for pair in sums]) for i in (0, 1))
-    ends, each = tables.offset, []
-    for i, view in enumerate(tables.views):
-        found = events[:, ends[i] : ends[i + 1]], levers[:, i]
-        if clusters is None:
-            each.append(view.strength(*found))
-        else:
-            residual = tables.residual(i, label)
-            each.append(view.strength_by_cluster(*found, residual, clusters))
-    return np.column_stack(each), (np.add.reduceat(events[0], ends[:-1]), levers[0])
+) -> tuple[FloatVector, FloatVector, float]:
+    """Return the statistics of a view, first that of the data, sd and design."""
+    events, lever = np.stack([pair[0] for pair in sums]), np.array([pair[1] for pair in sums])
+    if clusters is None:
+        return test.strength(events, lever), test.sd, 1.0
+    residual = test.scale * ((label == test.happens) - test.prob)
+    return test.strength_by_cluster(events, lever, residual, clusters)
 
 
 def _view_test(
-    one: _View, view: int, count: float, lever: float, p_value: float, happened: Any
+    test: _View, label: IntVector, p_value: float, sd: FloatVector, design: float
 ) -> ViewTest:
-    scores = count - one.expected.sum(), lever - one.expected_lever
-    z_level, z_slope = map(float, map(ratio, np.array(scores), one.sd))
-    n, mass = len(happened), float(one.scale.sum())
-    means = [round(float(one.scale @ x / mass), 14) for x in (one.prob, happened)]  # alike anywhere
+    events, lever = test.sums(label)
+    scores = np.array([events.sum() - test.expected.sum(), lever - test.expected_lever])
+    z_level, z_slope = map(float, map(ratio, scores, sd))
+    happened, mass = label == test.happens, float(test.scale.sum())
+    mean_prob, frequency = (
+        round(float(test.scale @ x / mass), 14)  # alike on any machine
+        for x in (test.prob, happened)
+    )
+    n = len(label)
     return ViewTest(
-        view=view,
+        view=test.view,
         n=n,
         events=int(happened.sum()),
-        mean_prob=means[0],
-        frequency=means[1],
-        variance=one.total / mass,
+        mean_prob=mean_prob,
+        frequency=frequency,
+        variance=test.total / mass,
         z_level=z_level,
         z_slope=z_slope,
         p_value=p_value,
-        design=one.design * n / mass,
+        design=design * n / mass,
         kish=mass if mass < n else float("inf"),
     )

@@ -1,4 +1,4 @@
-"""Which repair, and how much is gained? Tried on rows that it was not fitted to."""
+"""Question 6: which repair, and how much is gained? Tried on rows that it was not fitted to."""
 
 import threading
 import warnings
@@ -11,92 +11,32 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit.calibrators import BetaCalibrator, Calibrator, IsotonicCalibrator, PlattCalibrator
-from calibkit.calibrators.folds import assign_folds
-from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice
-from calibkit.multiclass import (
+from calibkit.calibrators import (
+    BetaCalibrator,
+    Calibrator,
     DirichletCalibrator,
+    IsotonicCalibrator,
     MulticlassCalibrator,
+    PlattCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
-from calibkit.multiclass.inputs import as_scores
-from calibkit.results import Result, spell
-from calibkit.significance.clusters import Clusters, mean_interval, pseudo_values
-from calibkit_audit.auditing.rows import Rows, given_to, losses
+from calibkit.calibrators.folds import assign_folds
+from calibkit.errors import expected_calibration_error as _error
+from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
+from calibkit.results import spell
+from calibkit_audit.auditing.evidence import Summary
+from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit_audit.auditing.repair_table import RepairTable
+from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval, pseudo_values
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = 30
 _MOST_FOR_VECTOR = 200
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RepairTable(Result):
-    """Candidates with the log loss that they reach on rows held out from their fit.
-
-    Parameters
-    ----------
-    name, log_loss : ndarray of shape (m,)
-        Candidates, from simple to complex, and their held-out log loss in nats; infinite where
-        something happened that had been given probability 0.
-    gain, low, high, clear : ndarray of shape (m,)
-        Log loss before minus after in the rows left, held out; an interval for what the candidate,
-        fitted to all rows, gains on new ones, and whether this lies above 0. A candidate that says
-        0 to what happened gains minus infinity.
-    before, before_left, chosen : float and int
-        Log loss without a repair, of all rows and of those whose outcome was possible, and the
-        place of the recommended candidate; -1: none. It is one of those that are clear, or where
-        `before` is infinite, of those that never say 0 or 1.
-    error : ndarray of shape (m,)
-        Expected calibration error of the held-out predictions in the first view.
-    level, folds, n, left : float and int
-        Nominal content of each interval, number of folds, of rows, and of rows left.
-    notes : tuple of str
-        What went wrong in fits.
-    """
-
-    name: NDArray[np.str_]
-    log_loss: FloatVector
-    gain: FloatVector
-    low: FloatVector
-    high: FloatVector
-    clear: NDArray[np.bool_]
-    error: FloatVector
-    before: float
-    before_left: float
-    chosen: int
-    level: float
-    folds: int
-    n: int
-    left: int
-    notes: tuple[str, ...]
-
-    @property
-    def best(self) -> int:
-        """Place of the candidate with the lowest log loss; -1 if there is no candidate."""
-        return int(self.gain.argmax()) if len(self.gain) else -1
-
-    def describe(self) -> str:
-        """Say the best candidate and its gain."""
-        if not len(self.name):
-            return "No repair was tried."
-        place = self.chosen if self.chosen >= 0 else self.best
-        word = "Recommended" if self.chosen >= 0 else "None is recommended; the best is"
-        return (
-            f"{word}: {self.name[place]}, log loss {self.before_left:.4f} to "
-            f"{self.before_left - self.gain[place]:.4f}, gain {self.gain[place]:.4f} "
-            f"({100 * self.level:g} % interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
-            f"{spell(self.folds, 'fold')}, {spell(self.left, 'prediction')})."
-        )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
-        numbers |= {"calibration error": self.error}
-        return {"repair": self.name} | numbers | {"beyond chance": self.clear}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,30 +62,8 @@ class NoRepair:
         raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
 
 
-@dataclass(frozen=True)
-class TwoColumns:
-    """A calibrator of P(y = 1) for predictions in two columns: (n, 2) in, (n, 2) out."""
-
-    calibrator: Any
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "calibrator":
-            raise AttributeError(name)
-        return getattr(self.calibrator, name)
-
-    def calibrate(self, scores: Any) -> FloatVector:
-        """Return calibrated probabilities of both classes, shape (n, 2)."""
-        kind = getattr(self.calibrator, "input", "probabilities")
-        table = as_scores(scores, kind).astype(np.float64)
-        if table.ndim != 2 or table.shape[1] != 2:
-            raise ValueError(f"pass two columns, as in the audit; got shape {table.shape}.")
-        one = table[:, 1] - table[:, 0] if kind == "logits" else table[:, 1]
-        prob = self.calibrator.calibrate(one)
-        return np.column_stack([1 - prob, prob])
-
-
 def repairs_of(
-    rows: Rows,
+    rows: AuditRows,
     settings: AuditSettings,
     rng: np.random.Generator,
     *,
@@ -167,7 +85,9 @@ def repairs_of(
     held_out, flattery, more = (
         _held_out(candidates, rows, settings, rng) if candidates else ({}, [], [])
     )
-    table = replace(_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more))
+    table = replace(
+        _repair_table(rows, held_out, np.array(flattery), settings), notes=(*notes, *more)
+    )
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how) for p in held_out.values()]
     chosen = table.chosen if wanted else -1
@@ -177,27 +97,28 @@ def repairs_of(
         why = " ".join(table.notes) or "no repair was tried, as `repairs` names none."
         return Repairs(table=table, repaired=None, calibrator=NoRepair(why), certain=0)
     name = str(table.name[best])
-    with _ALONE, warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # named in the notes already
+    with quiet():  # named in the notes already
         fitted = _fit(candidates[name], rows, np.arange(rows.n))
-    said, repaired = fitted.calibrate(_scores(fitted, rows)), held_out[name]
+    said, repaired = fitted.calibrate(_scores_for(fitted, rows)), held_out[name]
     return Repairs(
         table=table,
         repaired=repaired,
-        calibrator=TwoColumns(fitted) if rows.columns == 2 else fitted,
+        calibrator=fitted,
         certain=int((certain(said) | certain(repaired)).sum()),
         certain_before=int(certain(rows.prob).sum()),
     )
 
 
 def _held_out(
-    candidates: dict[str, Any], rows: Rows, settings: AuditSettings, rng: np.random.Generator
+    candidates: dict[str, Any], rows: AuditRows, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[dict[str, FloatVector], list[float], list[str]]:
     """Return held-out predictions, by how much less each fit loses on its own rows, and notes."""
     # Rows are in canonical order, so their numbers carry no order of the input.
     number, label = np.arange(rows.n, dtype=np.float64), rows.label.astype(np.float64)
-    cluster = None if rows.clusters is None else rows.clusters.code
-    fold, n_folds = assign_folds(number, label, settings.folds, rng, cluster)
+    if rows.clusters is None:
+        fold, n_folds = assign_folds(number, label, settings.folds, rng)
+    else:
+        fold, n_folds = cluster_folds(rows.clusters.code, settings.folds, rng)
     left = rows.possible
     repaired: dict[str, FloatVector] = {}
     flattery: list[float] = []
@@ -206,23 +127,23 @@ def _held_out(
         try:
             with _ALONE, warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", CalibrationWarning)
-                scores, after, own = _scores(model, rows), np.empty_like(rows.prob), 0.0
+                scores, after, own = _scores_for(model, rows), np.empty_like(rows.prob), 0.0
                 for held in (fold == k for k in range(n_folds)):
                     fitted = _fit(model, rows, np.flatnonzero(~held))
                     said = fitted.calibrate(scores)
                     after[held] = said[held]
-                    lost = losses(given_to(rows.label, said))
-                    own += float(rows.weighed(lost[left & ~held], left & ~held).mean()) / n_folds
+                    lost = losses(probability_of(rows.label, said))
+                    own += float(rows.weigh(lost[left & ~held], left & ~held).mean()) / n_folds
             repaired[name] = after
-            lost = losses(given_to(rows.label, after))[left]
-            flattery.append(float(rows.weighed(lost, left).mean()) - own)
+            lost = losses(probability_of(rows.label, after))[left]
+            flattery.append(float(rows.weigh(lost, left).mean()) - own)
             notes += [f"{name}: {text}" for text in sorted({str(w.message) for w in caught})]
         except ValueError as error:
             notes.append(f"{name} could not be fitted: {error}")
     return repaired, flattery, notes
 
 
-def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
+def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     if rows.binary:
@@ -240,13 +161,13 @@ def _candidates(rows: Rows, wanted: Any) -> dict[str, Any]:
                 raise ValueError(
                     f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
                     f"{rows.prob.shape}: pass one of calibkit."
-                    f"{'calibrators' if rows.binary else 'multiclass'}."
+                    f"calibrators."
                 )
         return {str(name): model for name, model in wanted.items()}
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
-def _scores(model: Any, rows: Rows) -> FloatVector:
+def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
     if getattr(model, "input", "") == "logits":
         if rows.logits is None:
             raise ValueError("it takes logits, but probabilities were given.")
@@ -254,9 +175,11 @@ def _scores(model: Any, rows: Rows) -> FloatVector:
     return rows.prob
 
 
-def _fit(model: Any, rows: Rows, where: IntVector) -> Any:
+def _fit(model: Any, rows: AuditRows, where: IntVector) -> Any:
     weight = None if rows.weight is None else rows.weight[where]
-    return clone(model).fit(_scores(model, rows)[where], rows.label[where], sample_weight=weight)
+    return clone(model).fit(
+        _scores_for(model, rows)[where], rows.label[where], sample_weight=weight
+    )
 
 
 def certain(prob: FloatVector) -> NDArray[np.bool_]:
@@ -264,14 +187,17 @@ def certain(prob: FloatVector) -> NDArray[np.bool_]:
     return np.asarray((prob == 0) | (prob == 1) if prob.ndim == 1 else (prob == 0).any(axis=1))
 
 
-def _table(
-    rows: Rows, held_out: dict[str, FloatVector], flattery: FloatVector, settings: AuditSettings
+def _repair_table(
+    rows: AuditRows,
+    held_out: dict[str, FloatVector],
+    flattery: FloatVector,
+    settings: AuditSettings,
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
     before = losses(rows.own)
-    after = np.array([losses(given_to(rows.label, p)) for p in held_out.values()])
+    after = np.array([losses(probability_of(rows.label, p)) for p in held_out.values()])
     after = after.reshape(m, rows.n)  # also where there is no candidate
-    gains = rows.weighed(before[left] - after[:, left], left)
+    gains = rows.weigh(before[left] - after[:, left], left)
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
@@ -286,17 +212,17 @@ def _table(
         chosen = _simplest(gains, clear, inside)
         if not left.all():  # then it is worth more that nothing is called impossible again
             safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-rows.weighed(after), safe, rows.clusters)
+            chosen = _simplest(-rows.weigh(after), safe, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
-        log_loss=rows.weighed(after).mean(axis=1),
+        log_loss=rows.weigh(after).mean(axis=1),
         gain=gain,
         low=low,
         high=high,
         clear=clear,
         error=np.full(m, np.nan),
-        before=float(rows.weighed(before).mean()),
-        before_left=float(rows.weighed(before[left], left).mean()) if left.any() else float("nan"),
+        before=float(rows.weigh(before).mean()),
+        before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
         chosen=chosen,
         level=settings.level,
         folds=settings.folds,
@@ -319,3 +245,110 @@ def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters |
         parts = pseudo_values(behind, clusters)
     error = parts.std(axis=1) / np.sqrt(parts.shape[1])
     return int(places[behind.mean(axis=1) <= error][0])
+
+
+REPAIRED = {
+    "temperature": "temperature scaling",
+    "Platt": "Platt scaling",
+    "beta": "beta calibration",
+    "isotonic": "isotonic regression",
+    "vector": "vector scaling",
+    "Dirichlet": "Dirichlet scaling",
+}
+
+
+def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+    """Answer question 6: which repair, and what speaks against it."""
+    table = found.table
+    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
+    place = table.chosen if table.chosen >= 0 else table.best
+    if place >= 0:
+        found_here = (table.log_loss, table.gain, table.low, table.high, table.error)
+        names = ("log_loss_after", "gain", "gain_low", "gain_high", "error_after")
+        numbers |= {k: float(v[place]) for k, v in zip(names, found_here, strict=True)}
+    if not aligned:
+        verdict, light = "align first", "bad"
+        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
+    elif place < 0:
+        verdict, light = "no repair", "unknown"
+        text = " ".join(table.notes) or "No repair was tried."
+    else:
+        verdict, light = "no repair", "good" if summary.power.enough else "unknown"
+        text = _gain_in_words(found, place) + _warnings(found, place)
+        if table.chosen >= 0:
+            verdict, light = "repair", "caution"
+            text += _errors(table, summary)
+        elif summary.miscalibrated:
+            light = "caution"
+            text += (
+                " That the predictions are miscalibrated (question 3) stands: maps fitted to "
+                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
+            )
+    return Answer("repair", verdict, light, text.strip(), numbers)
+
+
+def _gain_in_words(found: Repairs, place: int) -> str:
+    table = found.table
+    name = str(table.name[place])
+    words = REPAIRED.get(name, name)
+    gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if np.isinf(gain):
+        return f"None. Even the best candidate, {words}, says 0 to something that happened."
+    if gain < 0:
+        low, high = -high, -low
+    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
+    if table.chosen < 0 and gain < 0:
+        return (
+            f"None. Even the best candidate, {words}, would worsen the log loss by "
+            f"{four_digits(-gain)} {interval}."
+        )
+    if table.chosen < 0:
+        why = "the interval holds 0, so this may be chance"
+        if low > 0 and table.left < table.n:
+            why = "it rules out too much"
+        elif low > 0:
+            why = "but no error was shown that it would mend (question 3)"
+        return (
+            f"None. The best candidate, {words}, would gain {four_digits(gain)} in log loss "
+            f"{interval}: {why}."
+        )
+    temperature = getattr(found.calibrator, "temperature_", None)
+    one = f" (T = {temperature:.2f})" if temperature is not None else ""
+    falls = "falls" if gain >= 0 else "rises"
+    change = "a gain of" if gain >= 0 else "the price of not saying 0:"
+    return (
+        f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss {falls} from "
+        f"{table.before_left:.4f} to {table.before_left - gain:.4f}, {change} {abs(gain):.4f} "
+        f"{interval}."
+    )
+
+
+def _errors(table: RepairTable, summary: Summary) -> str:
+    """Say the calibration error after the repair, and whether it is larger than before."""
+    place, before = table.chosen, summary.numbers["error"]
+    own = four_digits(table.error[place])
+    text = f" Expected calibration error afterwards: {own} ({summary.words})."
+    if float(own) > round(before, 4):
+        text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
+    return text
+
+
+def _warnings(found: Repairs, place: int) -> str:
+    """Return what to know of a candidate before it is used."""
+    table, text = found.table, ""
+    if table.left < table.n:
+        after = table.log_loss[place]
+        text = (
+            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
+            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
+        )
+    if found.certain and np.isfinite(table.gain[place]):
+        before = found.certain_before
+        than = f", as the predictions do in {before:,}" if before else ""
+        beware = "" if found.certain <= before else "Beware: "
+        text += (
+            f" {beware}{'it' if beware else 'It'} says exactly 0 (or 1) in "
+            f"{spell(found.certain, 'row')}{than}, and one outcome "
+            "against that makes the log loss infinite."
+        )
+    return text

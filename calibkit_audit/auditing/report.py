@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import as_level, warn
 from calibkit.results import Result, spell
-from calibkit_audit.auditing import html
-from calibkit_audit.auditing.comparison import Listing
-from calibkit_audit.auditing.consequences import Consequences
-from calibkit_audit.auditing.evidence import TEST, Evidence, directions
+from calibkit_audit.auditing.costs import Consequences
+from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.groups import GroupTable
-from calibkit_audit.auditing.pages import Answer, Report
+from calibkit_audit.auditing.html import draw_audit, page, panel
+from calibkit_audit.auditing.pages import Answer, Listing, Report
 from calibkit_audit.auditing.redraws import ViewTest
-from calibkit_audit.auditing.repairs import NoRepair, RepairTable
+from calibkit_audit.auditing.repair_table import RepairTable
+from calibkit_audit.auditing.repairs import NoRepair
 from calibkit_audit.auditing.settings import AuditSettings
 
 _WIDTH = 88  # of a line in a terminal
@@ -72,7 +72,7 @@ class AuditReport(Report):
 
     class_names: tuple[str, ...]
     views: Listing
-    evidence: Evidence
+    evidence: Measurements
     consequences: Consequences
     repairs: RepairTable
     candidate: Any
@@ -189,14 +189,14 @@ class AuditReport(Report):
 
     def to_html(self) -> str:
         """Return one self-contained page, figures included."""
-        return html.page(self)
+        return page(self)
 
     def _repr_html_(self) -> str:
-        return html.panel(self)
+        return panel(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
-        return html.draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
+        return draw_audit(self.evidence, self.consequences, self.repairs, self.groups)
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view, and the bins."""

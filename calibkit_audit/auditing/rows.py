@@ -8,43 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.calibrators.multiclass import as_scores
 from calibkit.inputs import (
-    Answers,
     FloatVector,
     IntVector,
-    answers_of,
     as_labels,
     as_predictions,
     as_probability_array,
     as_weights,
-    events,
-    kish,
-    one_per_row,
+    labels_as_events,
     refuse_other_columns,
     refuse_other_order,
     row_sum_tolerance,
     unwrapped,
-    warn,
 )
-from calibkit.multiclass.inputs import as_scores
-from calibkit.results import printable, spell
-from calibkit.significance.clusters import Clusters, clusters_of
+from calibkit.results import spell
+from calibkit_audit.clusters import Clusters, clusters_of
+from calibkit_audit.incoming import kish, one_per_row
+from calibkit_audit.saving import printable
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "true", "predicted", "weight")
+_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "weight")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rows:
+class AuditRows:
     """Labels and predictions, sorted by their own values."""
 
     label: IntVector
     prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
     rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
-    columns: int  # of what was given: 1, or K
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
@@ -52,8 +48,7 @@ class Rows:
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
     top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
-    true: IntVector | None = None  # then the numbers of the true class
-    predicted: IntVector | None = None  # and of the predicted one, where they are known
+    answers: "Answers | None" = None  # then both classes, where they are known
     time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
     weight: FloatVector | None = None  # what each row stands for; None: all for the same
 
@@ -62,15 +57,16 @@ class Rows:
         """Number of rows."""
         return len(self.label)
 
-    def take(self, chosen: Any) -> "Rows":
+    def take(self, chosen: Any) -> "AuditRows":
         """Return some rows, by place or mask, in this order."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
         clusters = self.clusters and self.clusters.take(chosen)
         time = self.time and (self.time[0][chosen], self.time[1][chosen])
-        return replace(self, clusters=clusters, time=time, **taken)
+        answers = self.answers and self.answers.take(chosen)
+        return replace(self, clusters=clusters, time=time, answers=answers, **taken)
 
-    def weighed(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
+    def weigh(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
 
         ``m + w (v - m) / mean(w)`` with the weighted mean m: the linear form of a ratio estimator
@@ -107,7 +103,7 @@ class Rows:
     @property
     def own(self) -> FloatVector:
         """Probability that each row gave to what happened."""
-        return given_to(self.label, self.table)
+        return probability_of(self.label, self.table)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -115,7 +111,7 @@ class Rows:
         return self.own > 0
 
 
-def given_to(label: IntVector, prob: FloatVector) -> FloatVector:
+def probability_of(label: IntVector, prob: FloatVector) -> FloatVector:
     """Return the probability that each row gave to a class, of P(y = 1) or one column per class."""
     if prob.ndim == 1:
         return np.where(label == 1, prob, 1 - prob)
@@ -139,7 +135,7 @@ def rows_of(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
-) -> Rows:
+) -> AuditRows:
     """Check the input of an audit and put it into canonical order.
 
     Two columns become one: a problem of two classes is the same however it is written down.
@@ -147,32 +143,85 @@ def rows_of(
     by_row = {"y_true": y_true, "y_prob": y_prob, "logits": logits, "predicted": predicted}
     refuse_other_order(**by_row, groups=groups, cluster=cluster, sample_weight=sample_weight)
     refuse_other_columns(y_prob if logits is None else logits, "the table", class_names)
-    y_true, answers = _labelled(y_true, class_names, positive, predicted)
-    label, prob, rest, scores, columns = _read(y_true, y_prob, logits)
-    codes, names = _groups(groups, len(label))
-    if predicted is not None:
-        _check_confidence(columns, scores, positive)
-    called = class_names if answers is None else answers.names
-    rows = Rows(
-        label=label,
-        prob=prob,
-        rest=rest,
-        columns=columns,
-        logits=scores,
+    answers = None
+    if positive is not None:
+        y_true = labels_as_events(y_true, positive)
+    elif predicted is not None and predicted is not True:
+        answers = answers_of(y_true, predicted, class_names)
+        y_true, class_names = answers.true == answers.predicted, answers.names
+    elif class_names is not None and predicted is None:
+        y_true = class_numbers(y_true, class_names)
+    scores, columns = _read_scores(y_true, y_prob, logits)
+    n = len(scores["label"])
+    if predicted is not None and (columns > 1 or logits is not None or positive is not None):
+        raise ValueError(
+            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
+            "positive label."
+        )
+    codes, names = _groups(groups, n)
+    rows = AuditRows(
+        **scores,
         group=codes,
         groups=names,
-        clusters=None if cluster is None else clusters_of(cluster, len(label)),
-        position=np.arange(len(label)),
-        class_names=_class_names(called, len(answers.names) if answers else max(columns, 2)),
+        clusters=None if cluster is None else clusters_of(cluster, n),
+        position=np.arange(n),
+        class_names=_class_names(class_names, len(answers.names) if answers else max(columns, 2)),
         top=predicted is not None,
-        true=answers and answers.true,
-        predicted=answers and answers.predicted,
-        weight=None if sample_weight is None else as_weights(sample_weight, len(label)),
+        answers=answers,
+        weight=None if sample_weight is None else as_weights(sample_weight, n),
     )
-    return _sorted(rows)
+    return _in_order(rows)
 
 
-def counting(rows: Rows) -> Rows:
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """Numbers of the true and of the predicted class of each row, and the names of the classes."""
+
+    true: IntVector
+    predicted: IntVector
+    names: tuple[str, ...]
+
+    def take(self, chosen: Any) -> "Answers":
+        """Return some rows, by place or mask, in this order."""
+        return Answers(self.true[chosen], self.predicted[chosen], self.names)
+
+
+def answers_of(y_true: Any, predicted: Any, class_names: Sequence[str] | None = None) -> Answers:
+    """Compare true and predicted classes as equal values: 4 and "4" are two classes."""
+    n = len(y_true)
+    true, said = (
+        one_per_row(labels, name, n, "name the class")[1]
+        for name, labels in (("y_true", y_true), ("predicted", predicted))
+    )
+    try:
+        shared = set(true) & set(said)
+    except TypeError as error:
+        raise ValueError(f"a label cannot be a list or an array ({error}).") from None
+    if not shared:
+        raise ValueError(
+            "No predicted class is among the true ones: they begin with "
+            f"{said[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
+        )
+    if class_names is None:
+        classes: Sequence[Any] = sorted({*true, *said}, key=_class_order)
+        place = {name: k for k, name in enumerate(classes)}
+        codes = [np.array([place[one] for one in labels]) for labels in (true, said)]
+    else:
+        classes, shape = class_names, np.broadcast_to(np.float64(), (n, len(class_names)))
+        codes = [as_labels(class_numbers(one, classes), shape) for one in (true, said)]
+    first, other = (code.astype(np.intp) for code in codes)
+    return Answers(first, other, tuple(map(str, classes)))
+
+
+def _class_order(name: Any) -> tuple[bool, float, str]:
+    """Order numbers by size, also where they are words, and before other words."""
+    try:
+        return False, float(name), str(name)
+    except ValueError:
+        return True, 0.0, str(name)
+
+
+def drop_weightless(rows: AuditRows) -> AuditRows:
     """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
     if rows.weight is None:
         return rows
@@ -186,43 +235,7 @@ def counting(rows: Rows) -> Rows:
     return replace(rows, group=code, groups=tuple(rows.groups[k] for k in left))
 
 
-def _check_confidence(columns: int, logits: FloatVector | None, positive: Any) -> None:
-    if columns > 1 or logits is not None or positive is not None:
-        raise ValueError(
-            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
-            "positive label."
-        )
-
-
-def _labelled(
-    y_true: Any, class_names: Sequence[str] | None, positive: Any, predicted: Any
-) -> tuple[Any, Answers | None]:
-    """Return labels in numbers; of a predicted class whether it was right, and both classes."""
-    if positive is not None:
-        return events(y_true, positive), None
-    if predicted is not None:
-        return answered(y_true, predicted, class_names)
-    return (y_true if class_names is None else numbered(y_true, class_names)), None
-
-
-def answered(
-    y_true: Any, predicted: Any, class_names: Sequence[str] | None = None
-) -> tuple[Any, Answers | None]:
-    """Return where the predicted class was the true one, and both; True says that `y_true` does."""
-    if predicted is True:
-        return y_true, None
-    if class_names is None:
-        found = answers_of(y_true, predicted)
-        warn(*found.notes)
-        return found.right, found
-    names, k = _class_names(class_names, len(class_names)), len(class_names)
-    shape = np.broadcast_to(np.float64(), (len(y_true), k))
-    true, said = (as_labels(numbered(v, names), shape) for v in (y_true, predicted))
-    found = Answers(true.astype(np.intp), said.astype(np.intp), names, ())
-    return found.right, found
-
-
-def numbered(labels: Any, class_names: Sequence[str]) -> Any:
+def class_numbers(labels: Any, class_names: Sequence[str]) -> Any:
     """Return the numbers of classes that are named; labels that are no words stay as they are."""
     words = unwrapped(labels, "y_true").tolist()
     if not isinstance(words, list) or not any(isinstance(word, str) for word in words):
@@ -237,62 +250,52 @@ def numbered(labels: Any, class_names: Sequence[str]) -> Any:
     return np.array([place[word] for word in words], dtype=np.intp)
 
 
-def spread_out(rows: Rows, rng: np.random.Generator) -> Rows:
+def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     """Return answers as predictions of all classes: what is left of confidence, shared alike."""
-    if rows.true is None or rows.predicted is None:
-        return rows
+    assert rows.answers is not None
     k = len(rows.class_names)
     chosen = np.arange(rows.n)
     if rows.n * k > _SPREAD:
         chosen = np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False))
-    prob, said = rows.prob[chosen], rows.predicted[chosen]
+    rows = rows.take(chosen)
+    assert rows.answers is not None
+    prob = rows.prob
     table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
-    table[np.arange(len(chosen)), said] = prob
+    table[np.arange(rows.n), rows.answers.predicted] = prob
     return replace(
-        rows.take(chosen),
-        label=rows.true[chosen],
+        rows,
+        label=rows.answers.true,
         prob=table[:, 1] if k == 2 else table,
         rest=table[:, 0] if k == 2 else None,
-        true=None,
+        answers=None,
         top=False,
     )
 
 
-def _read(
-    y_true: Any, y_prob: Any, logits: Any
-) -> tuple[IntVector, FloatVector, FloatVector | None, FloatVector | None, int]:
-    """Return labels, probabilities, those of y = 0 if there are two classes, logits, columns."""
+def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
+    """Return labels, probabilities, those of y = 0 of two classes, logits; number of columns."""
     if (y_prob is None) == (logits is None):
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
-        label, prob = _checked(y_true, y_prob)
-        if prob.ndim == 2 and prob.shape[1] == 2:
-            return label, prob[:, 1], prob[:, 0], None, 2
+        try:
+            label, given = as_predictions(y_true, y_prob)
+        except ValueError as error:
+            raise ValueError(f"{error}{_rows_off(y_prob)}") from None
+        scores, prob = None, given.astype(np.float64)
         rest = 1 - prob if prob.ndim == 1 else None
-        return label, prob, rest, None, prob[:1].size
-    given = as_scores(logits, "logits").astype(np.float64)
-    label, columns = as_labels(y_true, given).astype(np.intp), given[:1].size
-    scores = given[:, 1] - given[:, 0] if columns == 2 else given
-    rest = probabilities(-scores) if scores.ndim == 1 else None
-    return label, probabilities(scores), rest, scores, columns
+        if prob.ndim == 2 and prob.shape[1] == 2:
+            rest, prob = prob.T
+    else:
+        given = as_scores(logits, "logits")
+        label, scores = as_labels(y_true, given), given.astype(np.float64)
+        scores = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
+        prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
+    found = {"label": label.astype(np.intp), "prob": prob, "rest": rest, "logits": scores}
+    return found, given[:1].size
 
 
-def probabilities(logits: FloatVector) -> FloatVector:
-    """Return the expit of (n,) logits, or the softmax of (n, K)."""
-    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
-    return np.asarray(values)
-
-
-def _checked(y_true: Any, y_prob: Any) -> tuple[IntVector, FloatVector]:
-    try:
-        label, prob = as_predictions(y_true, y_prob)
-    except ValueError as error:
-        raise ValueError(f"{error}{_how_many(y_prob)}") from None
-    return label.astype(np.intp), prob.astype(np.float64)
-
-
-def _how_many(y_prob: Any) -> str:
+def _rows_off(y_prob: Any) -> str:
     """Say how many rows of a table do not sum to 1: one slip, or all of them."""
     try:
         prob = as_probability_array(y_prob)
@@ -302,12 +305,18 @@ def _how_many(y_prob: Any) -> str:
         return ""
     total = prob.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > row_sum_tolerance(prob.dtype, prob.shape[1])
-    if not off.any():
-        return ""
     return (
         f" {spell(int(off.sum()), 'row')} of {len(prob):,} do not sum to 1; their sums run from "
         f"{total[off].min():.6g} to {total[off].max():.6g}. Nothing was repaired."
+        if off.any()
+        else ""
     )
+
+
+def probabilities(logits: FloatVector) -> FloatVector:
+    """Return the expit of (n,) logits, or the softmax of (n, K)."""
+    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
+    return np.asarray(values)
 
 
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
@@ -324,7 +333,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
     return codes.astype(np.intp), tuple(names.tolist())
 
 
-def _sorted(rows: Rows) -> Rows:
+def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
     label, prob, logits = rows.label, rows.prob, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
@@ -344,3 +353,21 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
     if isinstance(names, str) or len(names) != n_classes:
         raise ValueError(f"class_names must be {n_classes} names, one per class, got {names!r}.")
     return tuple(printable(str(name)) for name in names)
+
+
+def cluster_notes(rows: AuditRows) -> tuple[str, ...]:
+    """Return what is to be noted of clusters, and of weights."""
+    notes = []
+    if rows.weight is not None:
+        worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
+        notes += [f"Weights: what a row stands for; {worth}. In redraws they follow the label."]
+    if rows.clusters is None:
+        return tuple(notes)
+    size = rows.clusters.size
+    return (
+        *notes,
+        f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. Labels "
+        "are redrawn so that the rows of a cluster agree as much as they do in the data; folds "
+        "hold whole clusters; intervals of gains and costs are Student's, from what the mean "
+        "would be without each cluster.",
+    )

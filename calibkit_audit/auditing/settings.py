@@ -1,12 +1,11 @@
 """What an audit may be told, and what it may say: settings, questions, codes, lights, colours."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from calibkit.bins import Binning, as_bins
 from calibkit.inputs import as_count, as_level
-from calibkit.wrong_names import answer
 
 MOST_BINS = 1_000
 _NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
@@ -126,14 +125,3 @@ class AuditSettings:
             )
         if isinstance(self.repairs, str):
             raise ValueError(f"repairs must be a sequence of names; pass [{self.repairs!r}].")
-
-
-def settings_of(settings: AuditSettings | None, options: Mapping[str, Any]) -> AuditSettings:
-    """Return settings with single ones replaced by name."""
-    names = [field.name for field in fields(AuditSettings)]
-    unknown = [name for name in options if name not in names]
-    if unknown:
-        ours = answer(f"{unknown[0]}=")
-        told = f"here it is {ours}" if ours else f"settings are {', '.join(names)}, and rng"
-        raise TypeError(f"audit() has no option {unknown[0]!r}; {told}.")
-    return replace(settings or AuditSettings(), **options)

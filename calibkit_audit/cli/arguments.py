@@ -65,7 +65,7 @@ def command_parser() -> argparse.ArgumentParser:
     add(
         "doctor",
         help="check the installation; exit code 0 if all is well, else 2",
-        description="Check versions, optional parts, and known numbers. Exit code 0 or 2.",
+        description="Check versions and optional parts. Exit code 0 or 2.",
     )
     return parser
 
@@ -75,7 +75,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
-    add("--label", metavar="COLUMN", help="the labels; in audit several: y1,y2 by --prob p1,p2")
+    add("--label", metavar="COLUMN", help="the labels")
     several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
     if command == "compare":
         several = "P(y = 1) of each model, e.g. old,new; or patterns for classes, e.g. 'a_*,b_*'"
@@ -97,8 +97,8 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("large files").add_argument
-    add("--large", action="store_true", help="count in a stream at once, keep a random sample")
-    limit = "rows are kept up to this size, beyond it they are counted in a stream (64)"
+    add("--large", action="store_true", help="read in a stream at once, keep a random sample")
+    limit = "rows are kept up to this size, beyond it they are read in a stream (64)"
     add("--memory-limit", type=int, default=64, metavar="MB", help=limit)
     add = parser.add_argument_group("what is asked").add_argument
     add("--view", help="top-label, class-wise, or the number of a class")
@@ -122,7 +122,7 @@ def _add_reports(parser: argparse.ArgumentParser, command: str) -> None:
         add("--title", help="title of the report (the name of the file)")
         add("--html", metavar="FILE", help="write one self-contained page")
         add("--markdown", metavar="FILE", help="write Markdown")
-    out = "write JSON; - for standard output, instead of the text (of several targets an array)"
+    out = "write JSON; - for standard output, instead of the text"
     add("--json", metavar="FILE", help=out)
     add("--quiet", action="store_true", help="print nothing but errors")
     if command != "monitor":

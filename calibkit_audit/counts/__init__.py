@@ -1,29 +1,24 @@
 """Large logs: count predictions once, in bounded memory, and ask anything afterwards.
 
 A `CountTable` keeps, for each of G = 25,200 cells of [0, 1], how many predictions fell into it,
-how many events happened and the sum of the predictions, rounded to 1 / (2³⁰ G), which is 3.7e-14.
-Tables of parts of the data add up to the table of all, bit for bit: files can be read by blocks,
-by several workers, or by the machines of a cluster.
+how many events happened, and the sum of the predictions. Tables of parts of the data add up to the
+table of all: files can be read by blocks, by several workers, or by the machines of a cluster; a
+database counts by one query.
 
 ==============================  =====================================================
 what is asked                   accuracy
 ==============================  =====================================================
 bins whose number divides G     counts exact, errors to 1e-13
-Brier score                     to 1e-13
+Brier score                     to 1e-12
 equal-mass bins                 edges moved by less than 1/G
 CORP                            that of predictions moved by less than 1/G
 cumulative differences          exact at the ends of cells; never too large, too small
                                 by at most the share of rows in the fullest cell
 ==============================  =====================================================
-
-Measured on 10⁷ rows with 8.8·10⁶ distinct predictions: adaptive error 1.3e-6 off, CORP
-miscalibration 2.4e-4 of itself off, ECCE-MAD 1.8e-7 off. On 10⁸ rows the expected error was
-7e-18 off and the adaptive error 7e-7. Taught in lesson 14.
 """
 
-from calibkit_audit.counts.blocks import PredictionFileError
-from calibkit_audit.counts.files import count_file, count_files
-from calibkit_audit.counts.monitored import monitor_files
+from calibkit_audit.counts.files import count_files, monitor_files
+from calibkit_audit.counts.places import PredictionFileError
 from calibkit_audit.counts.table import CountTable
 
-__all__ = ["CountTable", "PredictionFileError", "count_file", "count_files", "monitor_files"]
+__all__ = ["CountTable", "PredictionFileError", "count_files", "monitor_files"]

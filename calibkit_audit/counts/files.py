@@ -1,153 +1,103 @@
-"""Files of predictions of all kinds (the ending of the name says which), and counting them."""
+"""Logs: files of predictions with the same columns, counted, or shown to a monitor."""
 
-from collections import Counter
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from os import PathLike, stat
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from os import stat
 from os.path import realpath
 from pathlib import Path
 from typing import Any
 
 import joblib
+from scipy import special
 
-from calibkit.inputs import BinaryProblem, View, binary_problems, shared_classes, warn
-from calibkit.progress import track
-from calibkit_audit.counts import _arrays, _parquet, csv_files
-from calibkit_audit.counts._measures import CELLS
-from calibkit_audit.counts.blocks import Block, Place, existing, listed, quoted, rows_of_a_block
+from calibkit.inputs import BinaryProblem, FloatArray, IntArray, View, binary_problems
 from calibkit_audit.counts.columns import (
     Columns,
+    Words,
     check_words,
     columns_of,
-    count_words,
-    predictions_of,
-    texts_of,
+    events_of,
+    scores_of,
 )
-from calibkit_audit.counts.csv_files import LONGEST_LINE, Dialect
+from calibkit_audit.counts.grid import CELLS
+from calibkit_audit.counts.places import Place, quote, quotes
+from calibkit_audit.counts.readers import (
+    Block,
+    Dialect,
+    FilePath,
+    blocks_of,
+    column_names,
+    pieces_of,
+)
 from calibkit_audit.counts.table import CountTable
-
-FilePath = str | PathLike[str]
-_KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-_KINDS |= {".npz": "arrays", ".npy": "arrays"}
+from calibkit_audit.monitor import Evidence, Monitor
+from calibkit_audit.progress import track
 
 
-def kind_of(path: FilePath) -> str:
-    """Return ``"parquet"``, ``"csv"`` or ``"arrays"``."""
-    name = Path(path).name.lower()
-    ending = Path(name.removesuffix(".gz")).suffix
-    kind = _KINDS.get(ending, "")
-    if not kind or (name.endswith(".gz") and kind != "csv"):
-        raise Place(str(path)).error(
-            f"the name must end in {', '.join(_KINDS)} or .csv.gz, to say what kind of file it is."
-        )
-    return kind
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Files with the same columns, all of which are there."""
+
+    paths: tuple[str, ...]
+    columns: Columns
+    dialect: Dialect
+
+    @property
+    def place(self) -> Place:
+        """The first file, for what is wrong with all of them."""
+        return Place(self.paths[0])
+
+    def blocks(
+        self, path: str, piece: range | None = None, more: Sequence[str] = ()
+    ) -> Iterator[Block]:
+        """Yield the rows of a file; `more`: other columns of numbers."""
+        weight = self.columns.beside.get("sample_weight", "")
+        names = dict.fromkeys((*self.columns.names, *more))
+        numeric = (*self.columns.prob, *more, weight)
+        return blocks_of(path, list(names), numeric=numeric, dialect=self.dialect, piece=piece)
 
 
-def column_names(path: FilePath, dialect: Dialect) -> list[str]:
-    """Return the names of a file's columns."""
-    kind = kind_of(path)
-    file = str(existing(path))
-    if kind == "csv":
-        return csv_files.names(file, dialect)
-    return _parquet.names(file) if kind == "parquet" else _arrays.names(file)
+def open_log(
+    paths: Iterable[FilePath],
+    *,
+    label: str,
+    prob: str | Sequence[str],
+    delimiter: str | None = None,
+    decimal: str = ".",
+    **given: Any,
+) -> Log:
+    """Look at the columns of all files: they must hold the same classes, matched by name.
 
-
-def resolve_all(paths: Sequence[FilePath], columns: Columns) -> list[tuple[str, Columns]]:
-    """Look at the columns of all files: the same classes, matched by name, in one order."""
-    found: list[tuple[str, Columns]] = []
-    seen: set[object] = set()
+    `given`: ``positive``, ``classes``, ``predicted`` as in `count_files`; ``logits``; and the
+    columns ``group``, ``cluster``, ``time``, ``weight``.
+    """
+    wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
+    columns: dict[str, Columns] = {}
+    files: set[object] = set()
     for path in map(str, paths):
-        here = columns.found_in(column_names(path, columns.dialect), Place(path))
+        here, place = wanted.resolve(column_names(path, dialect), Place(path)), Place(path)
         status = stat(path)  # two hard links are one file
         file = (status.st_dev, status.st_ino) if status.st_ino else realpath(path)
-        if file in seen:
-            raise Place(path).error("the file is named twice; its rows would count twice.")
-        seen.add(file)
-        first = found[0][1] if found else here
-        given, wanted = (dict(zip(c.prob, c.classes or c.prob, strict=True)) for c in (here, first))
-        if given != wanted:
-            raise Place(path).error(
-                f"its columns of probabilities are {listed(here.prob)}, those of "
-                f"{quoted(found[0][0])} are {listed(first.prob)}. Files counted together need the "
-                "same columns."
+        if file in files:
+            raise place.error("the file is named twice; its rows would count twice.")
+        files.add(file)
+        first = next(iter(columns.values()), here)
+        if _by_class(here) != _by_class(first):
+            raise place.error(
+                f"its columns of probabilities are {quotes(here.prob)}, those of "
+                f"{quote(next(iter(columns)))} are {quotes(first.prob)}. Files counted together "
+                "need the same columns."
             )
-        found.append((path, replace(here, prob=first.prob, classes=first.classes)))
-    return _with_codes(found) if columns.predicted else found
+        columns[path] = first
+    if not columns:
+        raise ValueError("There are no files to count.")
+    return Log(tuple(columns), next(iter(columns.values())), dialect)
 
 
-def _with_codes(files: list[tuple[str, Columns]]) -> list[tuple[str, Columns]]:
-    """Look at all true and predicted classes before any is counted: which are the same."""
-    label, predicted = files[0][1].label, str(files[0][1].predicted)
-    words = {label: Counter[str](), predicted: Counter[str]()}
-    for path, columns in files:
-        for block in blocks_of(path, replace(columns, prob=(), group=None)):
-            for name, counter in words.items():
-                count_words(texts_of(block, name), counter)
-    if not words[label]:
-        raise Place(files[0][0]).error("there are no rows.")
-    try:
-        codes, names, notes = shared_classes(words[label], words[predicted])
-    except ValueError as error:
-        raise Place(files[0][0]).error(str(error)) from None
-    warn(*notes)
-    return [(path, replace(columns, codes=codes, classes=names)) for path, columns in files]
-
-
-def blocks_of(path: FilePath, columns: Columns, parts: range | None = None) -> Iterator[Block]:
-    """Yield the rows of the columns that are needed, a block at a time."""
-    kind, file = kind_of(path), str(path)
-    if kind == "parquet":
-        return _parquet.blocks(file, columns.needed, parts)
-    if kind == "csv":
-        numbers = [name for name in (*columns.prob, columns.weight) if name]
-        return csv_files.blocks(file, columns.needed, numbers, columns.dialect)
-    return _arrays.blocks(file, columns.needed)
-
-
-def n_blocks(path: FilePath, n_columns: int) -> int:
-    """Say, or guess, in how many blocks a file will come, for a progress bar."""
-    if kind_of(path) == "parquet":
-        size = rows_of_a_block(n_columns)
-        return max(1, sum(-(-rows // size) for rows in _parquet.row_groups(str(path))))
-    return max(1, -(-Path(path).stat().st_size // LONGEST_LINE))
-
-
-# A file is shared in at most so many pieces: enough for progress and for even loads.
-_PIECES = 64
-_Piece = tuple[str, Columns, range | None]  # a file and some of its row groups (None: all of it)
-
-
-def count_file(path: FilePath, **options: Any) -> CountTable:
-    """Count the predictions of one file.
-
-    Parameters
-    ----------
-    path : path
-        A file; the ending says whether it is Parquet, CSV or NumPy's.
-    **options
-        ``label`` and ``prob`` name the columns; ``positive``, ``classes``, ``view`` and the others
-        are those of `count_files`.
-
-    Returns
-    -------
-    CountTable
-        Of all rows of the file.
-
-    Raises
-    ------
-    PredictionFileError
-        As in `count_files`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/log.npz", answer=["yes", "no"], score=[.9, .2])
-    ...     count_file(f"{folder}/log.npz", label="answer", prob="score", positive="yes").n
-    2
-    """
-    return count_files([path], **options)
+def _by_class(columns: Columns) -> dict[str, str]:
+    return dict(zip(columns.prob, columns.classes or columns.prob, strict=True))
 
 
 def count_files(
@@ -180,9 +130,9 @@ def count_files(
         The label that belongs to each column of `prob`. Needed unless labels are the numbers of
         the columns, from 0, or their names.
     predicted : str, optional
-        Column of the predicted class: `label` is then the true class, `prob` the confidence, and
-        the view ``"confidence"``. Both columns are read once before the rest.
-    view : {"top-label", "class-wise", "confidence"} or int, optional
+        Column of the predicted class: `label` is then the true class, spelt alike, `prob` the
+        confidence, and the view ``"top-label"``.
+    view : {"top-label", "class-wise"} or int, optional
         Which events are counted; needed with one column per class.
     cells : int
         Number of cells of the grid; numbers of bins must divide it.
@@ -209,9 +159,8 @@ def count_files(
 
     Notes
     -----
-    The table is the same, bit for bit, for any number of workers, and after the loss of some. A
-    block of at most a million rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time,
-    per worker.
+    The table is the same, to the last bit, for any number of workers. A block of at most a million
+    rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time, per worker.
 
     Examples
     --------
@@ -224,49 +173,113 @@ def count_files(
     ...     count_files(paths, label="y", prob="p").n
     4
     """
-    if predicted is not None:
-        if view not in (None, "top-label", "confidence"):
-            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-        view = "confidence"
-    empty = CountTable(cells=cells, view=view)
-    more = {"positive": positive, "classes": classes, "predicted": predicted}
-    wanted = columns_of(label, prob, delimiter=delimiter, decimal=decimal, **more)
-    found = resolve_all(list(paths), wanted)
-    if not found:
-        raise ValueError("There are no files to count.")
-    pieces = [piece for path, columns in found for piece in _pieces(path, columns)]
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    parts = parallel(joblib.delayed(_count)(empty, *piece) for piece in pieces)
-    table, words = empty, Counter[str]()
-    for part, seen in track(parts, len(pieces), show=progress, label="counting"):
-        table, words = table + part, words + seen
+    if predicted is not None and view not in (None, "top-label"):
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
+    empty = CountTable(cells=cells, view=view if predicted is None else "top-label")
+    columns = {"positive": positive, "classes": classes, "predicted": predicted}
+    log = open_log(paths, label=label, prob=prob, delimiter=delimiter, decimal=decimal, **columns)
+    pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+    parts = parallel(joblib.delayed(_count)(empty, log, *one) for one in pieces)
+    table, words = empty, Words()
+    for part, found in track(parts, len(pieces), show=progress, label="counting"):
+        table, words = table + part, words + found
     if not table.n:
-        raise Place(found[0][0]).error("there are no rows.")
-    first = found[0][1]
-    check_words(words, first, Place(found[0][0]))
-    return replace(table, n_classes=len(first.classes or ())) if first.predicted else table
+        raise log.place.error("there are no rows.")
+    check_words(words, log.columns, log.place)
+    return replace(table, n_classes=len({word for _, word in words})) if predicted else table
 
 
-def _pieces(path: str, columns: Columns) -> Iterator[_Piece]:
-    """Share the row groups of a Parquet file; other files are one piece."""
-    if kind_of(path) != "parquet":
-        yield path, columns, None
-        return
-    groups = len(_parquet.row_groups(path))
-    size = max(1, -(-groups // _PIECES))
-    for start in range(0, groups, size):
-        yield path, columns, range(start, min(start + size, groups))
-
-
-def _count(
-    empty: CountTable, path: str, columns: Columns, groups: range | None
-) -> tuple[CountTable, Counter[str]]:
-    """Return the table of a piece, and the labels that were met, in words."""
-    words: Counter[str] = Counter()
+def _count(empty: CountTable, log: Log, path: str, piece: range | None) -> tuple[CountTable, Words]:
+    """Return the table of a piece, and the words that were met."""
+    words = Words()
 
     def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        for block in blocks_of(path, columns, groups):
-            labels, prob = predictions_of(block, columns, words)
-            yield binary_problems(labels, prob, view=empty.view)
+        for block in log.blocks(path, piece):
+            prob, label = scores_of(block, log.columns), events_of(block, log.columns, words)
+            yield problems_of(label, prob, empty.view, is_confidence=bool(log.columns.predicted))
 
-    return empty.of(problems()), words
+    return empty.count(problems()), words
+
+
+def problems_of(
+    label: IntArray, prob: FloatArray, view: View, *, is_confidence: bool
+) -> tuple[BinaryProblem, ...]:
+    """Return the binary problems of a view; of confidences `label` says which were right."""
+    if is_confidence:
+        return (BinaryProblem(prob=prob, label=label, view="top-label", n_classes=2),)
+    return binary_problems(label, prob, view=view)
+
+
+def monitor_files(
+    monitor: Monitor,
+    paths: Iterable[FilePath],
+    *,
+    label: str,
+    prob: str | Sequence[str],
+    logits: bool = False,
+    **columns: Any,
+) -> Evidence:
+    """Let a monitor bet on the rows of files, in their order; all files count, or none.
+
+    Parameters
+    ----------
+    monitor : Monitor
+        Its `notes` keep name and SHA-256 of each file: the same rows cannot count twice.
+    paths : iterable of path
+    label, prob : str
+        Columns, as in `count_files`.
+    logits : bool
+        `prob` names logits.
+    **columns
+        ``positive``, ``classes``, ``predicted``, ``delimiter``, ``decimal``, as in `count_files`.
+
+    Returns
+    -------
+    Evidence
+        After these rows. Builds on lesson 14.
+
+    Raises
+    ------
+    PredictionFileError
+        As in `count_files`, or if a file was shown before; then the monitor is as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/monday.npz", y=[1, 0], p=[.9, .2])
+    ...     monitor_files(Monitor(), [f"{folder}/monday.npz"], label="y", prob="p").n
+    2
+    """
+    log, old = open_log(paths, label=label, prob=prob, logits=logits, **columns), monitor.evidence
+    new, positive = deepcopy(monitor), log.columns.positive
+    # A label that was seen on another day is not misspelt because today has none.
+    words = Words([(label, positive)] if positive and old.events else [])
+    for path in log.paths:
+        _take_note(new, path)
+        for block in log.blocks(path):
+            scores, labels = scores_of(block, log.columns), events_of(block, log.columns, words)
+            if logits:
+                scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
+            if len(labels):
+                new.update(labels, scores)
+    if new.evidence.n == old.n:
+        raise log.place.error("there are no rows.")
+    check_words(words, log.columns, log.place)
+    vars(monitor).update(vars(new))
+    return monitor.evidence
+
+
+def _take_note(monitor: Monitor, path: str) -> None:
+    """Keep name and SHA-256 of a file; refuse one that is known."""
+    with Path(path).open("rb") as file:
+        digest = f"SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+    for note in monitor.notes:
+        if digest in note:
+            raise Place(path).error(
+                f"its rows have counted already, as {quote(note.partition(', SHA-256')[0])}. "
+                "Leave it out; nothing has counted now."
+            )
+    monitor.notes.append(f"{Path(path).name}, {digest}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.fakes import FakeSample
-from calibkit.inputs import as_count, as_generator
+from calibkit.inputs import as_count, data_generator
 from calibkit.results import Result, spell
 from calibkit_course.finite._exact import (
     Vector,
@@ -184,7 +184,7 @@ class FiniteClassifier(Result):
 
     def sample(self, n: int, rng: int | np.random.Generator | None = None) -> FakeSample:
         """Draw `n` predictions with their labels and true probabilities."""
-        n, generator = as_count(n, "n"), as_generator(rng)
+        n, generator = as_count(n, "n"), data_generator(rng)
         atom = np.searchsorted(cumulative(self.mass), generator.random(n), side="right")
         upper = np.array([cumulative(row) for row in self.truth])
         label = (generator.random(n)[:, None] >= upper[atom]).sum(axis=1)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from calibkit.hypothesis_tests import wilson_interval
 from calibkit.inputs import FloatVector, expit, logit
 from calibkit.reliability import reliability_table
 from calibkit.results import Number, Result, listed, spell
 from calibkit.scores import brier_score, log_loss
-from calibkit.significance import wilson_interval
 from calibkit_course.learn import messages
 from calibkit_course.learn.forecasts import Forecasts, my_forecasts
 
@@ -95,7 +95,9 @@ class OwnCalibration(Result):
         title = messages.OWN_TITLE_STAND_IN if own.stand_in else messages.OWN_TITLE
         shown = {"means", "gaps", "counts", "band"}
         title = title.format(n=spell(own.n, "forecast"))
-        ax = plot.reliability(own.right, own.sure, bins=BINS, show=shown, title=title, ax=ax)
+        ax = plot.reliability_diagram(
+            own.right, own.sure, bins=BINS, show=shown, title=title, ax=ax
+        )
         across, up = messages.OWN_AXES
         ax.child_axes[-1].set_xlabel(across)  # below the counts
         ax.set_ylabel(up)
@@ -165,7 +167,7 @@ def calibration_of(own: Forecasts) -> OwnCalibration:
         high=high,
         reach=_Z * float(np.sqrt(variance)) / own.n,
         ece=float(table.weight[table.occupied] @ np.abs(table.gap[table.occupied])),
-        null=_chance_ece(own.sure, table.binning.assign(own.sure, table.edges)),
+        null=_chance_ece(own.sure, table.assign(own.sure)),
         scores=(float(log_loss(own.right, own.sure)), float(brier_score(own.right, own.sure))),
         chance=(float(log_loss(own.right, chance)), float(brier_score(own.right, chance))),
     )

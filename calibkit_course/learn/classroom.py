@@ -65,16 +65,16 @@ class ClassCalibration(Result):
         figure = Figure(figsize=(10, max(4.6, 1.2 + 0.25 * len(place))), layout="constrained")
         left, right = figure.subplots(1, 2)
         show, (across, up) = {"means", "gaps", "counts"}, messages.OWN_AXES
-        plot.reliability(
+        plot.reliability_diagram(
             own.right, own.sure, bins=BINS, show=show, ax=left, title=messages.CLASS_POOLED
         )
         left.child_axes[-1].set_xlabel(across)
         left.set_ylabel(up)
         labels = (messages.CLASS_AXIS, "")
         with look.drawing(right, (5, 4), words=labels, title=messages.CLASS_STUDENTS, grid="x"):
-            right.hlines(place, self.low, self.high, gid="interval", **look.pen(look.BAND, 4))
+            right.hlines(place, self.low, self.high, gid="interval", **look.stroke(look.BAND, 4))
             look.points(right, self.each, place, gid="gap")
-            right.axvline(0, **look.pen(look.INK, 1, "--"))
+            right.axvline(0, **look.stroke(look.INK, 1, "--"))
             names = zip(self.student.tolist(), self.n.tolist(), strict=True)
             right.set_yticks(place, [f"{name[:24]} ({n})" for name, n in names], parse_math=False)
             right.invert_yaxis()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.hypothesis_tests import wilson_interval
 from calibkit.inputs import FloatVector, as_count, as_number
 from calibkit.results import Result, spell
-from calibkit.significance import wilson_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

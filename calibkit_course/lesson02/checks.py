@@ -228,7 +228,7 @@ CHECKS = {
         praise="C has the largest discrimination, although its log loss is the worst.",
         hints=(
             "Accuracy and log loss mix the two virtues. Split the score of each classifier.",
-            "`corp.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
+            "`ck.corp_decomposition(one.y_true, one.y_prob).discrimination` is one number each.",
             "C has a discrimination of about 0.075, and B of about 0.043. Where does A belong?",
         ),
     ),

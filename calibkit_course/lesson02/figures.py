@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from calibkit import plot
-from calibkit.corp import CorpDecomposition
 from calibkit.plot import look
 from calibkit.reliability import reliability_table
-from calibkit.scores import BrierDecomposition
+from calibkit.scores import BrierDecomposition, CorpDecomposition
 from calibkit_course.lesson02.view import Virtues
 
 _MARGIN = 0.025
@@ -108,7 +107,7 @@ def repair_curves(splits: Mapping[str, CorpDecomposition]) -> Figure:
     with look.style():
         figure, axes = plt.subplots(1, len(splits), figsize=(9.6, 4.0), layout="constrained")
         for ax, (name, parts) in zip(axes, splits.items(), strict=True):
-            plot.corp(parts, ax=ax, show={"curve", "counts"}, title=name)
+            plot.corp(parts, ax, title=name)
         look.legend(figure)
     return figure
 

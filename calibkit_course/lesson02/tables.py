@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from calibkit.corp import CorpDecomposition
-from calibkit.scores import BrierDecomposition, brier_score, log_loss
+from calibkit.scores import BrierDecomposition, CorpDecomposition, brier_score, log_loss
 from calibkit_course.finite import FiniteClassifier
 
 

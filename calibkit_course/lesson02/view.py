@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from calibkit.corp import CorpDecomposition, corp_decomposition, miscalibration
+from calibkit.chance import NullLevel, null_level
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector, as_choice, as_number
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result
-from calibkit.scores import log_loss
-from calibkit.significance import NullLevel, null_level
+from calibkit.scores import CorpDecomposition, corp_decomposition, log_loss, miscalibration
 
 STARTS = {"calibrated": LogitDistortion(), "over-confident": LogitDistortion(slope=0.5)}
 _BINS, _DRAWS = 10, 50

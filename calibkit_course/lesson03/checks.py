@@ -166,8 +166,8 @@ def _below(answer: FiniteClassifier | ClassKnobs, error: float, bound: float) ->
 def _gaps_by_class(fake: FiniteClassifier | ClassKnobs) -> list[float]:
     """Return mean confidence minus accuracy for each class that is predicted."""
     if isinstance(fake, ClassKnobs):
-        used = [knob.truth() for knob, w in zip(fake.knobs, fake.weights, strict=True) if w > 0]
-        return [truth.mean_confidence - truth.accuracy for truth in used]
+        known = [knob.truth() for knob in fake.knobs]
+        return [truth.mean_confidence - truth.accuracy for truth in known]
     gaps: dict[int, Fraction] = {}
     rows = zip(fake.mass, fake.confidence, fake.truth, fake.predicted, strict=True)
     for mass, said, true, k in rows:

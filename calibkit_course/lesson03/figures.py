@@ -54,7 +54,9 @@ def trial(view: FactoryView, ax: Axes | None = None, *, title: str | None = None
         ax.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top), aspect="equal")
         ax.set(xticks=ticks, yticks=ticks)
         ax.set_ylabel(words[1])  # in every column
-        ax.plot([0, top], [0, top], label="a true report", **look.pen(look.GREY, 1.5, (0, (5, 3))))
+        ax.plot(
+            [0, top], [0, top], label="a true report", **look.stroke(look.GREY, 1.5, (0, (5, 3)))
+        )
         look.points(ax, true, said, markersize=9, gid="trial")
     look.remember(ax, [f"Of a true ECE of {true:.3f} the program reports {said:.3f}."])
     return ax

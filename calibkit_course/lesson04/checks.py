@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.chance import consistency_band
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.significance import consistency_band
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind
 from calibkit_course.learn.exercises import Check, Prediction, Rubric

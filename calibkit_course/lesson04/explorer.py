@@ -125,9 +125,9 @@ def _draw_errors(ax: Axes, view: ChanceAtWork) -> None:
         (~below, "as large or larger", look.AREAS["over"]),
     ):
         ax.bar(edges[:-1][rows], height[rows], _WIDTH, align="edge", label=label, **code)
-    ax.axvline(view.value, label="the seller's", gid="value", **look.pen(look.INK, 2.2))
+    ax.axvline(view.value, label="the seller's", gid="value", **look.stroke(look.INK, 2.2))
     if len(view.draws):
-        dashed = look.pen(look.UNDER, 1.8, (0, (4, 2)))
+        dashed = look.stroke(look.UNDER, 1.8, (0, (4, 2)))
         ax.axvline(view.draws.mean(), label="mean of the redraws", gid="mean", **dashed)
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, max(6, 1.15 * height.max()))

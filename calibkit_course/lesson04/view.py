@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, EqualWidth
+from calibkit.chance import ConsistencyBand, consistency_band
 from calibkit.errors import null_moments
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.inputs import FloatVector, as_choice, as_number
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, spell
-from calibkit.significance import ConsistencyBand, consistency_band
 
 MODELS = {
     "calibrated": LogitDistortion(),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector
@@ -132,7 +132,7 @@ def _shift_problem(
     if answers.agree(found[used], wanted[used], _SEARCHED):
         empty = answers.agree(found[~used], np.zeros((~used).sum()), _SEARCHED)
         return None if empty else SAY["empty"]
-    index = table.binning.assign(prob, table.edges)
+    index = table.assign(prob)
     medians = [np.median((label - prob)[index == b]) if used[b] else 0.0 for b in range(len(used))]
     known = {
         "sign": -wanted,
@@ -186,7 +186,7 @@ def _map_problem(
         return None
     known = {
         "distance": wanted - prob,
-        "flat": FlatBinning(n_bins).fit(prob, label).curve(prob),
+        "flat": HistogramBinning(n_bins).fit(prob, label).curve(prob),
         "cut": model.calibrate(prob),
         "sorted": wanted[np.argsort(prob, kind="stable")],
     }

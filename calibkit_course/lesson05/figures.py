@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 
 from calibkit.fit_on_test import EvaluatorComparison
 from calibkit.plot import frames, look
+from calibkit_course import logit_axes
 
 # Colour and line style: each map can be told by either.
 _CODES: tuple[tuple[str, Any], ...] = (
@@ -32,19 +33,21 @@ def compare_maps(
 
     Each map has its own colour and its own line style.
     """
-    frames.check_scale(scale)
+    logit_axes.check_scale(scale)
     named = dict(zip(compared.names, compared.results, strict=True))
     if len(named) > len(_CODES):
         raise ValueError(f"{len(named)} maps cannot be told apart; pass 1 to {len(_CODES)}.")
     with look.drawing(ax, (4.6, 4.4), title=title, room=2.8) as ax:
-        frames.frame(ax, frames.axis_words(compared.results[0].view), scale)
+        logit_axes.frame(ax, frames.axis_words(compared.results[0].view), scale)
         for (name, result), (color, dashes) in zip(named.items(), _CODES, strict=False):
             code = {"color": color, "linestyle": dashes, "linewidth": 1.8, "zorder": 3}
             label = f"{name}: {result.value:.3f}"
-            line = frames.fitted_line(result.line_x, result.line_y, result.evaluator.curve, scale)
+            line = logit_axes.fitted_line(
+                result.line_x, result.line_y, result.evaluator.curve, scale
+            )
             ax.plot(*line, label=label, gid=f"map {name}", **code)
         if truth is not None:
-            frames.draw_truth(ax, truth, scale)
+            logit_axes.draw_truth(ax, truth, scale)
     axes = "" if scale == "linear" else " on logit axes"
     values = ", ".join(f"{name} {result.value:.3f}" for name, result in named.items())
     drawn = f"{' and the true map' if truth is not None else ''}{axes}"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import FixedEdges
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import FitOnTest, fit_on_test
@@ -94,7 +94,7 @@ def two_families_view(
     inner = [round((k + moved) / n_bins, 12) for k in range(1, n_bins)]
     bins = FixedEdges([0.0, *inner, 1.0])
     prob, label = _sample(data)
-    flat = fit_on_test(label, prob, evaluator=FlatBinning(bins))
+    flat = fit_on_test(label, prob, evaluator=HistogramBinning(bins))
     return TwoFamilies(
         flat=flat,
         slanted=fit_on_test(label, prob, evaluator=SlopeOneBinning(bins)),

@@ -231,7 +231,7 @@ def _close(found: NDArray[np.float64], wanted: NDArray[np.float64]) -> bool:
 @lru_cache(maxsize=1)
 def _choice() -> CrossValidatedBinning:
     sample = SyntheticShape.with_error("square", 0.1).sample(3000, seed=4)
-    return CrossValidatedBinning(max_bins=40).fit(sample.y_prob, sample.y_true)
+    return CrossValidatedBinning(max_bins=40, rng=10).fit(sample.y_prob, sample.y_true)
 
 
 def judge_choice(answer: Any) -> str | None:

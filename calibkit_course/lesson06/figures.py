@@ -25,7 +25,7 @@ _MEANS: tuple[tuple[str, Any], ...] = (
     (look.UNDER, (0, (1.2, 1.2))),
     (look.OVER, "solid"),
 )
-_TRUTH = look.pen(look.TRUTH, 2.4, "dashdot", zorder=3.5, label="truth", gid="truth")
+_TRUTH = look.stroke(look.TRUTH, 2.4, "dashdot", zorder=3.5, label="truth", gid="truth")
 
 
 def replicates(
@@ -111,7 +111,7 @@ def _draw_drift(ax: Axes, drift: BinTuner, points: tuple[Any, Any] | None) -> No
     ticks = [tick for tick in _TICKS if tick <= highest]
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     if points is not None:
-        code = look.dot(".", 5, 0, linestyle="none", color=look.SKY, alpha=0.6, zorder=2)
+        code = look.marker(".", 5, 0, linestyle="none", color=look.SKY, alpha=0.6, zorder=2)
         ax.plot(*points, label="one data set", gid="points", **code)
     ax.plot(
         drift.grid,

@@ -43,8 +43,9 @@ def squares(slope: float, n_sets: int = 1000, seed: int = 7) -> tuple[Replicates
     """
     model, rng = LogitDistortion(slope=slope), np.random.default_rng(seed)
     said = np.repeat((np.arange(20) + 0.5) / 20, 50)
-    truth = float(np.mean((said - model.true_map(said)) ** 2))
-    draws = (model.label(said, rng).y_true for _ in range(n_sets))
+    chance = model.true_map(said)
+    truth = float(np.mean((said - chance) ** 2))
+    draws = ((rng.random(len(said)) < chance).astype(int) for _ in range(n_sets))
     found = [debiased_calibration_error(y, said, bins=20, norm=2) for y in draws]
     plain = np.array([error.plain_squared for error in found])
     debiased = np.array([error.squared for error in found])

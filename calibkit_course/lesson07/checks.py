@@ -260,7 +260,7 @@ PREDICTIONS = {
         tells=(r"stopped too early|stops half-?way|optimiser that chose",),
     ),
     "7d": Prediction(
-        question="PL has the better map in nearly all of 20 data sets. In how many does it "
+        question="PL has the better map in all of 20 data sets. In how many does it "
         "report the better number?",
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",

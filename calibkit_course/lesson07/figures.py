@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from calibkit.calibrators import Calibrator
 from calibkit.inputs import FloatVector, expit, logit
-from calibkit.plot import frames, look
+from calibkit.plot import look
+from calibkit_course import logit_axes
 
 ELEMENTS = ("filling", "knots", "members", "truth")
 _MEMBER_POINTS = 201
@@ -31,20 +32,20 @@ def draw_map(
     area below the line, ``"members"`` are the maps of the folds. On axes of scale ``"logit"`` the
     pieces of PL3 are straight. Other calibrators are drawn too, without knots.
     """
-    names = look.chosen(show, ELEMENTS, (), {})
-    frames.check_scale(scale)
-    x, y = frames.fitted_line(*model.polyline(), model.curve, scale)
+    names = look.select(show, ELEMENTS, ())
+    logit_axes.check_scale(scale)
+    x, y = logit_axes.fitted_line(*model.polyline(), model.curve, scale)
     knots = getattr(model, "knots_", None)
     with look.drawing(ax, (4.4, 4.2), title=title) as ax:
-        frames.frame(ax, ("predicted probability", "observed frequency"), scale)
+        logit_axes.frame(ax, ("predicted probability", "observed frequency"), scale)
         if "filling" in names:
-            floor = frames.ends(scale)[0]
-            code = look.fill(look.FILLED, width=0)
+            floor = logit_axes.ends(scale)[0]
+            code = look.area(look.FILLED, width=0)
             ax.fill_between(x, floor, y, zorder=1, gid="filling", **code)
         if "members" in names:
             _draw_members(ax, model, scale)
         if truth is not None and "truth" in names:
-            frames.draw_truth(ax, truth, scale)
+            logit_axes.draw_truth(ax, truth, scale)
         ax.plot(x, y, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if knots is not None and "knots" in names:
             _draw_knots(ax, knots, np.asarray(model.curve(knots)), scale)
@@ -53,13 +54,13 @@ def draw_map(
 
 
 def _draw_knots(ax: Axes, knots: FloatVector, heights: FloatVector, scale: str) -> None:
-    low, high = frames.ends(scale)
+    low, high = logit_axes.ends(scale)
     # A knot beyond the stretched axes would be drawn where it is not.
     seen = (knots >= low) & (knots <= high) & (heights >= low) & (heights <= high)
     inner = seen.copy()
     inner[[0, -1]] = False
     if inner.any():
-        code = look.pen(look.GREY, 1.2, ":", zorder=2, gid="verticals")
+        code = look.stroke(look.GREY, 1.2, ":", zorder=2, gid="verticals")
         ax.vlines(knots[inner], low, heights[inner], **code)
     if not seen.any():  # a line without points would spoil the layout
         return
@@ -76,8 +77,8 @@ def _draw_members(ax: Axes, model: Calibrator, scale: str) -> None:
             z = np.union1d(z, logit(knots))
             x, y = expit(z), expit(np.interp(z, logit(knots), logit(heights)))
         label = None if number else "maps of the folds"
-        code = look.pen(look.SKY, 0.9, zorder=3, gid="members")
-        ax.plot(*frames.bent(x, y, scale), label=label, **code)
+        code = look.stroke(look.SKY, 0.9, zorder=3, gid="members")
+        ax.plot(*logit_axes.polyline(x, y, scale), label=label, **code)
 
 
 def _words(knots: FloatVector | None, scale: str) -> str:

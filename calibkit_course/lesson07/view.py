@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.calibrators import Calibrator, SlopeOneBinning
+from calibkit.calibrators import Calibrator, PiecewiseLinear, SlopeOneBinning
 from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector, as_count
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.results import Result, spell
 from calibkit_course.lesson07.trials import map_error
 

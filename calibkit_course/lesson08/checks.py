@@ -8,9 +8,9 @@ from scipy import stats
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
 from calibkit.results import spell
-from calibkit.significance import binomial_p_values, test_based_calibration_error
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction
@@ -27,7 +27,7 @@ SAY = {
     "alike": "this takes as many honest models as others. There are 97 of the one and 3 of the "
     "other.",
     "all caught": "this takes all three as caught. The test catches a share `power` of them.",
-    "measured": "this takes the 9 of 200 honest models that chance gave above. The level promises "
+    "measured": "this takes the 12 of 200 honest models that chance gave above. The level promises "
     "5 %.",
     "share off": "of the rejected models a share of {wanted} is honest, not {found}.",
     # 8.2
@@ -77,7 +77,7 @@ SAY = {
 
 # --- 8.1 ---------------------------------------------------------------------------------------
 
-_CAUGHT = 97 / 200  # what the lesson prints
+_CAUGHT = 101 / 200  # what the lesson prints
 
 
 def judge_share(answer: Any) -> str | None:
@@ -94,7 +94,7 @@ def judge_share(answer: Any) -> str | None:
         "all": (honest + others) / 100,
         "alike": 0.05 / (0.05 + _CAUGHT),
         "all caught": honest / (honest + 3),
-        "measured": 0.9 * honest / (0.9 * honest + others),
+        "measured": 1.2 * honest / (1.2 * honest + others),
     }
     slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
     return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
@@ -260,8 +260,7 @@ def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
     rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
     samples = (model.sample(n, rng) for _ in range(_SAMPLES[n]))
     errors = [
-        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, null_draws=0)
-        for s in samples
+        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, n_draws=0) for s in samples
     ]
     return float(np.mean([error.value for error in errors]))
 
@@ -341,18 +340,18 @@ PREDICTIONS = {
         "level. How many does the test catch?",
         options=("about 10", "about 50", "about 100", "nearly all"),
         outcome="about 100",
-        why="The test promises to blame 10 of 200 honest models, and blamed 9. About the others it "
-        "promises nothing: it caught 97, and the rest look like chance.",
-        tells=(r"get away|about half of the over-confident|\b97\b",),
+        why="The test promises to blame 10 of 200 honest models, and blamed 12. About the others "
+        "it promises nothing: it caught 101, and the rest look like chance.",
+        tells=(r"get away|about half of the over-confident|\b101\b",),
     ),
     "8f": Prediction(
         question="A test at the 5 % level meets 97 honest models, and three others of which it "
         "catches half. Of every hundred models that it rejects, how many are honest?",
         options=("about 5", "about 25", "about 75"),
         outcome="about 75",
-        why="Of 97 honest models the test rejects 4.85, and of the three others 1.46. The 5 % are "
+        why="Of 97 honest models the test rejects 4.85, and of the three others 1.5. The 5 % are "
         "a share of the honest ones, and not of the rejected ones.",
-        tells=(r"accuses can be honest|most of (those|them|the rejected)|\b77 ?%|three in four",),
+        tells=(r"accuses can be honest|most of (those|them|the rejected)|\b76 ?%|three in four",),
     ),
     "8b": Prediction(
         question="A perfect model with 500 predictions, spread evenly from 0 to 1, has a TCE of "
@@ -381,9 +380,9 @@ PREDICTIONS = {
         "calibrated model with these predictions show on average?",
         options=("about 1 %", "about 5 %", "about 11 %"),
         outcome="about 11 %",
-        why="It shows 11.5 %, so the 13.7 % are no evidence. With 15,747 games the test is sharp, "
+        why="It shows 11.4 %, so the 13.7 % are no evidence. With 15,747 games the test is sharp, "
         "and the predictions of a bin differ among themselves.",
-        tells=(r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.5 %",),
+        tells=(r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.4 %",),
     ),
     "8e": Prediction(
         question="All logits are shifted, and the predictions lie evenly about 1/2. "

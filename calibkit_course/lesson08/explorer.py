@@ -4,22 +4,22 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from calibkit import plot
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit.plot.strips import LeaveRoom
 from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.lesson08.diagram import draw_test_based
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt, outlier_hunter_view
 
 
 def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
-    ax = plot.test_based(hunt.error, figure.subplots())
+    ax = draw_test_based(hunt.error, figure.subplots())
     _all_shares_or_none(ax, int(hunt.error.table.occupied.sum()))
     if not compact:
         return
     # Four states beside each other: the sum of all bins says more than a histogram each.
     _child(ax, "predictions").remove()
-    LeaveRoom.of(ax).right = 0.0
+    room: Any = ax.get_axes_locator()
+    room.right = 0.0
     error = hunt.error
     ax.text(
         0.02,

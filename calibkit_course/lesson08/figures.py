@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.hypothesis_tests import TestBasedError
 from calibkit.plot import look
 from calibkit.plot.look import Truth
 from calibkit.results import spell
-from calibkit.significance import TestBasedError
 
 _GRID = 201
 

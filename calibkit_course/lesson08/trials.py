@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from calibkit.bins import EqualMass
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
 from calibkit.reliability import reliability_table
-from calibkit.significance import binomial_p_values, test_based_calibration_error
 
 
 def verdicts(hits: int, count: int, stated: Sequence[float]) -> str:
@@ -27,7 +27,7 @@ def verdicts(hits: int, count: int, stated: Sequence[float]) -> str:
 
 def rejected(y_true: ArrayLike, y_prob: ArrayLike, bins: Any) -> float:
     """Return the TCE in per cent, without its null level."""
-    error = test_based_calibration_error(y_true, y_prob, bins=bins, null_draws=0)
+    error = test_based_calibration_error(y_true, y_prob, bins=bins, n_draws=0)
     return 100 * error.value
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import TestBasedError, test_based_calibration_error
 from calibkit.inputs import as_choice, as_count
 from calibkit.results import Result
-from calibkit.significance import TestBasedError, test_based_calibration_error
 
 MODELS = {"calibrated": LogitDistortion(), "over-confident": LogitDistortion(slope=0.7)}
 RULES = ("mass", "root", "pava", "pava-bc")
@@ -62,7 +62,7 @@ def outlier_hunter_view(
         sample.y_prob,
         bins=_binning(n, rule, sizes),
         alpha=alpha,
-        null_draws=_DRAWS,
+        n_draws=_DRAWS,
         rng=seed,
     )
     return Hunt(error=error, model=model)

@@ -7,11 +7,11 @@ factors, on logit axes equal factors of the odds.
 import numpy as np
 from matplotlib.axes import Axes
 
+from calibkit.chance import ConsistencyBand
 from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.plot.look import Truth
 from calibkit.reliability import BinTable
-from calibkit.significance import ConsistencyBand
 from calibkit_course.lesson09.view import PrevalenceView
 
 Ends = tuple[float, float]
@@ -84,7 +84,7 @@ def _log_frame(ax: Axes, words: tuple[str, str], ends: Ends) -> None:
     ax.set_anchor("NW")
     ticks = [tick for tick in _log_ticks(ends) if ends[0] <= tick <= ends[1]]
     look.set_ticks(ticks, ax.xaxis, ax.yaxis)
-    look.label(ax, *(f"{word} (log)" for word in words))
+    look.label(ax, f"{words[0]} (log)", f"{words[1]} (log)")
     frames.diagonal(ax, ends)
 
 

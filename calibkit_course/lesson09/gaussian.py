@@ -12,9 +12,9 @@ from calibkit.inputs import (
     FloatVector,
     Rng,
     as_count,
-    as_generator,
     as_number,
     as_positive,
+    data_generator,
     legacy_generator,
 )
 
@@ -119,7 +119,7 @@ class GaussianDiscriminant:
 
     def sample(self, n: int, rng: Rng = None) -> GaussianSample:
         """Draw `n` predictions with labels, true probabilities and features."""
-        generator = as_generator(rng)
+        generator = data_generator(rng)
         y_true = (generator.random(as_count(n, "n")) < self.share).astype(np.int64)
         feature = generator.normal(np.asarray(self.means)[y_true], self.scale)
         y_prob = self.predict(feature)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibkit.calibrators import estimate_prevalence
-from calibkit.significance import TestBasedError, test_based_calibration_error
+from calibkit.hypothesis_tests import TestBasedError, test_based_calibration_error
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 

@@ -14,11 +14,12 @@ from scipy import special
 
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.calibrators import estimate_prevalence, shift_prior
+from calibkit.chance import ConsistencyBand, consistency_band
 from calibkit.errors import expected_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit.inputs import FloatVector, as_choice, as_count, as_level, as_number
 from calibkit.reliability import BinTable
 from calibkit.results import Result, read_only, spell
-from calibkit.significance import ConsistencyBand, consistency_band, test_based_calibration_error
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100
@@ -135,7 +136,7 @@ def _measured(
     label: NDArray[np.int64], prob: FloatVector, seed: int
 ) -> tuple[FloatVector, list[FloatVector]]:
     """Return the four measures, and the same for labels redrawn from sorted predictions."""
-    tested = test_based_calibration_error(label, prob, null_draws=_TCE_DRAWS, rng=seed)
+    tested = test_based_calibration_error(label, prob, n_draws=_TCE_DRAWS, rng=seed)
     drawn = np.random.default_rng(seed).random((_DRAWS, len(prob))) < prob
     value, null = [], []
     for bins in (EqualWidth(_BINS), EqualMass(_BINS)):

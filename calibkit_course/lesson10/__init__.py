@@ -6,6 +6,7 @@ from calibkit_course.lesson10.explorer import thermostat
 from calibkit_course.lesson10.nets import OrderPreserving
 from calibkit_course.lesson10.pictures import gallery
 from calibkit_course.lesson10.runs import compared, five_seeds, follow, images, smoothed, stored
+from calibkit_course.lesson10.smoothing import undo_label_smoothing
 
 __all__ = [
     "OrderPreserving",
@@ -22,4 +23,5 @@ __all__ = [
     "stored",
     "table",
     "thermostat",
+    "undo_label_smoothing",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
+from calibkit.calibrators import TemperatureScaling
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import apart, same
@@ -15,6 +15,7 @@ from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson10 import problems as problems
 from calibkit_course.lesson10.fitted import judge_step, judge_temperature, judge_torch, temperature
 from calibkit_course.lesson10.problems import Pair
+from calibkit_course.lesson10.smoothing import undo_label_smoothing
 
 SAY = {
     # 10.4
@@ -236,8 +237,8 @@ CHECKS = {
         judge=judge_smoothing,
         hints=(
             'Fit with `TemperatureScaling("probabilities")`. Is T above or below 1?',
-            "Then call `undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss of both "
-            "repairs.",
+            "Then call `lesson10.undo_label_smoothing(p_test, amount=0.1)`. Compute the log loss "
+            "of both repairs.",
         ),
         praise="the exact inverse wins: dividing logits, here by less than 1, has the wrong shape "
         "for smoothed labels.",

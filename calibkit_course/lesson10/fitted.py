@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import FloatVector
-from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same

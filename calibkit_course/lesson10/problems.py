@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from calibkit.calibrators import TemperatureScaling
 from calibkit.inputs import FloatVector
-from calibkit.multiclass import TemperatureScaling
 from calibkit.scores import log_loss
 
 Pair = tuple[FloatVector, NDArray[np.intp]]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.inputs import FloatMatrix, FloatVector, as_number
-from calibkit.multiclass import TemperatureScaling
 from calibkit.reliability import BinTable, reliability_table
 from calibkit.results import Result, read_only
 from calibkit_course.lesson10 import runs

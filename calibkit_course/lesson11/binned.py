@@ -11,7 +11,7 @@ from calibkit.bins import EqualMass, FixedEdges, assign
 from calibkit.calibrators import PlattCalibrator
 from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
-from calibkit.inputs import FloatVector, Rng, as_count, as_generator
+from calibkit.inputs import FloatVector, Rng, as_count, data_generator
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, spell
 from calibkit_course.lesson11.population import Population, top
@@ -75,7 +75,7 @@ def binned_errors(
     parts = (as_count(sizes[0], "sizes"), as_count(sizes[1], "sizes"), as_count(sizes[2], "sizes"))
     if sum(parts) > population.n:
         raise ValueError(f"sizes need {sum(parts):,} rows, but there are {population.n:,}.")
-    generator, n_splits = as_generator(rng), as_count(n_splits, "n_splits")
+    generator, n_splits = data_generator(rng), as_count(n_splits, "n_splits")
     splits = []
     for _ in range(n_splits):
         order = generator.permutation(population.n)

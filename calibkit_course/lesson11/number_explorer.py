@@ -19,7 +19,7 @@ def _map(view: Numbers, ax: Axes) -> None:
     """Draw the histogram with most bins, and the truth."""
     with look.drawing(ax, (3.6, 3.4), words=("prediction", "repaired")) as ax:
         look.draw_truth(ax, view.prob, view.truth)
-        ax.plot(view.prob, view.fitted, gid="map", label="histogram", **look.pen(look.OVER, 1.8))
+        ax.plot(view.prob, view.fitted, gid="map", label="histogram", **look.stroke(look.OVER, 1.8))
         ax.set(xlim=(0, 1), ylim=(0, 1))
 
 
@@ -47,12 +47,12 @@ def _draw(view: Numbers, figure: AnyFigure, compact: bool) -> None:
     words = ("number of bins (log scale)", "")
     with look.drawing(axes[1], (3.6, 3.4), words=words) as ax:
         _by_bins(ax, "ECE, and distance", (0, 0.2))
-        _curve(view, view.ece, ax, "ECE", look.pen(look.UNDER, 1.8, marker="s", markersize=4))
-        truth = look.pen(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5)), marker="o", markersize=4)
+        _curve(view, view.ece, ax, "ECE", look.stroke(look.UNDER, 1.8, marker="s", markersize=4))
+        truth = look.stroke(look.TRUTH, 1.6, (0, (7, 1.5, 1.2, 1.5)), marker="o", markersize=4)
         _curve(view, view.far, ax, "distance from the truth", truth)
     with look.drawing(axes[2], (3.6, 3.4), words=words) as ax:
         _by_bins(ax, "log loss", _LOSSES)
-        code = look.pen(look.INK, 1.6, (0, (5, 2)), marker="^", markersize=4)
+        code = look.stroke(look.INK, 1.6, (0, (5, 2)), marker="^", markersize=4)
         _curve(view, view.loss, ax, "log loss", code)
     look.remember(axes[0], [view.describe()])
 

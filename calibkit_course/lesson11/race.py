@@ -20,10 +20,10 @@ from calibkit.calibrators import (
     IsotonicCalibrator,
     PlattCalibrator,
     ScalingBinning,
+    VennAbers,
 )
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.inputs import FloatVector
-from calibkit.multiclass import VennAbers
 from calibkit.results import read_only
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)

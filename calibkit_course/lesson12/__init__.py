@@ -1,9 +1,10 @@
 """Lesson 12: go multi-class."""
 
 from calibkit_course.learn import table
+from calibkit_course.lesson12.confidence import ByPredictedClass, Reduced
 from calibkit_course.lesson12.explorer import simplex_lens
 from calibkit_course.lesson12.hiding import HidingView, six_vectors, six_vectors_view
-from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE
+from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE, LogLinear
 from calibkit_course.lesson12.tables import (
     binned_strong_error,
     label_conditional_error,
@@ -15,8 +16,11 @@ from calibkit_course.lesson12.view import LensView, simplex_lens_view
 __all__ = [
     "SIX_STATED",
     "SIX_TRUE",
+    "ByPredictedClass",
     "HidingView",
     "LensView",
+    "LogLinear",
+    "Reduced",
     "binned_strong_error",
     "label_conditional_error",
     "repair_table",

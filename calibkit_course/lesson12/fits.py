@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibkit.calibrators import TemperatureScaling, VectorScaling
 from calibkit.fakes import DirichletFake, FakeSample, Power
 from calibkit.inputs import FloatVector
-from calibkit.multiclass import TemperatureScaling, VectorScaling
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 

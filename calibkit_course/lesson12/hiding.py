@@ -72,7 +72,7 @@ def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
     if not compact:
         left.set_title(f"{float(view.classifier.strong_error()):.2f} from the truth", pad=18, y=1.0)
     with look.drawing(right, (3.6, 3.6), title=None if compact else "Four diagrams") as ax:
-        frames.frame(ax, ("stated probability", "true frequency"), "linear")
+        frames.frame(ax, ("stated probability", "true frequency"))
         for size, (marker, colour), (name, points) in zip(
             (11, 8.5, 6, 3.5), _CODES, view.seen.items(), strict=True
         ):

@@ -3,21 +3,22 @@
 Source: the review of calibration notions, sections 1.1, 1.4 (notions) and 5 (calibrators).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import special
 
-from calibkit.fakes import DirichletFake, FakeSample, LogLinear, Power
-from calibkit.inputs import FloatMatrix
-from calibkit.multiclass import (
+from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     MulticlassCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit.fakes import DirichletFake, FakeSample, Power
+from calibkit.inputs import FloatMatrix, as_array
 from calibkit_course import finite
 
 CALIBRATORS = ("none", "temperature", "vector", "matrix", "Dirichlet")
@@ -38,6 +39,42 @@ def hidden() -> finite.FiniteClassifier:
         [[f"{part}/10" for part in row] for row in table] for table in (SIX_STATED, SIX_TRUE)
     )
     return finite.FiniteClassifier(None, stated, true)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class LogLinear:
+    """Mix log-probabilities and normalise, ``softmax(W ln p)``: confusions between classes.
+
+    The family of Dirichlet calibration, whose calibrator can find the true map. Probabilities count
+    as at least 1e-300.
+
+    Parameters
+    ----------
+    weights : sequence of K rows of K floats
+        W: on the diagonal boldness per class, off it confusions.
+    """
+
+    weights: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        weights = as_array(self.weights, "weights").astype(np.float64)
+        k = len(weights)
+        if k < 2 or weights.shape != (k, k) or not np.isfinite(weights).all():
+            raise ValueError(
+                "weights must be K rows of K finite numbers, K at least 2, got "
+                f"{weights.tolist()!r}."
+            )
+        object.__setattr__(self, "weights", tuple(map(tuple, weights.tolist())))
+
+    def __call__(self, prob: FloatMatrix) -> FloatMatrix:
+        """Distort probabilities of shape (n, K)."""
+        if prob.shape[1:] != (len(self.weights),):
+            raise ValueError(
+                f"LogLinear has weights for {len(self.weights)} classes, but the probabilities "
+                f"have shape {prob.shape}; give one row and one column per class."
+            )
+        logits = np.log(np.maximum(prob, 1e-300)) @ np.array(self.weights).T
+        return np.asarray(special.softmax(logits, axis=1))
 
 
 # The truth of each class mixes its own number with that of the next class. Seen class by class,

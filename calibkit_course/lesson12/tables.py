@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from calibkit.calibrators import MulticlassCalibrator
 from calibkit.errors import class_wise_calibration_error, expected_calibration_error
-from calibkit.multiclass import MulticlassCalibrator
 from calibkit_course.learn import table
 
 NULL_ROW = "(null level)"

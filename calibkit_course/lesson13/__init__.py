@@ -1,6 +1,7 @@
 """Lesson 13: decide with probabilities."""
 
 from calibkit_course.learn import table
+from calibkit_course.lesson13.abstaining import abstention
 from calibkit_course.lesson13.explorer import boldness, hospital
 from calibkit_course.lesson13.figures import game_scores, requirements
 from calibkit_course.lesson13.game import WardGame, ward_rounds
@@ -16,6 +17,7 @@ __all__ = [
     "Ward",
     "WardGame",
     "WardRound",
+    "abstention",
     "boldness",
     "game_scores",
     "hospital",

@@ -24,7 +24,7 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
     curve, now = hospital.curve, hospital.game.threshold
     seen = curve.threshold <= now  # what lies beyond has not been played yet
     played = replace(curve, threshold=curve.threshold[seen], regret=curve.regret[seen])
-    plot.regret({"regret": played}, panels["C"], marks=[now])
+    figures.draw_regret(played, panels["C"], mark=now)
     # The same scale for all prices, so that they move the picture and not the axis.
     highest = 0.11 if curve.regret.max() > 0.04 else 0.04
     panels["C"].set(ylim=(0, highest), ylabel="regret", xlabel="best threshold t")
@@ -77,10 +77,10 @@ def hospital(**defaults: Any) -> Explorer[Hospital]:
 
 
 def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> None:
-    honest = replace(curve, net_benefit=curve.net_benefit - curve.difference)
-    ax = plot.decision_curve({"the truth": honest, "the model": curve}, figure.subplots())
+    curves = {"the truth": boldness_view(times=1), "the model": curve}
+    ax = plot.decision_curve(curves, figure.subplots())
     idle = np.maximum(curve.treat_all, 0)
-    code = look.fill("none", look.OVER, hatch="////", label="worth less than no model")
+    code = look.area("none", look.OVER, hatch="////", label="worth less than no model")
     places = curve.threshold, idle, curve.net_benefit
     ax.fill_between(*places, where=curve.net_benefit < idle, gid="loss", **code)
     ax.set(ylim=(-0.1, 0.32), ylabel="net benefit")

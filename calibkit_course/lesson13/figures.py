@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
+from calibkit.decisions import RegretCurve
 from calibkit.inputs import FloatVector
 from calibkit.plot import look
 from calibkit_course.lesson13.needs import RequirementSweep
@@ -243,3 +244,17 @@ def _draw_marks(ax: Axes, said: FloatVector, rows: NDArray[np.bool_], kind: str)
             label=label,
             gid=kind,
         )
+
+
+def draw_regret(curve: RegretCurve, ax: Axes | None = None, *, mark: float) -> Axes:
+    """Draw what trusting loses for every ratio of costs, with one threshold marked."""
+    words, ticks = ("best threshold t for the costs", "regret per prediction"), np.linspace(0, 1, 6)
+    with look.drawing(ax, (4.8, 4.0), words=words, room=2.2) as ax:
+        ax.set_xlim(0, 1)
+        ax.set_xticks(ticks, [f"{tick:.2g}" for tick in ticks])
+        code = look.stroke(look.TRUTH, 2.0, zorder=3, label="regret", gid="curve")
+        ax.plot(curve.threshold, curve.regret, **code)
+        ax.set_ylim(0, max(ax.get_ylim()[1], 0.01))
+        ax.axvline(mark, gid="mark", **look.stroke(look.INK, 1.0, (0, (4, 3))))
+    look.remember(ax, ["What trusting loses, for every ratio of costs.", curve.describe()])
+    return ax

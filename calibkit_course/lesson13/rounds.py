@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_predictions
+from calibkit.inputs import (
+    FloatVector,
+    IntVector,
+    Rng,
+    as_count,
+    as_generator,
+    as_predictions,
+    data_generator,
+)
 from calibkit.results import read_only, spell
 
 # A name, or a function from what is seen to what is believed, of the same shape.
@@ -69,7 +77,7 @@ class Game(ABC):
 
     def deal(self, classifier: Any, rounds: int, rng: Rng = None) -> Deal:
         """Deal rounds of patients of a fake classifier; the same for all who pass this seed."""
-        rounds, generator = as_count(rounds, "rounds"), as_generator(rng)
+        rounds, generator = as_count(rounds, "rounds"), data_generator(rng)
         sample = classifier.sample(rounds * self.size, generator)
         return self.arranged(sample.y_true, sample.y_prob, sample.true_prob)
 

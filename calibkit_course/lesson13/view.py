@@ -97,10 +97,10 @@ THRESHOLDS = np.arange(2, 99, 4) / 100
 
 
 def boldness_view(*, times: float = 2) -> DecisionCurve:
-    """Multiply the logits of true probabilities, and compare the net benefit with theirs."""
+    """Multiply the logits of true probabilities, and return the net benefit; times 1, theirs."""
     sample = POPULATION.sample(N_PATIENTS, CURVE_SEED)
     said = expit(as_positive(times, "times") * logit(sample.true_prob))
-    return decision_curve(sample.y_true, said, thresholds=THRESHOLDS, against=sample.true_prob)
+    return decision_curve(sample.y_true, said, thresholds=THRESHOLDS)
 
 
 # --- the calibration game ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from calibkit.decisions import decision_threshold, regret_bound
+from calibkit.decisions import decision_threshold
 from calibkit.fakes import ClassKnobs, KnobClassifier
 from calibkit.inputs import FloatVector, IntVector, as_count, as_finite, as_positive
 from calibkit_course.lesson13.rounds import Deal, Game
@@ -45,7 +45,7 @@ def _parts(classifier: Any) -> list[tuple[float, KnobClassifier]]:
     if isinstance(classifier, KnobClassifier):
         return [(1.0, classifier)]
     if isinstance(classifier, ClassKnobs):
-        return list(zip(classifier.weights.tolist(), classifier.knobs, strict=True))
+        return [(1 / classifier.n_classes, knob) for knob in classifier.knobs]
     raise ValueError(
         "exact values exist for KnobClassifier and ClassKnobs, not for "
         f"{type(classifier).__name__}; deal rounds and play them."
@@ -144,7 +144,7 @@ class Ward(Game):
             trust=trust,
             certain=self.benefit * accuracy - self.harm * (1 - accuracy),
             error=error,
-            bound=regret_bound(error, benefit=self.benefit, harm=self.harm),
+            bound=(self.benefit + self.harm) * error,  # since |Q - t| <= |Z - Q| where they part
             cutoff=t,
             acted=sum(weight * _treated(knob, _cut(knob, t))[0] for weight, knob in parts),
         )

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.fakes import FakeSample, FakeTruth
-from calibkit.inputs import FloatVector, Rng, as_count, as_generator
+from calibkit.inputs import FloatVector, Rng, as_count, data_generator
 
 
 class VerbalModel:
@@ -50,7 +50,7 @@ class VerbalModel:
 
     def sample(self, n: int, rng: Rng = None) -> FakeSample:
         """Draw `n` questions: what was said, whether the answer was right (1), and Q."""
-        generator, n = as_generator(rng), as_count(n, "n")
+        generator, n = data_generator(rng), as_count(n, "n")
         chance = generator.beta(*self.skill, size=n)
         said = np.array(self.words)[np.searchsorted(self._borders()[1:-1], chance)]
         right = (generator.random(n) < chance).astype(np.int64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import as_choice, as_count
 from calibkit.results import Result
-from calibkit_audit.auditing import Answer, AuditReport, audit
+from calibkit_audit.auditing import Answer, AuditReport, AuditSettings, audit
 from calibkit_course.lesson14.sample_files import sample_file
 
 FILES = (
@@ -102,7 +102,7 @@ def _report(n: int, file: str, view: str, bins: int, costs: str) -> AuditReport:
         costs=COSTS[costs] if rows.y_prob.ndim == 1 else None,
         class_names=rows.class_names,
         title=rows.title,
-        bins=bins,  # all else as in the text: one file has one p-value
+        settings=AuditSettings(bins=bins),  # all else as in the text: one file has one p-value
     )
 
 

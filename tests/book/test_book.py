@@ -35,8 +35,8 @@ ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
 # What may stand between a prediction and its outcome: code and headings; and a fold's own words.
 QUIET = {"pre", "h2", "h3", "summary", "script", "style", "noscript"}
-# Rooms that serve other rooms, or the whole course; no lesson teaches them.
-SHARED = {"containers", "doctor", "learn", "links", "progress", "results", "types", "validation"}
+# Rooms of the package and the course that serve others; no lesson teaches them.
+SHARED = {"doctor", "inputs", "learn", "progress", "results"}
 VOID = {"br", "hr", "img", "input", "link", "meta", "path", "wbr"}
 RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
 
@@ -75,12 +75,6 @@ def test_the_introduction_lists_the_same_lessons() -> None:
     cards = source("intro.md").partition("{lesson-cards}")[2]
     named = re.findall(r"\]\(\.\./(notebooks/\d\d_\w+)\.md\) [A-Z].*\?$", cards, re.MULTILINE)
     assert named == [item["file"] for item in LISTED]
-
-
-def test_no_two_lessons_name_a_figure_alike() -> None:
-    texts = [(BOOK.parent / f"{item['file']}.md").read_text(encoding="utf-8") for item in LISTED]
-    names = [name for text in texts for name in re.findall(r"^ +name: (fig-\S+)$", text, re.M)]
-    assert len(names) >= 10 and sorted(names) == sorted(set(names))
 
 
 def teaching(number: str) -> str:
@@ -157,23 +151,13 @@ def test_functions_that_a_page_names_exist(page: str) -> None:
 
 
 def test_every_colliding_acronym_has_two_meanings_and_our_name(subtests: pytest.Subtests) -> None:
-    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \|(.+)\|$", source("notation.md"), re.MULTILINE))
+    rows = dict(re.findall(r"^\| \*\*([A-Z]+)\*\* \|(.+)\|$", source("notation.md"), re.M))
     assert set(rows) == set(ACRONYMS)
     for row in rows.values():
         with subtests.test(row=row):
             one, another, ours = row.split("|")
             assert one.strip() != another.strip()
             assert "{py:obj}`" in ours
-
-
-def test_every_work_has_author_title_and_year() -> None:
-    entries = re.split(r"^@", source("references.bib"), flags=re.MULTILINE)[1:]
-    assert len(entries) >= 20
-    for entry in entries:
-        for field in ("author", "title", "year"):
-            assert re.search(rf"\b{field} = \{{.+\}}", entry), entry
-    keys = [re.split(r"[{,]", entry)[1] for entry in entries]
-    assert len(set(keys)) == len(keys)
 
 
 def test_every_article_that_a_lesson_links_is_in_the_bibliography() -> None:
@@ -536,36 +520,8 @@ def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> Non
     assert text.count("<noscript><span>Guess in your mind") == len(here.answers)
 
 
-@needs_site
-def test_a_solved_round_does_not_stand_below_its_game(subtests: pytest.Subtests) -> None:
-    with_games = [name for name in map("{0[file]}.html".format, LISTED) if games(name)]
-    assert len(with_games) >= 2
-    for name in with_games:
-        with subtests.test(name=name):
-            after = page(name).text.partition('class="ck-quiz"')[2].partition("<section")[0]
-            solved = after.index("<figure")
-            assert after[:solved].rindex('class="ck-fold"') > after[:solved].rindex("cell_input")
-
-
-def games(name: str) -> list[dict[str, str]]:
-    return page(name).with_class("ck-quiz")
-
-
 def lesson_number(name: str) -> str:
     return Path(name).name[:2]
-
-
-@needs_site
-@each_lesson()
-def test_formulas_of_a_lesson_are_left_to_the_sites_own_mathjax(name: str) -> None:
-    prose = [cell.source for cell in files.read_source(ROOT / name.replace(".html", ".md")).cells
-             if cell.cell_type == "markdown"]  # fmt: skip
-    displayed = "\n".join(prose).count("$$") // 2
-    here = page(name)
-    shown = [item for item in here.with_class("nohighlight") if "math" in item["class"].split()]
-    assert len([item for item in here.of("div") if item in shown]) == displayed
-    if displayed:
-        assert any("_static/mathjax/" in address for address in here.loaded)
 
 
 @needs_site
@@ -578,4 +534,5 @@ def test_every_public_name_is_documented_and_its_room_links_a_lesson(room: str) 
             assert f"{room}.{name}" in here.ids, name
     lessons = [a for a in here.of("a") if "../../notebooks/" in a.get("href", "")]
     linked = [a for a in lessons if "internal" in a["class"] and "reference" in a["class"]]
-    assert linked or room.rpartition(".")[2] in SHARED, room
+    house, _, name = room.partition(".")
+    assert linked or house == "calibkit_audit" or name in SHARED, room

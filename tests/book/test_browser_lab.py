@@ -35,12 +35,6 @@ def lab(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[
     yield from _serve(root, tmp_path_factory.mktemp("lab"), "workbook")
 
 
-@pytest.fixture(scope="module")
-def edited(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """Serve the pairs of the lessons, as authors edit them."""
-    yield from _serve(root, tmp_path_factory.mktemp("lab"), "notebooks")
-
-
 def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
     shutil.copytree(root / "notebooks", folder / "notebooks")
     env = dict(os.environ)
@@ -190,19 +184,6 @@ def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], 
                 assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
                 asked += 1
     assert asked >= 20
-
-
-def test_saving_a_pair_leaves_its_source_as_it_was(browser, edited, root) -> None:
-    address, folder = edited
-    page = browser.new_context().new_page()
-    page.goto(f"{address}/lab/tree/{LESSON}?token={TOKEN}&reset")
-    page.wait_for_selector(".jp-Notebook h1")
-    stored, source = (folder / LESSON).stat().st_mtime_ns, LESSON.replace(".ipynb", ".md")
-    page.locator(".jp-Notebook h1").click()
-    page.keyboard.press("Escape")
-    page.keyboard.press("Control+s")
-    _wait_for(lambda: (folder / LESSON).stat().st_mtime_ns != stored)
-    _wait_for(lambda: (folder / source).read_bytes() == (root / "notebooks" / source).read_bytes())
 
 
 def test_the_lesson_runs_and_its_slider_moves_the_figure(browser, lab) -> None:

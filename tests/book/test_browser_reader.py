@@ -11,16 +11,7 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
-from tests.browser_pages import (
-    BLOCKED,
-    DESK,
-    HIDDEN,
-    LESSON,
-    OPEN_ALL,
-    Visit,
-    lesson_pages,
-    number_of,
-)
+from tests.browser_pages import HIDDEN, LESSON, OPEN_ALL, Visit, lesson_pages, number_of
 
 pytestmark = pytest.mark.browser
 
@@ -132,16 +123,6 @@ def test_the_words_of_a_trade_find_their_page_first(visit: Visit) -> None:
         page.wait_for_selector("#search-results li:first-child a[href*='trades']")
 
 
-def test_the_reader_chooses_light_or_dark(visit: Visit) -> None:
-    page = visit.open(LESSON)
-    ground = "getComputedStyle(document.body).backgroundColor"
-    grounds = {page.evaluate(ground)}
-    for _ in range(3):
-        page.locator(".theme-switch-button").first.click()
-        grounds.add(page.evaluate(ground))
-    assert len(grounds) == 2
-
-
 # --- guess first ------------------------------------------------------------------------------
 
 FOLDS = """() => [...document.querySelectorAll('details.ck-fold')]
@@ -199,55 +180,11 @@ def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
     assert visit.messages == []
 
 
-def test_a_guess_says_where_its_outcome_is_and_keeps_the_focus(visit: Visit) -> None:
-    page = visit.open(LESSON)
-    form = page.locator('.ck-guess[data-prediction="4a"]')
-    form.get_by_role("button", name="0.100", exact=True).press("Enter")
-    assert form.get_by_role("status").inner_text() == "The outcome is open below."
-    chosen = form.locator('button[aria-pressed="true"]')
-    assert chosen.inner_text() == "0.100"
-    assert chosen.evaluate("button => button === document.activeElement")
-    assert form.get_by_role("button", name="0.080").is_disabled()
-
-
 def test_a_number_that_is_none_opens_nothing(visit: Visit, root: Path) -> None:
     page = visit.open(lesson_pages(root)[1])
     field = page.locator(".ck-guess input[type=number]").first
     field.press("Enter")
     assert page.evaluate(HIDDEN)
-
-
-def test_links_and_hands_open_a_fold(visit: Visit) -> None:
-    page = visit.open(f"{LESSON}#fig-same-bars")
-    assert page.locator("#fig-same-bars").is_visible()
-    assert page.locator("#fig-same-bars").bounding_box()["y"] < DESK["height"]
-    page.evaluate("location.hash = '#fig-band'")
-    page.wait_for_function("document.querySelector('#fig-band').checkVisibility()")
-    page.locator(".ck-fold:not([open]) > summary").first.press("Enter")
-    assert page.locator(".ck-verdict").evaluate_all("lines => lines.every(line => line.hidden)")
-
-
-def test_paper_shows_every_outcome(visit: Visit) -> None:
-    page = visit.open(LESSON)
-    page.emulate_media(media="print")
-    shown = "folds => folds.every(fold => fold.lastElementChild.checkVisibility())"
-    assert page.locator("details.ck-fold").evaluate_all(shown)
-    page.emulate_media(media="screen")
-    assert page.evaluate(HIDDEN)
-
-
-@pytest.mark.parametrize("stored", ["", "null", "7", "[1]", "{", '{"4a": 3, "4b": "elsewhere"}'])
-def test_a_browser_that_stores_rubbish_or_nothing_still_opens_folds(visit, stored) -> None:
-    forbid = "Storage.prototype.setItem = () => { throw new DOMException('forbidden'); };"
-    rubbish = f"localStorage.setItem('calibkit-guesses', {stored!r}); {forbid}"
-    visit.page.add_init_script(rubbish if stored else BLOCKED)
-    page = visit.open(LESSON)
-    assert page.evaluate(HIDDEN)
-    answer(page, "4a", "0.013", by_keyboard=False)
-    assert page.locator('.ck-verdict[data-prediction="4a"]').inner_text().endswith("so it is.")
-    assert "stores nothing" in page.locator('.ck-guess[data-prediction="4a"]').inner_text()
-    if not stored:
-        assert "stores nothing" in own_page(visit).locator("#ck-own [role=status]").inner_text()
 
 
 # --- the reader's own calibration -----------------------------------------------------------------
@@ -355,13 +292,3 @@ def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Vi
     assert len(page.evaluate(KEPT)) == 2
     page.get_by_role("button", name="Really forget all of them?").click()
     assert page.evaluate(KEPT) == {} and "stand-in" in said_on(page)[0]
-
-
-@pytest.mark.parametrize("stored", ["{", "[1]", "7", '{"4a": {"sure": 70}}', '{"4a": 1}'])
-def test_forecasts_that_nobody_can_read_are_kept_aside(visit: Visit, stored: str) -> None:
-    for number in (1, 2):
-        page = own_page(visit, stored)
-        name = f"calibkit-forecasts-damaged-{number}"
-        assert name in page.locator("#ck-own [role=status]").inner_text()
-        assert page.evaluate(f"localStorage.getItem('{name}')") == stored
-        assert "stand-in" in said_on(page)[0]

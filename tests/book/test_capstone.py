@@ -8,10 +8,12 @@ import pytest
 
 from calibkit import CalibrationWarning, log_loss
 from calibkit.fakes import LogitDistortion
-from calibkit_audit import audit
+from calibkit_audit import AuditSettings, audit
 from calibkit_audit.auditing.settings import CODES, FINDINGS
 from calibkit_audit.cli.arguments import command_parser
 from calibkit_course import data
+
+QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
 
 def capstone(root: Path) -> str:
@@ -39,7 +41,7 @@ def test_the_capstone_names_the_findings(root: Path, subtests: pytest.Subtests) 
 def test_step_6_works_where_no_repair_is_recommended() -> None:
     sample = LogitDistortion().sample(900, rng=0)
     first, last = slice(600), slice(600, None)
-    report = audit(sample.y_true[first], sample.y_prob[first], n_draws=199, n_resamples=60)
+    report = audit(sample.y_true[first], sample.y_prob[first], settings=QUICK)
     assert report.repair is None
     with pytest.warns(CalibrationWarning, match="not recommended"):
         repaired = report.calibrator.calibrate(sample.y_prob[last])

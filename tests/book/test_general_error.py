@@ -24,25 +24,13 @@ def test_the_named_errors_are_members(seed: int) -> None:
         (general(label, prob), ck.expected_calibration_error(label, prob)),
         (general(label, prob, bins=bins.EqualMass(15)), ck.adaptive_calibration_error(label, prob)),
         (general(label, prob, norm=np.inf), ck.maximum_calibration_error(label, prob)),
-        (general(label, prob, norm=3), ck.lp_calibration_error(label, prob, norm=3)),
+        (general(label, prob, norm=3), ck.calibration_error(label, prob, norm=3)),
     ]
     for binning in (bins.Pava(), bins.PavaBC(10, 60), bins.FixedEdges([0, 0.1, 1])):
         named = ck.calibration_error(label, prob, bins=binning)
         pairs.append((general(label, prob, bins=binning), named))
     for ours, named in pairs:
         assert ours.value == pytest.approx(float(named), abs=1e-12), named.describe()
-
-
-def test_a_loss_of_ones_own(subtests: pytest.Subtests) -> None:
-    label, prob = coarse(5)
-
-    def brier(y: Any, p: Any) -> float:
-        return float(np.mean((y - p) ** 2))
-
-    for binning in (1, 15, bins.EqualMass(7), bins.PavaBC()):
-        with subtests.test(binning=binning):
-            error = general(label, prob, loss=brier, bins=binning)
-            assert error.value == pytest.approx(float(ck.brier_score(label, prob)), abs=1e-12)
 
 
 def test_empty_bins_count_nothing() -> None:

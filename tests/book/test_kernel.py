@@ -72,7 +72,7 @@ def test_moments_are_exact(length_scale: float, rare: bool) -> None:
     chance = np.prod(np.where(labels == 1, prob, 1 - prob), axis=1)
     rule = KernelRule(prob, length_scale)
     total = rule.statistic(labels - prob) * 90
-    variance, third = rule._moments()
+    variance, third = rule.moments()
     assert chance @ total == pytest.approx(0, abs=1e-12)
     assert chance @ total**2 == pytest.approx(variance, rel=1e-9, abs=1e-15)
     assert chance @ total**3 == pytest.approx(third, rel=1e-9, abs=1e-15)
@@ -89,18 +89,3 @@ def test_it_is_unbiased_under_miscalibration_too() -> None:
     expected = (pairs.sum() - np.trace(pairs)) / 56
     found = chance @ KernelRule(prob, 0.1).statistic(labels - prob)
     assert found == pytest.approx(expected, abs=1e-15)
-
-
-def test_blocks_do_not_change_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    labels, prob = binary_data(500, seed=4)
-    rule = KernelRule(np.sort(prob), 0.1)
-    whole, value = kernel_error(labels, prob), rule.p_value(np.array([1e-3]))
-    monkeypatch.setattr("book.experiments.kernel._BLOCK_ENTRIES", 1000)
-    assert kernel_error(labels, prob) == pytest.approx(whole, abs=1e-15)
-    assert rule.p_value(np.array([1e-3])) == pytest.approx(value, rel=1e-10)
-
-
-def test_predictions_far_apart_say_nothing() -> None:
-    """At 30 length scales the kernel is 0 in float64: there is no pair to speak of."""
-    assert abs(kernel_error([1, 0], [0.2, 0.8], 0.02)) < 1e-15
-    assert KernelRule(np.array([0.2, 0.8]), 0.02).p_value(np.zeros(1)) == 1

@@ -17,14 +17,12 @@ from scipy.special import logit, xlog1py, xlogy
 import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
-    FlatBinning,
+    DirichletCalibrator,
+    HistogramBinning,
     IsotonicCalibrator,
+    MatrixScaling,
     PlattCalibrator,
     ScalingBinning,
-)
-from calibkit.multiclass import (
-    DirichletCalibrator,
-    MatrixScaling,
     TemperatureScaling,
     VectorScaling,
 )
@@ -73,7 +71,7 @@ OURS: dict[str, Callable[[], Any]] = {
     "beta abm": BetaCalibrator,
     "isotonic": IsotonicCalibrator,
     "scaling-binning": lambda: ScalingBinning(10, PlattCalibrator(smoothing=False)),
-    "histogram": lambda: FlatBinning(ck.EqualMass(10)),
+    "histogram": lambda: HistogramBinning(ck.EqualMass(10)),
     "temperature": lambda: TemperatureScaling("probabilities"),
     "vector": lambda: VectorScaling("probabilities", penalty=0),
     "matrix": lambda: MatrixScaling("probabilities", penalty=0),
@@ -247,7 +245,7 @@ class TestRealNetwork:
     def test_binned_maps(self, confidences: tuple[Prob, Prob], name: str, n_bins: int) -> None:
         y, p = confidences
         if name == "histogram":
-            model, want = FlatBinning(ck.EqualMass(n_bins)), self.HISTOGRAM[n_bins]
+            model, want = HistogramBinning(ck.EqualMass(n_bins)), self.HISTOGRAM[n_bins]
         else:
             scaler = PlattCalibrator(smoothing=False)
             model, want = ScalingBinning(n_bins, scaler), self.SCALING_BINNING[n_bins]

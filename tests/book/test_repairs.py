@@ -16,7 +16,8 @@ def test_the_page_shows_what_is_stored_and_what_is_stored_is_computed(subtests) 
     for run, name in ((repairs.of_fakes, "classes mixed"), (repairs.of_clouds, "forest")):
         for repair, value in run(name, 300, 3).items():
             with subtests.test(name, repair=repair):
-                slack = 2e-3 if repair == "small network" else 2e-6  # its search may end elsewhere
+                # A search may end elsewhere; votes that are equal but for rounding may be pooled.
+                slack = {"small network": 2e-3, "isotonic, class by class": 1e-5}.get(repair, 2e-6)
                 assert FOUND[f"{name}, 300"][repair][3] == pytest.approx(value, abs=slack)
 
 

@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from book.experiments import synthetic as study
-from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult, gallery, page
-from calibkit.calibrators import FlatBinning, IsotonicCalibrator, PlattCalibrator, SlopeOneBinning
+from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PiecewiseLinear,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
 from calibkit.calibrators.base import Calibrator
-from calibkit.fakes import SyntheticShape
-from calibkit.fit_on_test import compare_evaluators, fit_on_test
-from calibkit.piecewise import PiecewiseLinear
+from calibkit.fit_on_test import fit_on_test
 from tests.helpers import each_case
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
@@ -42,7 +46,7 @@ class Mean(Calibrator):
 def flattened(fitted: Any, prob: Any, label: Any) -> Calibrator:
     """Return a calibrator derived from a fitted one."""
     assert fitted.converged_
-    return FlatBinning(4).fit(prob, label)
+    return HistogramBinning(4).fit(prob, label)
 
 
 FLAT = study.Derived("bins", flattened)
@@ -55,17 +59,11 @@ def fewer_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     from book.experiments.synthetic import grid
 
     monkeypatch.setattr(grid, "UNSEEN", UNSEEN)
-    for cached in (grid._unseen, grid._unseen_truth):
+    for cached in (grid.unseen_rows, grid.unseen_truth):
         cached.cache_clear()
     yield
-    for cached in (grid._unseen, grid._unseen_truth):
+    for cached in (grid.unseen_rows, grid.unseen_truth):
         cached.cache_clear()
-
-
-def numbers(result: StudyResult) -> dict[Cell, Measures]:
-    """Return the cells without the seconds; no map is None, which equals itself."""
-    rows = {cell: row._replace(seconds=0.0) for cell, row in result.cells().items()}
-    return {c: Measures(*(None if x != x else x for x in row)) for c, row in rows.items()}
 
 
 # --- the grid ----------------------------------------------------------------------------------
@@ -76,17 +74,6 @@ def test_the_full_grid_is_that_of_the_source() -> None:
     keys = [data_set.key for data_set in grid]
     assert len(grid) == len(keys) == len(set(keys)) == 1575 and grid.sizes == (1000, 3000, 10_000)
     assert grid.errors == tuple(i / 200 for i in range(21))
-
-
-@pytest.mark.slow
-def test_unseen_predictions_are_a_million_of_the_same_classifier() -> None:
-    data_set = DataSet("beta1", 0.05, 100, 0)
-    unseen = data_set.unseen()
-    assert len(unseen.prob) == 1_000_000 and np.all(np.diff(unseen.prob) >= 0)
-    assert not unseen.prob.flags.writeable
-    expected = SyntheticShape.with_error("beta1", 0.05).sample(1_000_000, 0)
-    np.testing.assert_array_equal(unseen.prob, expected.y_prob)
-    np.testing.assert_array_equal(unseen.true_prob, expected.true_prob)
 
 
 # --- measures ----------------------------------------------------------------------------------
@@ -123,21 +110,6 @@ def test_bins_are_read_debiased_and_other_families_as_they_are(subtests: pytest.
     plain = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluators["bins"])
     assert rows["bins"].absolute != pytest.approx(plain.value, abs=1e-6)
     assert rows["bins"].choice == 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "evaluator",
-    [PlattCalibrator(), PiecewiseLinear("probability", 6), PiecewiseLinear("logit", 6)],
-    ids=["Platt", "PL", "PL3"],
-)
-def test_every_tenth_prediction_is_enough_without_jumps(evaluator: Calibrator) -> None:
-    data_set = DataSet("stairs", 0.1, 1000, 4)
-    row = study.measure(data_set, {"it": evaluator}, ["it"])["it"]
-    sample, unseen = data_set.sample(), data_set.unseen()
-    fitted = evaluator.fit(sample.y_prob, sample.y_true).curve(unseen.prob)
-    everywhere = float(np.mean(np.abs(fitted - unseen.true_prob)))
-    assert row.map_error == pytest.approx(everywhere, abs=1e-6)
 
 
 def test_error_after_calibration_is_zero_for_the_truth_and_for_truths_merged() -> None:
@@ -212,9 +184,6 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
     np.testing.assert_array_equal(averaged.curve(p), by_rule.curve(p))
 
 
-# --- progress ----------------------------------------------------------------------------------
-
-
 # --- tables ------------------------------------------------------------------------------------
 
 
@@ -264,25 +233,6 @@ def test_rank_table_is_spearman_over_derivates_averaged_over_draws(subtests) -> 
                 assert table.values[i, j] == pytest.approx(np.mean(wanted), abs=1e-12)
 
 
-def test_rank_table_knows_no_rank_of_constants() -> None:
-    cells = {
-        Cell("square", error, 100, 0, "a"): Measures(0, 0, 0.1, 0, error, 0, 1, 0)
-        for error in (0.0, 0.05)
-    }
-    table = StudyResult.of(cells).rank_table()
-    assert np.isnan(table.draws.values).all() and table.evaluators == ()
-
-
-def test_a_part_of_a_study_has_the_same_numbers() -> None:
-    result = made_up(np.random.default_rng(6))
-    part = result.select(n=1000, evaluator=["b"], error=(0.0, 0.035))
-    assert part.n_cells == 2 * 2 * 2 and part.cells().items() <= result.cells().items()
-    with pytest.raises(ValueError, match="no coordinate 'size'"):
-        result.select(size=1000)
-    with pytest.raises(ValueError, match="no cell"):
-        result.select(n=7)
-
-
 def test_errors_are_those_of_draws_within_sizes() -> None:
     result = made_up(np.random.default_rng(7))
     table, frame = result.map_error_table(), result.to_frame()
@@ -295,14 +245,6 @@ def test_errors_are_those_of_draws_within_sizes() -> None:
     assert np.isnan(result.select(seed=0).map_error_table().of("stairs").standard_error("b"))
 
 
-def test_shapes_share_their_draws_so_they_are_averaged_first() -> None:
-    table = made_up(np.random.default_rng(8)).map_error_table()
-    pooled = table.pooled()
-    assert len(pooled.draws) == 4
-    both = np.mean([table.of(shape).column("a") for shape in table.shapes], axis=0)
-    np.testing.assert_allclose(pooled.column("a"), both, atol=1e-15)
-
-
 def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
     cells = made_up(np.random.default_rng(9)).cells()
     few = {cell: row for cell, row in cells.items() if cell.evaluator == "a" or cell.error > 0.09}
@@ -312,20 +254,3 @@ def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
     part = result.only("b").map_error_table()
     assert part.evaluators == ("a", "b") and part.n_data_sets == 8
     assert "168 data sets of 2 shapes: 184 cells" in result.describe()
-
-
-def test_the_gallery_shows_who_can_express_the_stairs() -> None:
-    """What the text under the figure says, of two evaluators that are quick to fit."""
-    chosen = {k: gallery.evaluators()[k] for k in ("15 equal-mass bins", "Platt")}
-    off = {}
-    for shape in ("square", "stairs"):
-        fake = SyntheticShape.with_error(shape, gallery.ERROR)
-        data = fake.sample(gallery.ROWS, gallery.SEED)
-        rows = data.y_true, data.y_prob
-        found = compare_evaluators(*rows, evaluators=chosen, truth=data.true_prob)
-        off[shape] = dict(zip(found.names, found.map_error, strict=True))
-    assert off["square"]["Platt"] < off["square"]["15 equal-mass bins"] / 2
-    assert off["stairs"]["Platt"] > 1.2 * off["stairs"]["15 equal-mass bins"]
-    words = gallery.directives()["gallery"]
-    assert "square: PL3" in words and "stairs: bins by cross-validation" in words
-    assert words in page.PAGE.read_text(encoding="utf-8")

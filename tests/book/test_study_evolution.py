@@ -1,7 +1,5 @@
 """PL_DE through the optional package pwlf."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,6 @@ from book.experiments.synthetic import EvolvedPieces
 from calibkit.fakes import SyntheticShape
 
 SAMPLE = SyntheticShape.with_error("square", 0.05).sample(600, seed=0)
-
-
-def test_without_the_package_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pwlf", None)
-    with pytest.raises(ImportError, match="pip install pwlf"):
-        EvolvedPieces(2).fit(SAMPLE.y_prob, SAMPLE.y_true)
 
 
 def test_one_piece_is_the_least_squares_line() -> None:
@@ -34,13 +26,3 @@ def test_the_search_is_seeded_and_does_not_depend_on_row_order() -> None:
     np.testing.assert_array_equal(first.knots_, again.knots_)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
     assert first.n_parameters_ == 6
-
-
-@pytest.mark.slow
-def test_the_number_of_pieces_is_chosen_by_the_rule() -> None:
-    pytest.importorskip("pwlf")
-    model = EvolvedPieces(cv=3, population=5)
-    fitted = model.fit(SAMPLE.y_prob[::10], SAMPLE.y_true[::10])
-    assert len(fitted.scores_) == 3  # 60 predictions, 20 for each piece
-    within = fitted.scores_ <= 1.001 * fitted.scores_.min()
-    assert fitted.n_pieces_ == 1 + int(np.argmax(within))

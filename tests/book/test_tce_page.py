@@ -7,12 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.svm import SVC
 
 from book.experiments.pages import BLOCK
 from book.experiments.tce import __main__ as page, imagenet, measures, printed, real
-from calibkit import bins, significance
+from calibkit import bins
 
 REAL = list(printed.real_rows())
 # Fitted by any version of scikit-learn, these agree.
@@ -55,10 +53,6 @@ def test_so_do_tables_2_and_13() -> None:
     assert f"All {numbers + 4 * len(printed.TABLE_2)} numbers of Tables 2, 6 to 10" in text()
 
 
-def test_a_number_that_disagrees_would_show_the_printed_one() -> None:
-    assert page.cell(0.5, 0.5) == "0.5000" and page.cell(0.5, 0.25) == "0.5000 (0.2500)"
-
-
 @pytest.mark.slow
 def test_so_does_table_11() -> None:
     """Where a number disagrees, the printed one stands behind it in brackets."""
@@ -76,20 +70,6 @@ def test_the_repaired_t_test_agrees_with_the_binomial_within_two_points() -> Non
     assert all(b - a > 25 for a, b in zip(binomial, published, strict=True))
     shown = [re.findall(r"\d+\.\d{4}", line) for line in block("tests").splitlines()]
     assert sum(len(row) for row in shown) == 60 + 30
-
-
-def test_sizes_alone_move_a_calibrated_model_from_2_to_92() -> None:
-    values = [row[0] for row in printed.table(6)["50"].values()]
-    assert (min(values), max(values)) == (2.35, 92.2)
-    assert "from 2 to 92 %" in text()
-
-
-@pytest.mark.slow
-def test_the_maximum_error_is_decided_by_one_thin_bin(subtests: pytest.Subtests) -> None:
-    for share in page.USED_AT:
-        with subtests.test(share=share):
-            assert page.table_6(share)["1"][5] == 0.8767
-    assert "is 0.88 whether the model is calibrated or not" in text()
 
 
 # --- coefficients --------------------------------------------------------------------------------
@@ -181,37 +161,6 @@ def test_real_data_give_the_printed_numbers(name: str) -> None:
     assert page.measured(real.predictions(data, method)) == printed.real_rows()[name]
 
 
-@pytest.mark.slow
-def test_the_successor_of_the_svm_gives_another_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    if lacking := real.missing("abalone"):
-        pytest.skip(f"abalone comes with {lacking}, which is not installed")
-    successor = CalibratedClassifierCV(SVC(random_state=0), ensemble=False)
-    monkeypatch.setitem(real.METHODS, "SVM", lambda: successor)
-    found = page.measured(real.predictions("abalone", "SVM"))
-    assert f"{found[0]:.1f}" == "56.1"
-    assert "gives abalone a TCE of 56.1" in text()
-
-
-def test_ties_in_the_order_of_the_rows_give_another_value() -> None:
-    """A block that is cut through equal predictions depends on who comes first."""
-    prob, label = np.repeat([0.2, 0.6], 20), np.tile([0, 1], 20)
-    first = np.argsort(prob + label / 10, kind="stable")
-    by_index = measures.ByIndex(n_bins=4)
-    values = [
-        significance.test_based_calibration_error(
-            label[order], prob[order], bins=by_index, null_draws=0
-        ).value
-        for order in (np.arange(40), first)
-    ]
-    assert values[0] != values[1]
-
-
-def test_a_missing_package_is_named_as_pip_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(real.SETS, "abalone", ("no_such_module", real.abalone))
-    monkeypatch.setitem(real.PACKAGES, "no_such_module", "no-such-package")
-    assert real.missing("abalone") == "no-such-package"
-
-
 # --- ImageNet ------------------------------------------------------------------------------------
 
 
@@ -232,22 +181,3 @@ def test_the_authors_files_give_table_5(subtests: pytest.Subtests) -> None:
     for name, data in imagenet.predictions().items():
         with subtests.test(name=name):
             assert page.measured(data) == stored[name]
-
-
-def test_files_of_the_authors_are_read_as_they_are(monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("CALIBKIT_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"labels\.npy"):
-        imagenet.predictions()
-    (tmp_path / "tce").mkdir()
-    np.save(tmp_path / "tce" / "labels.npy", np.array([0, 1, 1]))
-    for k in range(5):
-        np.save(tmp_path / "tce" / f"preds_0{k}.npy", np.array([0.1, 0.9, 1.0 + 1e-9]))
-    label, prob = imagenet.predictions()["VGG19"]
-    assert label.tolist() == [0, 1, 1]
-    assert prob.max() == 1.0
-
-
-@pytest.mark.slow
-def test_a_page_without_a_place_for_a_table_is_refused() -> None:
-    with pytest.raises(ValueError, match="no place for"):
-        page.filled("# empty page", {"table-1": page.table_1()})

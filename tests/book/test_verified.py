@@ -7,16 +7,12 @@ import pytest
 
 import calibkit as ck
 from book.experiments import verified
-from book.experiments.verified import (
-    Population,
-    estimators as _verified_estimators,
-    maps as _verified_maps,
-)
+from book.experiments.verified import Population, estimators, maps
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, ScalingBinning
 from calibkit.errors.debiased import debiased_square
-from calibkit.fakes import KnobClassifier, vgg16_lookalike
+from calibkit.fakes import KnobClassifier
 from calibkit_course import data
-from calibkit_course.lesson11 import binned as _verified_bins
+from calibkit_course.lesson11 import binned, vgg16_lookalike
 
 FAKE = Population.of_fake(vgg16_lookalike(), n=3000, rng=0)
 
@@ -52,22 +48,11 @@ def test_one_split_of_the_real_network(subtests: pytest.Subtests) -> None:
     population = Population.of_rows(rows.y_true, rows.y_prob)
     order = np.random.default_rng(0).permutation(10_000)
     numbers, sizes = (2, 4, 8, 16, 32, 64, 128), (1000, 1000, 8000)
-    found = _verified_bins.one_split(population, population.labels(), order, numbers, sizes)
+    found = binned.one_split(population, population.labels(), order, numbers, sizes)
     for row, wanted, allowed in zip(found, SPLIT.values(), (4e-5, 4e-5, 2e-6), strict=False):
         with subtests.test(allowed=allowed):
             np.testing.assert_allclose(row, np.array(wanted.split(), float), rtol=0, atol=allowed)
     assert np.isnan(found[3:]).all()
-
-
-def test_bins_hide_and_chance_inflates() -> None:
-    study = verified.binned_errors(FAKE, sizes=(500, 500, 2000), n_splits=20, rng=1)
-    assert (study.true_2 <= study.continuous_2 + 1e-12).all()
-    assert (study.true_1 <= study.continuous_1 + 1e-12).all() and (np.diff(study.true_2) > 0).all()
-    assert (study.plain_2[2:] > study.true_2[2:]).all()
-    assert study.plain_2[-1] > 4 * study.continuous_2
-    assert (study.low_2 <= study.plain_2).all() and (study.plain_2 <= study.high_2).all()
-    assert "the true error without bins is" in study.describe().lower()
-    assert study.to_frame().shape == (9, 6)
 
 
 def test_the_debiased_error_is_that_of_the_bins() -> None:
@@ -76,7 +61,7 @@ def test_the_debiased_error_is_that_of_the_bins() -> None:
     population = Population.of_fake(fake, n=2000, rng=3)
     rng, differences = np.random.default_rng(4), []
     for _ in range(60):
-        found = _verified_bins.one_split(
+        found = binned.one_split(
             population, population.labels(rng), rng.permutation(2000), (20,), (400, 600, 1000)
         )
         differences.append(found[2, 0] - found[4, 0] ** 2)
@@ -105,17 +90,8 @@ def test_measured_as_the_calibrators_of_the_package(method: str, n_bins: int) ->
     if method == "Platt":
         model = ScalingBinning(n_bins, PlattCalibrator(smoothing=False))
     output = model.fit(said[rows], happened).calibrate(said)
-    found = _verified_maps._measured(method, said, chance, (rows, happened), [n_bins])
+    found = maps.measured_maps(method, said, chance, (rows, happened), [n_bins])
     assert found[0] == pytest.approx(by_distinct_outputs(output, chance), abs=1e-12)
-
-
-def test_equal_outputs_of_two_bins_are_one_output() -> None:
-    edges, said = np.array([0.0, 0.4, 0.6, 1.0]), np.array([0.1, 0.5, 0.7, 0.9])
-    chance = np.array([0.0, 1.0, 0.5, 0.9])
-    found = _verified_maps.finite_errors(np.array([0.5, 0.5, 0.7]), edges, said, chance)
-    output = np.array([0.5, 0.5, 0.7, 0.7])
-    assert found[0] == pytest.approx(0, abs=1e-15)
-    assert found == pytest.approx(by_distinct_outputs(output, chance), abs=1e-15)
 
 
 @pytest.mark.parametrize("view", ["top-label", "class-wise"])
@@ -146,34 +122,22 @@ def test_all_scalers() -> None:
     assert (study.squared < 8e-4).all() and len(set(study.squared.ravel().tolist())) == 3
 
 
-def test_temperature_keeps_and_measures_the_predicted_class() -> None:
-    """One bin: the output is the mean confidence, the truth the accuracy."""
-    study = verified.compare_calibrators(
-        FAKE, methods=("temperature",), n_bins=(1,), n_calibration=2000, n_trials=1, rng=0
-    )
-    assert np.isnan(study.standard_error).all() and study.squared[0, 0] < 1e-4
-    chance = np.take_along_axis(
-        FAKE.true_prob, FAKE.y_prob.argmax(axis=1)[:, np.newaxis], axis=1
-    ).mean()
-    assert study.brier[0, 0] == pytest.approx(chance * (1 - chance) + study.squared[0, 0])
-
-
 # --- figures 9 to 11 -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("view", ["top-label", "class-wise"])
 def test_estimates_are_those_of_a_bin_table(view: str) -> None:
     label = FAKE.labels(0)
-    maps = _verified_estimators._fitted(FAKE, label, 12, view)
-    _, index = _verified_estimators._measured(maps, FAKE, view)
+    fitted = estimators.fitted_maps(FAKE, label, 12, view)
+    _, index = estimators.measured_on(fitted, FAKE, view)
     generator = np.random.default_rng(0)
-    bins, happened = _verified_estimators._Samples(FAKE, index, view, 150).draw(generator)
+    bins, happened = estimators.RowSamples(FAKE, index, view, 150).draw(generator)
     wanted = []
-    for e, model in enumerate(maps):
+    for e, model in enumerate(fitted):
         event, output = happened[:, e].astype(int), model.value_[bins[:, e]]
         table = ck.reliability_table(event, output, bins=ck.Distinct())
         wanted.append((float((table.weight * table.gap**2).sum()), debiased_square(table)))
-    found = _verified_estimators._estimates(maps, bins, happened)
+    found = estimators.estimates_of(fitted, bins, happened)
     assert found == pytest.approx(tuple(np.mean(wanted, axis=0)), abs=1e-12)
 
 

@@ -2,34 +2,20 @@
 
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
 from book.experiments import verified
 from book.experiments.verified import figures
-from calibkit import plot
-from calibkit.fakes import vgg16_lookalike
-from calibkit_course.lesson11 import draw_binned_errors
+from calibkit_course.lesson11 import draw_binned_errors, vgg16_lookalike
 
 FAKE = verified.Population.of_fake(vgg16_lookalike(), n=1200, rng=0)
-ROWS = verified.Population.of_rows(FAKE.labels(1), FAKE.y_prob)
 SPLITS: dict[str, Any] = {"n_bins": (2, 8, 32), "sizes": (300, 300, 500), "n_splits": 4, "rng": 0}
 BINS = verified.binned_errors(FAKE, **SPLITS)
 CALIBRATORS = verified.compare_calibrators(
     FAKE, n_bins=(5, 20), n_calibration=300, n_trials=4, rng=0
 )
-ESTIMATORS = verified.compare_estimators(
-    FAKE, n_bins=20, sizes=(200, 400), n_calibration=300, n_samples=30, rng=0
-)
-DRAWN = [
-    (draw_binned_errors, BINS),
-    (figures.calibrator_errors, CALIBRATORS),
-    (figures.estimator_errors, ESTIMATORS),
-    (figures.estimator_deviations, ESTIMATORS),
-]
 
 
 def line(ax: Axes, gid: str) -> Any:
@@ -63,19 +49,3 @@ def test_lines_of_the_calibrators(subtests: pytest.Subtests) -> None:
     np.testing.assert_array_equal(line(against, "method-1")[0], CALIBRATORS.brier[1])
     with pytest.raises(ValueError, match='against must be "bins" or "brier"'):
         figures.calibrator_errors(CALIBRATORS, against="accuracy")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("draw", "result"), DRAWN, ids=lambda x: getattr(x, "__name__", ""))
-def test_all_of_them(draw: Any, result: Any) -> None:
-    before = dict(mpl.rcParams)
-    _figure, (first, second) = plt.subplots(1, 2)
-    assert draw(result, first, title="a title", legend=True) is first
-    assert draw(result, second) is second
-    assert first.get_title() == "a title" and first.get_legend() is not None
-    assert second.get_legend() is None
-    assert result.describe() in plot.alt_text(first)
-    assert first.get_ylim()[0] == 0
-    assert draw(result).get_legend() is not None
-    assert draw(result, legend=False).get_legend() is None
-    assert dict(mpl.rcParams) == before

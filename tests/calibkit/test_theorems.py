@@ -198,7 +198,7 @@ class TestRepeating:
         """Replace each prediction by the frequency of its bin: no gap is left."""
         labels, prob = data
         table = ck.reliability_table(labels, prob, bins=n_bins)
-        repaired = table.frequency[table.binning.assign(prob, table.edges)]
+        repaired = table.frequency[table.assign(prob)]
         assert error((labels, repaired), ck.Distinct(), inf) == pytest.approx(0, abs=EPS)
 
 

@@ -12,7 +12,13 @@ from scipy.special import softmax
 from sklearn.pipeline import make_pipeline
 
 import calibkit as ck
-from calibkit.calibrators import BetaCalibrator, PlattCalibrator
+from calibkit.calibrators import (
+    BetaCalibrator,
+    MatrixScaling,
+    OneVsRest,
+    PlattCalibrator,
+    TemperatureScaling,
+)
 from calibkit.inputs import (
     as_array,
     as_count,
@@ -21,9 +27,9 @@ from calibkit.inputs import (
     as_predictions,
     as_probabilities,
     as_weights,
+    data_generator,
     row_sum_tolerance,
 )
-from calibkit.multiclass import MatrixScaling, OneVsRest, TemperatureScaling
 from tests.helpers import class_data, each_case
 
 
@@ -122,7 +128,15 @@ class TestNumbers:
 
     def test_a_generator_is_used_not_copied(self) -> None:
         generator = np.random.default_rng(0)
-        assert as_generator(generator) is generator
+        assert as_generator(generator) is data_generator(generator) is generator
+
+    def test_data_have_the_stream_of_their_seed_and_redraws_another(self) -> None:
+        prob = np.random.default_rng(0).random(300)
+        assert data_generator(0).random(300).tolist() == prob.tolist()
+        redrawn = as_generator(0).random(300)
+        assert abs(np.corrcoef(prob, redrawn)[0, 1]) < 0.2
+        # Of a calibrated model each label of a redraw once was "not below its own probability".
+        assert abs((redrawn < prob).mean() - prob.mean()) < 0.1
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20))

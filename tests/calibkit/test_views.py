@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from calibkit.inputs import answers_of
 from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes, each_case
 
 CLASSES, ROWS = class_data(200, 4, seed=2)
@@ -121,79 +120,14 @@ ANIMALS = np.array(["Gnu", "ox", "4", "yak"])
 OTHERWISE = np.array(["gnu ", "ox", "4.0", "yak"])  # the same words, spelt otherwise
 
 
-def test_confidence_in_a_predicted_class_is_the_top_label_view(subtests: pytest.Subtests) -> None:
-    """Every measure says the same, in the same words, of the table and of three columns."""
-    guess, top = ROWS.argmax(axis=1), ROWS.max(axis=1)
-    o: dict[str, Any] = {"rng": 0}
-    ece = ck.expected_calibration_error
-    for measure in (
-        ck.binary_problem,
-        ck.expected_calibration_error,
-        ck.smooth_calibration_error,
-        ck.debiased_calibration_error,
-        ck.corp.corp_decomposition,
-        ck.cox_test,
-        ck.cumulative_differences,
-        lambda y, p, **more: ck.test_based_calibration_error(y, p, null_draws=9, **o, **more),
-        lambda y, p, **more: ck.null_level(ece, y, p, n_draws=9, **o, **more),
-        lambda y, p, **more: ck.bootstrap_interval(ece, y, p, n_resamples=9, **o, **more),
-        lambda y, p, **more: ck.consistency_band(y, p, n_draws=9, **o, **more),
-    ):
-        wanted, words = measure(CLASSES, ROWS, view="top-label"), ANIMALS[CLASSES]
-        for said in (guess, guess.astype(float), ANIMALS[guess].tolist()):
-            labels = CLASSES if isinstance(said, np.ndarray) else words
-            with subtests.test(measure=str(measure)):
-                found = measure(labels, top, predicted=said)
-                assert_same(found, wanted)
-                assert getattr(found, "view", "") == getattr(wanted, "view", "")
-    problem = ck.binary_problem(ANIMALS[CLASSES], top, predicted=ANIMALS[guess])
-    assert (problem.view, problem.n_classes) == ("top-label", 4)
-    right = ck.log_loss(guess == CLASSES, top)
-    assert ck.log_loss(CLASSES, top, predicted=guess).value == right.value
-    kumar = ck.top_label_calibration_error(CLASSES, top, predicted=guess)
-    assert kumar.value == ck.top_label_calibration_error(CLASSES, ROWS).value
-
-
-def test_labels_are_matched_as_values_and_it_is_said(subtests: pytest.Subtests) -> None:
-    guess, top = ROWS.argmax(axis=1), ROWS.max(axis=1)
-    with pytest.warns(ck.CalibrationWarning, match="as one class: '4' and '4.0', 'Gnu'"):
-        problem = ck.binary_problem(ANIMALS[CLASSES], top, predicted=OTHERWISE[guess])
-    assert problem.label.tolist() == (guess == CLASSES).tolist()
-    for true, said, names, notes in (
-        ("aAb", "bAA", ("A", "a", "b"), "different classes: 'a' and 'A'"),  # 'a' may be misspelt
-        ("aAb", "aAb", ("A", "a", "b"), None),  # letters, as in EMNIST: two classes
-        ([4.0, 10, 9], [4, 9, 10], ("4", "9", "10"), None),
-        ([True, False], [1, 0], ("False", "True"), None),
-        (["0012", "x"], [12, "x"], ("0012", "x"), "'0012' and 12"),
-        (["ox", "gnu", "ox"], ["ox", " gnu", "ox "], ("gnu", "ox"), "one class: 'ox' and 'ox '"),
-        (["12", "012", "12"], ["12", "12.0", "12"], ("012", "12"), "'12'"),
-        (["ox"] * 30 + ["gnu"] * 10, ["ox"] * 30 + ["wildebeest"] * 10, None, "wildebeest"),
-    ):
-        with subtests.test(str(true)[:20]):
-            found = answers_of(list(true), list(said))
-            assert names is None or found.names == names
-            assert notes is not None or not found.notes
-            assert notes is None or notes in " ".join(found.notes)
-
-
-@each_case(
-    ("true", "options", "words"),
-    [
-        (["cat", "dog"], {"predicted": ["1", "2"]}, "'cat' .1., 'dog' .1.; the predicted .* '1'"),
-        (["cat", None], {"predicted": ["cat", "dog"]}, r"y_true\[1\] is missing"),
-        (["cat", "dog"], {"predicted": ["cat", np.nan]}, r"predicted\[1\] is missing"),
-        (["cat", "dog"], {"predicted": ["cat"]}, "y_true has 2 entries, but predicted has 1"),
-        (["cat", "dog"], {"predicted": [["cat"], ["dog"]]}, "one label per row"),
-        ([0, 1], {"predicted": [0, 1], "positive": 1}, "no positive label"),
-        ([0, 1], {"predicted": [0, 1], "view": 1}, "no positive label"),
-        ([0, 2], {"predicted": True}, "not a valid label"),
-    ],
-)
-def test_columns_that_are_no_predicted_class(true: Any, options: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ck.binary_problem(true, [0.5, 0.7], **options)
-
-
 def test_two_columns_say_which_one_is_meant() -> None:
     with pytest.raises(ValueError, match=r"pass the second, y_prob\[:, 1\]"):
         ck.expected_calibration_error([0, 1], [[0.5, 0.5], [0.2, 0.8]])
+
+
+def test_confidence_is_that_of_a_prediction_which_was_right_or_not() -> None:
+    problem = ck.binary_problem([1, 0, 1], [0.9, 0.6, 0.7], view="confidence")
+    assert problem.view == "top-label" and problem.label.tolist() == [1, 0, 1]
+    assert problem.prob.tolist() == [0.9, 0.6, 0.7]
+    with pytest.raises(ValueError, match="view='confidence' does not exist"):
+        ck.binary_problem([1, 0], [[0.9, 0.1], [0.6, 0.4]], view="confidence")

@@ -17,22 +17,20 @@ from sklearn.linear_model import LogisticRegression
 import calibkit as ck
 from calibkit import calibrators as cal
 from calibkit.bins import Pava
-from calibkit.corp import corp_decomposition
+from calibkit.calibrators import PiecewiseLinear, TemperatureScaling
 from calibkit.decisions import policy_cost
 from calibkit.fakes import (
     DirichletFake,
     FakeSample,
     KnobClassifier,
     LogitDistortion,
-    LogLinear,
     SyntheticShape,
 )
 from calibkit.fit_on_test import fit_on_test
-from calibkit.multiclass import TemperatureScaling
-from calibkit.piecewise import PiecewiseLinear
-from calibkit.significance import test_based_calibration_error as tce
+from calibkit.hypothesis_tests import test_based_calibration_error as tce
+from calibkit.scores import corp_decomposition
 from calibkit_audit import audit
-from calibkit_course import lesson06, lesson07
+from calibkit_course import lesson06, lesson07, lesson12
 from calibkit_course.lesson09 import GaussianDiscriminant, prevalence_dial_view
 from calibkit_course.lesson14 import VerbalModel
 
@@ -50,7 +48,7 @@ def p_value(sample: FakeSample, seed: int) -> float:
 
 
 def rejected(sample: FakeSample, bins: object, alpha: float = 0.05) -> float:
-    return tce(sample.y_true, sample.y_prob, bins=bins, alpha=alpha, null_draws=0).value
+    return tce(sample.y_true, sample.y_prob, bins=bins, alpha=alpha, n_draws=0).value
 
 
 def off(model: object, sample: FakeSample) -> float:
@@ -112,7 +110,7 @@ def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
 
 def flat_tops_report_more(seed: int) -> bool:
     sample = LogitDistortion(slope=0.5).sample(500, seed)
-    families = cal.SlopeOneBinning(10), cal.FlatBinning(10)
+    families = cal.SlopeOneBinning(10), cal.HistogramBinning(10)
     slanted, flat = (fit_on_test(sample.y_true, sample.y_prob, evaluator=e).value for e in families)
     return abs(slanted - ece(sample, 10)) < 1e-12 and flat > slanted + 1e-9
 
@@ -236,7 +234,7 @@ def remedies_keep_a_perfect_model_below_a_tenth(seed: int) -> bool:
 
 def an_honest_model_fails_the_contract(seed: int) -> bool:
     year = PERFECT.sample(8000, seed)
-    bill = tce(year.y_true, year.y_prob, bins=ck.EqualMass(10), null_draws=99, rng=seed)
+    bill = tce(year.y_true, year.y_prob, bins=ck.EqualMass(10), n_draws=99, rng=seed)
     small = [rejected(PERFECT.sample(500, 90 * seed + k), ck.EqualMass(10)) for k in range(90)]
     passed = np.mean(np.array(small) <= 0.1)
     return bill.value > 0.1 and bill.p_value > 0.05 and bool(0.5 < passed < 0.8)
@@ -244,7 +242,7 @@ def an_honest_model_fails_the_contract(seed: int) -> bool:
 
 def the_smooth_error_of_a_perfect_model_falls(seed: int) -> bool:
     sets = [PERFECT.sample(n, seed) for n in (500, 8000)]
-    few, many = (ck.smooth_calibration_error(s.y_true, s.y_prob).value for s in sets)
+    few, many = (ck.smooth_ece(s.y_true, s.y_prob).value for s in sets)
     return many < few
 
 
@@ -285,7 +283,7 @@ def more_predictions_prove_the_same_fault(seed: int) -> bool:
     model, found = GaussianDiscriminant(0.01, deployed=0.02), []
     for n in (500, 6000, 60_000):
         sets = [model.sample(n, 20 * seed + k) for k in range(20)]
-        found.append(np.mean([tce(s.y_true, s.y_prob, null_draws=0).value for s in sets]))
+        found.append(np.mean([tce(s.y_true, s.y_prob, n_draws=0).value for s in sets]))
     return found[0] < 0.25 < 0.4 < found[1] < 0.85 < found[2]
 
 
@@ -333,7 +331,7 @@ def the_log_loss_chooses_as_the_truth_and_the_error_one_bin(seed: int) -> bool:
 
 def percentiles_never_hold_zero(seed: int) -> bool:
     rng, perfect = np.random.default_rng(seed), LogitDistortion()
-    options = {"level": 0.9, "n_resamples": 200, "method": "percentile", "rng": seed}
+    options = {"level": 0.9, "n_draws": 200, "method": "percentile", "rng": seed}
     sets = [perfect.sample(1000, rng) for _ in range(20)]
     gap = ck.expected_calibration_error
     return min(ck.bootstrap_interval(gap, s.y_true, s.y_prob, **options).low for s in sets) > 0
@@ -344,7 +342,7 @@ def percentiles_never_hold_zero(seed: int) -> bool:
 
 def one_number_straightens_the_cycle(seed: int) -> bool:
     cycle = [[0.6, 0.4, 0], [0, 0.6, 0.4], [0.4, 0, 0.6]]
-    fake = DirichletFake((1, 1, 1), LogLinear(cycle), "confidence-is-base")
+    fake = DirichletFake((1, 1, 1), lesson12.LogLinear(cycle), "confidence-is-base")
     fit, test = fake.sample(5000, seed), fake.sample(50_000, 1000 + seed)
     said = TemperatureScaling("probabilities").fit(fit.y_prob, fit.y_true).calibrate(test.y_prob)
     top = ck.expected_calibration_error(test.y_true, said, view="top-label").value

@@ -11,7 +11,7 @@ import pytest
 
 import dev
 from tests.paths import ROOT
-from tools import lesson_needs, virtual_environment as venv
+from tools import virtual_environment as venv
 
 # --- the environment -----------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_lab_comes_without_torch() -> None:
-    assert not {*dev.LAB, *dev.READER, *dev.EVERYTHING} & {*dev.NEED_TORCH}
+    assert not {*dev.LAB, *dev.READER, *dev.EVERYTHING} & venv.WITH_TORCH
 
 
 # --- stages --------------------------------------------------------------------------------------
@@ -76,10 +76,11 @@ def test_a_failing_stage_fails_the_whole(
         assert any(line.split()[:2] == [name, result] for line in lines), name
 
 
-def test_what_is_long_runs_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_long_runs_only_when_asked_for(tmp_path, monkeypatch) -> None:
     seen: list[set[str]] = []
     markers: list[str] = []
     monkeypatch.setattr(dev, "prepare", lambda *extras: None)
+    monkeypatch.setattr(dev, "REPORTS", tmp_path)  # the real ones are those of this run
     monkeypatch.setattr(dev, "pytest", lambda stage, *words: markers.append(words[1]) or 0)
     run_stages = dev.run_stages
 
@@ -100,13 +101,6 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) 
         dev.main(["test", "--fast", "--long"])
 
 
-def test_every_notebook_is_found_and_none_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    sources = sorted((ROOT / "notebooks").glob("*.md"))
-    assert [path.with_suffix(".md") for path in dev.notebook_paths()] == sources
-    monkeypatch.setattr(dev, "runnable", lambda paths: [])
-    assert dev.validate_notebooks() == 1
-
-
 def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(dev, "BOOK", tmp_path / "_build")
     dev.forget_outdated_book()
@@ -117,16 +111,6 @@ def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) 
     monkeypatch.setenv("CALIBKIT_DATA", "elsewhere")
     dev.forget_outdated_book()
     assert not page.exists()
-
-
-def test_lessons_without_their_packages_are_left_out(monkeypatch) -> None:
-    lessons = {path.stem[:2]: path for path in (ROOT / "notebooks").glob("[0-9]*.md")}
-    assert lesson_needs.extra_packages(lessons["10"]) == ["torch"]
-    monkeypatch.setattr(lesson_needs, "find_spec", lambda name: None if name == "torch" else name)
-    assert {name: lesson_needs.missing(lessons[name]) for name in ("04", "10")} == {
-        "04": [],
-        "10": ["torch"],
-    }
 
 
 # --- commands ------------------------------------------------------------------------------------

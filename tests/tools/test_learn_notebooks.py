@@ -1,16 +1,12 @@
 """Lessons and package say the same: hints, progress, and the words behind the figures."""
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-import pytest
 from nbformat import NotebookNode
 
-from calibkit import plot
 from calibkit_course import open_lesson
 from calibkit_course.learn import Check, Lesson, Rubric
 from tests.helpers import each_case
@@ -19,7 +15,6 @@ from tools.notebook_hints import BLOCK, hint_problems, with_hints
 
 LESSONS = files.sources()
 source = cache(files.read_source)  # no test changes what it reads
-NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 
 
 def lessons(paths: list[Path]) -> Any:
@@ -133,34 +128,3 @@ def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> N
 def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
     for cell in source(path).cells:
         assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source, cell.source
-
-
-def run(cell: Any, names: dict[str, Any]) -> None:
-    """Execute a cell the way a kernel does, its last value left unseen."""
-    exec(compile(ast.parse(cell.source), "cell", "exec"), names)
-
-
-def numbers(text: str) -> set[float]:
-    return {float(number.replace(",", "")) for number in NUMBER.findall(text)}
-
-
-@pytest.mark.slow
-@lessons([path for path in LESSONS if path.stem.startswith("01")])
-def test_alternative_texts_give_numbers_that_the_figures_show(path: Path, monkeypatch) -> None:
-    monkeypatch.delenv("CALIBKIT_DATA", raising=False)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    seen = 0
-    for cell in source(path).cells:
-        if cell.cell_type != "code" or "solution" in files.tags(cell):
-            continue
-        run(cell, names)
-        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
-        if alt is not None:
-            shown = plot.alt_text(plt.gcf())
-            # The number of bins, a rank or a level may be spelled in another way.
-            unknown = {n for n in numbers(alt) if n != int(n)} - numbers(shown)
-            assert not unknown, f"{unknown} not in: {shown}"
-            assert len(alt) <= 320, "an alternative text is short; the caption may say more"
-            seen += 1
-        plt.close("all")
-    assert seen >= 5

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import tarfile
 import time
@@ -75,57 +74,11 @@ def test_a_folder_holds_what_lessons_need_and_no_more(parts, tmp_path, subtests)
             assert digest(data) == entry["sha256"]
 
 
-def test_one_archive_stands_for_what_every_page_needs(parts, tmp_path, monkeypatch) -> None:
-    folder, needs = tmp_path / "out", {"calibkit": ("tqdm", "blas"), "tqdm": ()}
-    folder.mkdir()
-    monkeypatch.setattr(pyodide, "DEPENDS", needs)
-    packages = {}
-    for name in ("calibkit", "tqdm", "blas", "pandas", "pytz"):
-        wheel = folder / f"{name}-1-py3-none-any.{'zip' if name == 'blas' else 'whl'}"
-        shutil.copy(parts[2], wheel)
-        packages[name] = pyodide.locked(wheel)
-    packages["pandas"]["depends"] = ["pytz", "tqdm"]
-    pyodide.write_lock(folder, {"packages": packages})
-    pyodide.in_one_archive(folder)
-    left = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    depends = {name: entry["depends"] for name, entry in left.items()}
-    assert depends == {"calibkit": ["blas"], "blas": [], "pandas": ["pytz"], "pytz": []}
-    assert {path.name for path in folder.glob("*-*l")} == {
-        left[n]["file_name"] for n in ("pandas", "pytz")
-    }
-    data = (folder / left["calibkit"]["file_name"]).read_bytes()
-    assert digest(data) == left["calibkit"]["sha256"]
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        texts = [archive.extractfile(name).read() for name in archive.getnames()]
-    assert texts == [b"a module"] * 2  # of both wheels
-
-
 def test_a_changed_wheel_is_refused(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
     archive, wheels, ours = parts
     (wheels / "ipython-1-py3-none-any.whl").write_bytes(b"ipythom")
     with pytest.raises(Failure, match="ipython-1-py3-none-any.whl is not the official file"):
         pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
-
-
-def test_a_changed_core_is_refused(parts: tuple[Path, Path, Path], tmp_path, monkeypatch) -> None:
-    monkeypatch.setitem(pins.CORE, "pyodide.js", digest(b"another"))
-    with pytest.raises(Failure, match="pyodide.js is not the official file"):
-        pyodide.unpack_core(parts[0], tmp_path / "out")
-
-
-def test_a_missing_wheel_and_a_missing_dependency_are_named(parts, tmp_path) -> None:
-    archive, wheels, ours = parts
-    lock = {"info": {}, "packages": {"a": {"depends": ["b-c"]}}}
-    with pytest.raises(Failure, match="a depends on b-c, which is not there"):
-        pyodide.write_lock(tmp_path, lock)
-    (wheels / "micropip-1-py3-none-any.whl").unlink()
-    with pytest.raises(Failure, match="micropip-1-py3-none-any.whl is missing"):
-        pyodide.assemble(archive, wheels, [ours], tmp_path / "out")
-
-
-@pytest.mark.parametrize("name", ["scipy/signal/_peak.cpython-312.so", "sklearn/cluster/_agg.py"])
-def test_what_is_left_out_leaves_nothing_in_a_wheel(name: str) -> None:
-    assert compiled.stand_in(name, b"data") is None
 
 
 @pytest.mark.parametrize(
@@ -150,19 +103,6 @@ def test_what_is_left_out_says_so_when_it_is_used(name, stem, wanted, subtests) 
         _ = module.__wrapped__
 
 
-def test_what_stays_is_untouched() -> None:
-    for name in ("scipy/special/_ufuncs.cpython-312.so", "sklearn/tree/_tree.py"):
-        assert compiled.stand_in(name, b"data") == (name, b"data")
-
-
-def test_the_button_stands_below_the_title_that_is_seen() -> None:
-    page = "<div><h1>for printing</h1></div><article><h1>Title</h1><p>text</p></article>"
-    told = live.with_button(page, "04_read", 40)
-    assert told.index("Title") < told.index("lite/notebooks/index.html?path=04_read.ipynb")
-    assert told.index("path=04_read") < told.index("text") and told.count("ck-run") == 1
-    assert "PyTorch" in live.with_button(page, "10_cool", 40)
-
-
 def test_versions_fit_each_other() -> None:
     versions = dict(pin.split("==") for pin in (*pins.BUILDERS, *pins.PURE))
     # Each kernel is made for one Pyodide: the table of its releases.
@@ -173,27 +113,6 @@ def test_versions_fit_each_other() -> None:
     kernel = asked["jupyter-config-data"]["litePluginSettings"]
     options = kernel["@jupyterlite/pyodide-kernel-extension:kernel"]["loadPyodideOptions"]
     assert {*pyodide.UNWANTED, "calibkit", "pyodide-kernel"} <= set(options["packages"])
-
-
-def test_arrows_reach_the_sliders_and_menus_repeat_nothing(tmp_path: Path) -> None:
-    def shortcut(*keys: str) -> dict[str, Any]:
-        return {"command": "notebook:move", "keys": [*keys], "selector": ":focus"}
-
-    kept = shortcut("ArrowDown")
-    keys = [shortcut("ArrowLeft"), kept, shortcut("ArrowRight")]
-    entries = [{"id": "a", "schema": {"jupyter.lab.shortcuts": keys}}, {"id": "b", "schema": {}}]
-    download = {"command": "docmanager:download", "rank": 6}
-    twice, once = ({"command": name} for name in (live.TWICE[0], "docmanager:save"))
-    for name in (live.NOTEBOOK_MENUS, live.MENUS):
-        menu = {"jupyter.lab.menus": {"main": [{"items": [twice, once]}]}}
-        entries.append({"id": name, "schema": menu})
-    path = tmp_path / "all.json"
-    path.write_text(json.dumps(entries), encoding="utf-8")
-    live.mend_settings(path)
-    *written, menus, main = json.loads(path.read_text(encoding="utf-8"))
-    assert [entry["schema"] for entry in written] == [{"jupyter.lab.shortcuts": [kept]}, {}]
-    assert menus["schema"]["jupyter.lab.menus"]["main"] == [{"items": [once]}]
-    assert main["schema"]["jupyter.lab.menus"]["main"] == [{"items": [twice, once, download]}]
 
 
 # --- what a reader is told when something fails --------------------------------------------------
@@ -247,10 +166,6 @@ def test_a_wheel_that_is_missing_or_damaged_is_named(watched: Any) -> None:
     told = opened().get_by_role("status").filter(has_text="cannot start")
     told.wait_for()
     assert "calibkit.whl is not on the server" in told.inner_text()
-    (folder / "pyodide-lock.json").unlink()
-    told = opened().get_by_role("status").filter(has_text="cannot start")
-    told.wait_for()
-    assert "the server does not answer" in told.inner_text()
 
 
 @pytest.mark.browser

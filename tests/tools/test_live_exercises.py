@@ -251,10 +251,3 @@ def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
         assert not root.locator(".tag_solution pre").is_visible()
         assert page.locator(".tag_check").count() == 0
         context.close()
-    context = browser.new_context()
-    context.route("**/live_editor.js", lambda route: route.abort())
-    page = context.new_page()
-    page.goto(f"{address}/{name}")
-    plain = page.locator('[data-exercise="4.1"] textarea').input_value()
-    assert "bin_statistics = ..." in plain
-    context.close()

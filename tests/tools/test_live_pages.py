@@ -88,39 +88,6 @@ def test_a_page_says_where_its_explorer_is_found_again(lesson: str, name: str) -
     assert repr(again) == repr(one)
 
 
-def test_lessons_show_explorers_and_quizzes() -> None:
-    assert len(shown_in_lessons()) == 21
-
-
-def test_a_start_that_no_slider_had_is_kept() -> None:
-    told = in_page.controls("lesson01:forecaster", json.dumps({"days": 17}))
-    place = told["names"].index("days")
-    assert told["texts"][place][told["starts"][place]] == "17 days"
-
-
-@pytest.mark.slow
-def test_every_value_of_every_control_is_offered_and_drawn_as_in_the_lab() -> None:
-    lab = lesson04.diagram_lab()
-    told = in_page.controls("lesson04:diagram-lab", "{}")
-    assert told["names"] == [control.name for control in lab.controls]
-    assert [len(texts) for texts in told["texts"]] == [len(c.values) for c in lab.controls]
-    assert all(f'max="{len(t) - 1}"' in told["html"] for t in told["texts"][:1])
-    places = [len(texts) - 1 for texts in told["texts"]]
-    values = {control.name: control.values[-1] for control in lab.controls}
-    assert values not in list(lab.states())  # no page holds it
-    picture, text = lab.show(**values)
-    drawn = in_page.state("lesson04:diagram-lab", "{}", places)
-    assert (drawn["src"], drawn["alt"], drawn["text"]) == (picture.source, picture.alt, text)
-
-
-@pytest.mark.slow
-def test_a_quiz_goes_on_where_the_page_ends() -> None:
-    game = lesson04.which_is_perfect()
-    drawn = in_page.draw("lesson04:which-is-perfect", game.n_book)
-    perfect = game.view(draw=game.first + game.n_book).perfect
-    assert drawn["right"] == [int(is_perfect) for is_perfect in perfect]
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the page's Python work in a folder of the test."""
@@ -158,19 +125,14 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     ("content", "wish", "words"),
     [
         ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
-        ("y,p\n1,0.5\n0\n", {}, "row 2"),
         ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "“Predictions” is missing"),
         ("y,p\n1,0.5\n0,-3\n", {}, r"if these are logits, say so \(field “They are”\)"),
         ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
         ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
         ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
-        ("y,p\n1,0.5\n0,0.4\n", {"costs": "1:x"}, "costs"),
-        ("y,p\n1,0.5\n0,0.4\n", {"bins": "0"}, "bins"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
         ("y,p,w\n1,0.5,1\n0,0.4,-2\n", WEIGHTED, "^“Weights”, row 2: -2.0 is no weight"),
-        ("y,p,w\n1,0.5,0\n0,0.4,0\n", WEIGHTED, "^“Weights” is zero in every row"),
         ("", {}, "is empty"),
-        ("y,p\n\x00\x01\x02", {}, "."),
     ],
 )
 def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, wish, words) -> None:
@@ -261,72 +223,12 @@ def test_pasted_columns_become_a_file(folder: Path, text: str, written: str) -> 
     assert Path("pasted.csv").read_text(encoding="utf-8") == written
 
 
-def test_what_is_no_table_is_refused(folder: Path) -> None:
-    assert "no table" in in_page.pasted("y," + "x" * 200_000)["refused"]
-
-
 @pytest.mark.parametrize("text", ["", "  \n", "0.5\n0.4\n"])
 def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
     assert "at least two columns" in in_page.pasted(text)["refused"]
 
 
-@pytest.mark.slow
-def test_the_example_is_over_confident(folder: Path) -> None:
-    assert in_page.pasted(in_page.example())["columns"] == ["happened", "p"]
-    found = in_page.audit({"name": "pasted.csv", **ASKED, "label": "happened"})
-    assert "over-confident" in found["headline"]
-
-
 # --- what the site is told -----------------------------------------------------------------------
-
-
-def test_sizes_count_a_package_once_with_all_that_it_needs(tmp_path: Path) -> None:
-    packages = {
-        name: {"file_name": f"{name}.whl", "depends": depends}
-        for name, depends in {
-            "calibkit": ["base", "side-one"],
-            "side-one": ["base"],
-            "base": [],
-            "pyarrow": ["base", "pandas"],
-            "pandas": [],
-        }.items()
-    }
-    lock = {"packages": packages}
-    (tmp_path / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    for name in (*pages.CORE, *(entry["file_name"] for entry in packages.values())):
-        (tmp_path / name).write_bytes(bytes(1_000_000))
-    found = pages.sizes(tmp_path)
-    assert (found["bytes"], found["parquet"]) == (6_000_000, 2)
-    assert (found["megabytes"], found["lite"]) == (round(3 + 1 + 0.32 + 0.19), 7)
-
-
-def test_pages_get_python_where_they_have_a_use_for_it(tmp_path: Path) -> None:
-    site, python = tmp_path / "site", tmp_path / "python"
-    for folder in (site / "_static", site / "notebooks", site / "book", python):
-        folder.mkdir(parents=True)
-    entries = {
-        name: {"file_name": f"{name}.whl", "depends": []} for name in ("calibkit", "pyarrow")
-    }
-    (python / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), encoding="utf-8")
-    for name in (*pages.CORE, "calibkit.whl", "pyarrow.whl"):
-        (python / name).write_bytes(bytes(3_000_000))
-    page = "<head></head><body>{}</body>"
-    for name, text in (("00_a", 'data-explorer="lesson01:a"'), ("10_b", "none")):
-        (site / "notebooks" / f"{name}.html").write_text(page.format(text), encoding="utf-8")
-    (site / pages.AUDIT_PAGE).write_text(page.format('id="ck-file"'), encoding="utf-8")
-    pages.add(site, python)
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in site.glob("*/*.html")}
-    assert 'data-megabytes="8"' in texts["00_a"]
-    assert "live_python.js" not in texts["10_b"]
-    assert "live_python.js" in texts["audit_a_file"] and "/audit_page.js" in texts["audit_a_file"]
-
-
-def test_scripts_find_python_below_any_path() -> None:
-    page = "<html><head></head><body><p></p></body></html>"
-    told = pages.with_scripts(page, {"megabytes": 40}, "live.js")
-    assert told.index("live.css") < told.index("</head>") < told.index("live_python.js")
-    assert told.index("live_python.js") < told.index("/live.js") < told.index("</body>")
-    assert 'data-megabytes="40"' in told and "//" not in told.replace("</", "")
 
 
 def test_the_policy_of_the_page_allows_no_other_host(subtests: pytest.Subtests) -> None:
@@ -511,14 +413,6 @@ def test_without_python_the_prepared_states_still_work(browser: Any, address: st
     root.locator("input[type=range]").first.focus()
     here.page.keyboard.press("ArrowRight")
     assert root.locator(".ck-readout").inner_text() != before
-    here.context.unroute_all()
-    here.context.route("**/calibkit.tar.gz", lambda route: route.fulfill(body="half a file"))
-    root.get_by_role("button", name="Try again").click()
-    here.page.wait_for_function(
-        "button => !button.disabled", arg=root.locator('[data-role="live"]').element_handle()
-    )
-    assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
-    here.context.unroute_all()
     here.context.close()
 
 
@@ -610,23 +504,6 @@ def rounded(value: Any) -> Any:
 
 @needs_site
 @pytest.mark.browser
-def test_pasted_columns_get_the_desktops_report(audits: Audit, tmp_path: Path) -> None:
-    text = "\n".join("\t".join(line.split(",")[:2]) for line in rows().splitlines()[1:])
-    audits.page.fill("#ck-text", text)
-    audits.page.get_by_role("button", name="Read the columns").click()
-    audits.page.locator('#ck-label option[value="column 2"]').wait_for(state="attached")
-    audits.choose("column 1", "column 2")
-    audits.run()
-    path = tmp_path / "pasted.csv"
-    path.write_text("a,b\n" + text.replace("\t", ",") + "\n", encoding="utf-8")
-    _, _, report = desktop(tmp_path, "--label=a", "--prob=b", str(path))
-    found = audits.report()
-    assert found["headline"] == report["headline"]
-    assert rounded(found["answers"]) == rounded(report["answers"])
-
-
-@needs_site
-@pytest.mark.browser
 def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) -> None:
     audits.read(csv_file("y,p\n1,0.5\n0,1.7\n", HOSTILE))
     audits.choose("y", "p")
@@ -640,15 +517,6 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     bomb = gzip.compress(b"y,p\n" + b"1,0.5\n" * 20_000_000)
     audits.read({"name": "log.csv.gz", "mimeType": "application/gzip", "buffer": bomb})
     assert "unpacks to more than 100 MB" in audits.refused("unread")
-    audits.read(csv_file("y;p\n1;0,5\n0;0,25\n"))
-    told = audits.page.locator('[data-role="reading"]').inner_text()
-    assert told == "log.csv: 2 columns, read with semicolon between them and decimal comma."
-    audits.page.select_option("#ck-delimiter", ",")
-    audits.page.get_by_text("The first row is one column").wait_for()
-    audits.read(csv_file("", "empty.csv"))
-    assert "is empty" in audits.refused("unread")
-    audits.read(csv_file("y", "page.exe"))
-    assert "the name must end in" in audits.refused("unread")
     audits.page.evaluate(
         """() => {
           const transfer = new DataTransfer();
@@ -722,21 +590,3 @@ def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
     page.run()  # Python starts anew, and the file is read again
     assert rounded(page.report()["answers"]) == rounded(report["answers"])
     page.context.close()
-
-
-@needs_site
-@pytest.mark.browser
-def test_the_page_without_scripts_and_without_python(browser: Any, address: str) -> None:
-    page = Audit(browser, address, java_script_enabled=False)
-    told = page.page.locator("noscript p")
-    assert told.is_visible() and "needs JavaScript" in told.inner_text()
-    page.context.close()
-    context = browser.new_context()
-    context.route("**/live_python.js", lambda route: route.abort())  # as in a book without Python
-    bare = context.new_page()
-    bare.goto(f"{address}/{pages.AUDIT_PAGE}")
-    assert bare.locator(".ck-audit-absent").is_visible()
-    assert not bare.locator("form.ck-audit").is_visible()
-    bare.goto(f"{address}/{LESSON}")
-    assert bare.locator('[data-role="live"]').count() == 0
-    context.close()

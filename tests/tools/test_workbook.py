@@ -97,17 +97,6 @@ def test_a_changed_lesson_is_reported_until_its_copy_is_fresh(course: tuple[Path
     assert b"One more sentence" in content(course[1])[LESSONS[2].name]
 
 
-def test_other_outputs_are_no_change(course: tuple[Path, Path]) -> None:
-    workbook.copies((), *course)
-    lesson = course[0] / LESSONS[0].name
-    notebook = json.loads(lesson.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            cell["outputs"] = []
-    lesson.write_text(json.dumps(notebook), encoding="utf-8")
-    assert workbook.copies((), *course) == ([], [])
-
-
 def test_old_copies_never_overwrite_each_other(course: tuple[Path, Path]) -> None:
     workbook.copies((), *course)
     for number in range(4):
@@ -126,13 +115,6 @@ def test_a_broken_copy_is_named_and_kept(course: tuple[Path, Path], broken: str)
     assert "--fresh 00" in sentence
     assert (course[1] / LESSONS[0].name).read_text(encoding="utf-8") == broken
     assert workbook.copies(["00"], *course)[1] == []
-
-
-def test_a_lesson_that_does_not_exist_is_named_before_anything_is_done(course) -> None:
-    for name in ("77", "four", "-1", ""):
-        with pytest.raises(Failure, match="there is no lesson .*; there are 00, 01, 02"):
-            workbook.copies(["00", name], *course)
-    assert not course[1].exists()
 
 
 def test_a_place_that_cannot_be_written_gives_a_sentence(course, monkeypatch) -> None:
@@ -161,18 +143,6 @@ def here(course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(dev, "WORKBOOK", course[1])
     monkeypatch.setattr(dev, "copies", lambda names=(): workbook.copies(names, *course))
     return course[1]
-
-
-def test_the_command_says_what_it_did(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dev.main(["workbook"]) == 0
-    assert "made in workbook/: 00, 01, 02." in capsys.readouterr().out
-    assert dev.main(["workbook"]) == 0
-    assert "none has changed since" in capsys.readouterr().out
-    assert dev.main(["workbook", "--fresh", "01", "02"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("your old copy is now") == 2 and "made in workbook/: 01, 02." in said
-    assert dev.main(["workbook", "--fresh", "99"]) == 1
-    assert "there is no lesson 99" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("edit", [False, True])

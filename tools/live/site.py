@@ -147,7 +147,7 @@ def fingerprint(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as packed:
         for name in sorted(packed.namelist()):
             digest.update(name.encode() + packed.read(name))
-    for name in ("compiled.mjs", "compiled.py", "left_out.toml", "pins.py", "pyodide.py"):
+    for name in ("compiled.mjs", "compiled.py", "left_out.toml", "pins.toml", "pyodide.py"):
         digest.update((HERE / name).read_bytes())
     return digest.hexdigest()
 

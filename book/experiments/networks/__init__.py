@@ -14,7 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import t as student
 
 from calibkit import expected_calibration_error, log_loss
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course.lesson10 import nets
 
 SETS = {"digits under noise": 0.5, "digits without noise": 0.0}

@@ -21,12 +21,17 @@ from sklearn.base import clone
 from book.experiments.pseudo_real.kernel import KernelDensityCalibrator
 from book.experiments.synthetic import Unseen
 from calibkit import expected_calibration_error
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator, ScalingBinning
+from calibkit.calibrators import (
+    BetaCalibrator,
+    IsotonicCalibrator,
+    PiecewiseLinear,
+    PlattCalibrator,
+    ScalingBinning,
+    TemperatureScaling,
+)
 from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.inputs import FloatVector, View, as_count, binary_problem
-from calibkit.multiclass import TemperatureScaling
-from calibkit.piecewise import PiecewiseLinear
 from calibkit_course import data
 
 # A clone is this many predictions, each with its truth; data sets are drawn from them.

@@ -36,7 +36,7 @@ def questions(study: Study) -> tuple[Figure, str]:
     with plot.style():
         figure, axes = plt.subplots(1, 3, figsize=(7.6, 5.2), sharey=True, layout="constrained")
         for ax, (title, table, factor) in zip(axes, panels, strict=True):
-            look.dress(ax, grid="x")
+            look.set_frame(ax, grid="x")
             look.label(ax, title, "")
             for kind, keep in KINDS.items():
                 _dots(ax, table.where(keep), names, kind, factor)

@@ -10,10 +10,9 @@ from scipy.special import expit, logit
 
 from book.experiments.pseudo_real.clones import Scores, TemperatureMap
 from calibkit import EqualMass, plot, reliability_table
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator
+from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PiecewiseLinear
 from calibkit.calibrators.base import Calibrator
 from calibkit.inputs import FloatVector
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
 from calibkit_course import data
 
@@ -61,7 +60,7 @@ def both_spaces() -> tuple[Figure, str]:
     with plot.style():
         figure, axes = plt.subplots(1, 2, figsize=(7.8, 4.2), layout="constrained")
         for ax, (words, to) in zip(axes, spaces.items(), strict=True):
-            look.dress(ax)
+            look.set_frame(ax)
             ax.vlines(to(table.mean_prob), *to(np.clip(seen[1:], *ENDS)), color=look.INK, lw=1)
             ax.plot(to(table.mean_prob), to(seen[0]), "o", color=look.INK, ms=3.5,
                     label="frequency in other rows")  # fmt: skip

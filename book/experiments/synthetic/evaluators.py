@@ -16,6 +16,7 @@ from calibkit.calibrators import (
     BetaCalibrator,
     CrossValidatedBinning,
     IsotonicCalibrator,
+    PiecewiseLinear,
     PlattCalibrator,
     SlopeOneBinning,
     SweepBinning,
@@ -23,7 +24,6 @@ from calibkit.calibrators import (
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.folds import parsimonious
 from calibkit.inputs import FloatVector
-from calibkit.piecewise import PiecewiseLinear
 
 FOLDS = 10
 # The folds of the source, for numbers of bins and for numbers of pieces.

@@ -100,7 +100,7 @@ class EvolvedPieces(Calibrator):
         except ImportError as error:
             raise ImportError(
                 "EvolvedPieces needs the package pwlf: pip install pwlf. "
-                "calibkit.piecewise.PiecewiseLinear needs nothing and is much faster."
+                "calibkit.calibrators.PiecewiseLinear needs nothing and is much faster."
             ) from error
         model = pwlf.PiecewiseLinFit(prob, label)
         if pieces == 1:

@@ -15,6 +15,7 @@ from calibkit.calibrators import (
     BetaCalibrator,
     CrossValidatedBinning,
     IsotonicCalibrator,
+    PiecewiseLinear,
     PlattCalibrator,
     SlopeOneBinning,
     SweepBinning,
@@ -23,7 +24,6 @@ from calibkit.calibrators.base import Calibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import compare_evaluators
 from calibkit.inputs import FloatVector, expit, logit
-from calibkit.piecewise import PiecewiseLinear
 from calibkit.plot import look
 from tools.virtual_environment import ROOT
 

@@ -6,10 +6,12 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from calibkit.fakes import FakeSample
-from calibkit.fakes.shapes import DERIVATE_ERRORS, SHAPES, SyntheticShape
+from calibkit.fakes import FakeSample, SyntheticShape
+from calibkit.fakes.binary import SHAPES
 from calibkit.inputs import FloatVector, as_count
 
+# Mean calibration errors of the derivates in the source: 0, .005, …, .1.
+DERIVATE_ERRORS = tuple(step / 200 for step in range(21))
 SIZES = (1_000, 3_000, 10_000)
 SEEDS = tuple(range(5))
 # The map is judged on this many predictions that no evaluator has seen, drawn with this seed.
@@ -64,17 +66,19 @@ class DataSet:
 
     def unseen(self) -> Unseen:
         """Return a million other predictions of the same classifier, in rising order."""
-        return _unseen(self.shape, self.error)
+        return unseen_rows(self.shape, self.error)
 
 
 @lru_cache(maxsize=1)
-def _unseen_truth() -> FloatVector:
+def unseen_truth() -> FloatVector:
+    """Return the true probabilities of the unseen predictions."""
     return SyntheticShape("square", 0.0).sample(UNSEEN, UNSEEN_SEED).true_prob
 
 
 @lru_cache(maxsize=2)
-def _unseen(shape: str, error: float) -> Unseen:
-    truth = _unseen_truth()
+def unseen_rows(shape: str, error: float) -> Unseen:
+    """Return the unseen predictions of a shape with their truth."""
+    truth = unseen_truth()
     prob = SyntheticShape.with_error(shape, error).predict(truth)
     prob.flags.writeable = False
     return Unseen(prob, truth)

@@ -13,7 +13,7 @@ from book.experiments.synthetic.evaluators import Evaluators, default_evaluators
 from book.experiments.synthetic.grid import Cell, Grid
 from book.experiments.synthetic.measures import Known, Measures, measure
 from book.experiments.synthetic.result import StudyResult
-from calibkit.progress import track
+from calibkit_audit.progress import track
 
 Data = TypeVar("Data", bound=Known)
 Job = tuple[Known, tuple[str, ...]]

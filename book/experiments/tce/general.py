@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Bins
-from calibkit.errors.family import bin_weights, weighted_norm
-from calibkit.significance import test_based_calibration_error as tested
+from calibkit.errors.family import weighted_norm
+from calibkit.hypothesis_tests import test_based_calibration_error as tested
 
 Loss = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
 
@@ -41,9 +41,9 @@ def general_error(
     label: NDArray[Any], prob: NDArray[Any], *, loss: Loss = gap, bins: Bins = 15, norm: float = 1
 ) -> GeneralError:
     """Measure a loss of the labels and predictions of each bin, and take a norm."""
-    cut = tested(label, prob, bins=bins, null_draws=0).verdicts[0]  # bins that follow labels, too
+    cut = tested(label, prob, bins=bins, n_draws=0).verdicts[0]  # bins that follow labels, too
     losses = np.full(cut.table.n_bins, np.nan)
     for b in np.flatnonzero(cut.table.occupied):
         losses[b] = loss(label[cut.bin == b], prob[cut.bin == b])
-    weight = bin_weights(cut.table.count, "mass")
+    weight = cut.table.weight
     return GeneralError(float(weighted_norm(losses, weight, norm)), losses)

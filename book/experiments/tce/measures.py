@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from book.experiments.tce.general import general_error
-from calibkit import bins, significance
-from calibkit.bins.pava import edges_between
+from calibkit import bins
+from calibkit.bins import edges_between
+from calibkit.hypothesis_tests import test_based_calibration_error
 
 Labelled = tuple[NDArray[np.int64], NDArray[np.float64]]
 PAVA = bins.Pava()
@@ -76,7 +77,7 @@ def sized(smallest: int | None, largest: int | None) -> AsGiven:
 def percent(data: Labelled, binning: bins.Binning | None = None, **options: Any) -> float:
     """Return a test-based error in per cent; by default in PAVA-BC bins of n/20 to n/5."""
     binning = sized(None, None) if binning is None else binning
-    error = significance.test_based_calibration_error(*data, bins=binning, null_draws=0, **options)
+    error = test_based_calibration_error(*data, bins=binning, n_draws=0, **options)
     return 100 * error.value
 
 

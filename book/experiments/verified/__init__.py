@@ -10,7 +10,7 @@ the population, as in the source: its labels are the truth, and samples are draw
 
 The page "Verified" of the book prints all of them. Li's report. Taught in lesson 11.
 
->>> from calibkit.fakes import vgg16_lookalike
+>>> from calibkit_course.lesson11 import vgg16_lookalike
 >>> population = Population.of_fake(vgg16_lookalike(), n=4000, rng=0)
 >>> study = binned_errors(population, sizes=(500, 500, 3000), n_splits=5, rng=0)
 >>> study.n_bins[:4].tolist()

@@ -30,8 +30,8 @@ from book.experiments.synthetic import (
 from book.experiments.verified import others
 from book.experiments.verified.draw import FIGURES, POPULATIONS, Studies, directive, draw_all
 from calibkit import CalibrationWarning
-from calibkit.fakes import vgg16_lookalike
 from calibkit_course import data
+from calibkit_course.lesson11 import vgg16_lookalike
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "verified.md"

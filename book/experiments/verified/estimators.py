@@ -11,7 +11,7 @@ from book.experiments.verified.events import check_size, check_view, events
 from book.experiments.verified.maps import finite_errors, happened_of
 from calibkit.bins import assign
 from calibkit.calibrators import PlattCalibrator, ScalingBinning
-from calibkit.inputs import FloatVector, as_count, as_generator
+from calibkit.inputs import FloatVector, as_count, data_generator
 from calibkit.results import Result, spell
 from calibkit_course.lesson11.population import Population
 
@@ -103,14 +103,14 @@ def compare_estimators(
     replacement, and the error is estimated from each.
     """
     check_view(view)
-    n_bins, generator = as_count(n_bins, "n_bins"), as_generator(rng)
+    n_bins, generator = as_count(n_bins, "n_bins"), data_generator(rng)
     n_calibration = as_count(n_calibration, "n_calibration")
     check_size(population, n_calibration, "n_calibration")
     label, order = population.labels(generator), generator.permutation(population.n)
     first, others = order[:n_calibration], population.select(order[n_calibration:])
-    maps = _fitted(population.select(first), label[first], n_bins, view)
-    truth, index = _measured(maps, others, view)
-    samples = [_Samples(others, index, view, as_count(size, "sizes")) for size in sizes]
+    maps = fitted_maps(population.select(first), label[first], n_bins, view)
+    truth, index = measured_on(maps, others, view)
+    samples = [RowSamples(others, index, view, as_count(size, "sizes")) for size in sizes]
     drawn = [one.estimates(maps, as_count(n_samples, "n_samples"), generator) for one in samples]
     estimates = np.array(drawn)  # (sizes, samples, 2)
     mse = ((estimates - truth) ** 2).mean(axis=1)
@@ -134,7 +134,7 @@ def compare_estimators(
     )
 
 
-def _fitted(rows: Population, label: IntVector, n_bins: int, view: str) -> list[ScalingBinning]:
+def fitted_maps(rows: Population, label: IntVector, n_bins: int, view: str) -> list[ScalingBinning]:
     """Fit one calibrator per event."""
     said, _ = events(rows, rows.y_prob, view)
     happened = happened_of(rows.y_prob, label, view)
@@ -144,7 +144,7 @@ def _fitted(rows: Population, label: IntVector, n_bins: int, view: str) -> list[
     ]
 
 
-def _measured(
+def measured_on(
     maps: list[ScalingBinning], others: Population, view: str
 ) -> tuple[float, NDArray[np.intp]]:
     """Return the true squared error, and the bin of each row and event: shape (n, events)."""
@@ -158,7 +158,7 @@ def _measured(
 
 
 @dataclass(frozen=True, slots=True)
-class _Samples:
+class RowSamples:
     """Samples of one size; `index` is the bin of each row and event, shape (n, events)."""
 
     others: Population
@@ -177,10 +177,10 @@ class _Samples:
         self, maps: list[ScalingBinning], n_samples: int, generator: np.random.Generator
     ) -> list[tuple[float, float]]:
         """Return both estimates of many samples."""
-        return [_estimates(maps, *self.draw(generator)) for _ in range(n_samples)]
+        return [estimates_of(maps, *self.draw(generator)) for _ in range(n_samples)]
 
 
-def _estimates(
+def estimates_of(
     maps: list[ScalingBinning], index: NDArray[np.intp], happened: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Return the plain and the debiased estimate of the squared error, averaged over events."""

@@ -118,7 +118,7 @@ def _draw_histogram(
 def _start(ax: Axes | None, legend: bool | None) -> tuple[Axes, bool]:
     width, height = _SIZE
     ax, fresh = look.axes_or_new(ax, (width + (0 if legend is False else 1.9), height))
-    look.dress(ax)
+    look.set_frame(ax)
     return ax, fresh
 
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from book.experiments.verified.events import check_size, check_view, events
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators import PlattCalibrator
-from calibkit.inputs import FloatVector, as_count, as_generator
-from calibkit.multiclass import DirichletCalibrator, TemperatureScaling
+from calibkit.calibrators import DirichletCalibrator, PlattCalibrator, TemperatureScaling
+from calibkit.inputs import FloatVector, as_count, data_generator
 from calibkit.reliability import reliability_table
 from calibkit.results import Result, spell
 from calibkit_course.lesson11.population import Population
@@ -107,7 +106,7 @@ def compare_calibrators(
             known = ", ".join(["histogram", *SCALERS])
             raise ValueError(f"methods must be out of {known}, got {method!r}.")
     numbers = [as_count(number, "n_bins") for number in n_bins]
-    size, generator = as_count(n_calibration, "n_calibration"), as_generator(rng)
+    size, generator = as_count(n_calibration, "n_calibration"), data_generator(rng)
     check_size(population, size, "n_calibration")
     trials = np.array(
         [
@@ -152,7 +151,7 @@ def _trial(
         said, chance = events(population, scores, view)
         happened = happened_of(scores[rows], label, view)
         per_event = [
-            _measured(method, said[:, e], chance[:, e], (rows, happened[:, e]), numbers)
+            measured_maps(method, said[:, e], chance[:, e], (rows, happened[:, e]), numbers)
             for e in range(said.shape[1])
         ]
         found[m] = np.mean(per_event, axis=0)
@@ -167,7 +166,7 @@ def happened_of(scores: FloatVector, label: IntVector, view: str) -> IntVector:
     return np.asarray(label[:, np.newaxis] == np.arange(scores.shape[1]), dtype=np.int64)
 
 
-def _measured(
+def measured_maps(
     method: str,
     said: FloatVector,
     chance: FloatVector,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.calibrators.linear import fit_slope
 from calibkit.errors import expected_calibration_error
-from calibkit.multiclass.temperature import fit_slope
 from calibkit.results import Result, read_only, spell
 
 _BOUNDS = 1e-6, 1e6  # of 1/T, as in TemperatureScaling

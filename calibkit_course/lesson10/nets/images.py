@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import as_count, as_finite, as_generator
+from calibkit.inputs import as_count, as_finite, data_generator
 from calibkit.results import read_only, spell
 
 FloatArray = NDArray[np.float32]
@@ -73,7 +73,7 @@ def mnist_digits(
             f"n_train + n_validation + n_test = {ends[-1]:,}, but there are {len(y):,} images. Ask "
             "for fewer."
         )
-    rng = as_generator(as_count(seed, "seed", minimum=0))
+    rng = data_generator(as_count(seed, "seed", minimum=0))
     order = rng.permutation(len(y))[: ends[-1]]
     x, y = x[order], y[order]
     if spread:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import minimize
 
-from calibkit.inputs import FloatArray, FloatMatrix, as_count, as_generator, as_positive, warn
-from calibkit.multiclass import MulticlassCalibrator, TemperatureScaling
+from calibkit.calibrators import MulticlassCalibrator, TemperatureScaling
+from calibkit.inputs import FloatArray, FloatMatrix, as_count, as_positive, data_generator, warn
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 
 _MOST_STEPS = 1000
@@ -83,7 +83,7 @@ class OrderPreserving(MulticlassCalibrator):
         self.temperature_ = start.temperature_
         seen, gaps, _ = self._features(logits[rows])
         self.scale_ = float(np.sqrt(np.mean(seen**2)))
-        rng = as_generator(self.rng)
+        rng = data_generator(self.rng)
         weights = (
             rng.normal(size=(k, size)) / np.sqrt(k),
             np.zeros(size),

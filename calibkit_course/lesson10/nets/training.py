@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import as_choice, as_count, as_finite, as_generator
+from calibkit.inputs import as_choice, as_count, as_finite, data_generator
 from calibkit_course.lesson10.nets._torch import need_torch, on_processor, one_thread
 from calibkit_course.lesson10.nets.history import TrainingHistory, history_of, measure
 from calibkit_course.lesson10.nets.images import SIDE, Split
@@ -42,7 +42,7 @@ def image_network(
     first, second = (as_count(size, f"channels[{k}]") for k, size in enumerate(channels))
     units, nn, made = as_count(hidden, "hidden"), torch.nn, []
     kind = {"device": "cpu", "dtype": torch.float32}
-    seed = int(as_generator(rng).integers(2**62))
+    seed = int(data_generator(rng).integers(2**62))
     with torch.random.fork_rng(devices=[]):  # the caller's generator stays as it was
         torch.manual_seed(seed)
         for inputs, outputs, width in ((1, first, 5), (first, second, 3)):
@@ -105,7 +105,7 @@ def train_network(
     sure about others. Guo, Pleiss, Sun and Weinberger (2017); Szegedy et al. (2016); Zhang et al.
     (2018); Lin et al. (2017); Loshchilov and Hutter (2019).
     """
-    source = as_generator(rng)
+    source = data_generator(rng)
     chosen = _step_of(loss, source, strength)
     decay, count = as_finite(weight_decay, "weight_decay", 0), as_count(epochs, "epochs")
     rows: list[tuple[float, ...]] = []

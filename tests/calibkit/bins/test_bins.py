@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from calibkit.bins import as_bins, assign, edges as edges_module
+from calibkit.bins import as_bins, assign
 from tests.helpers import each_case, exact_distinct_edges, exact_equal_mass_edges
 
 # No edge fits between 1 and the float below it; that pair has a test of its own.
@@ -27,7 +27,7 @@ binnings = st.one_of(
 
 def bin_of(prob: Any, binning: Any) -> Any:
     prob = np.asarray(prob)
-    return binning.assign(prob, binning.edges(prob))
+    return assign(prob, binning.edges(prob))
 
 
 class TestFences:
@@ -56,9 +56,9 @@ class TestEqualWidth:
                 binning = ck.EqualWidth(n_bins)
                 edges = binning.edges(np.array([0.9]))
                 assert edges[0] == 0 and edges[-1] == 1
-                assert binning.assign(edges[:-1], edges).tolist() == list(range(n_bins))
+                assert assign(edges[:-1], edges).tolist() == list(range(n_bins))
                 below = np.nextafter(edges[1:], 0)
-                assert binning.assign(below, edges).tolist() == list(range(n_bins))
+                assert assign(below, edges).tolist() == list(range(n_bins))
 
     def test_the_fast_rule_is_the_slow_rule(self) -> None:
         """For every B: all edges, the floats on both sides of them, and random predictions."""
@@ -70,7 +70,7 @@ class TestEqualWidth:
             prob = np.concatenate([edges, *beside, rng.random(50)])
             for values in (prob, prob.astype(np.float32).clip(0, 1)):
                 slow = np.searchsorted(edges[1:-1], values, side="right")
-                assert np.array_equal(binning.assign(values, edges), slow), n_bins
+                assert np.array_equal(assign(values, edges), slow), n_bins
 
     def test_edges_belong_to_the_caller(self) -> None:
         ck.EqualWidth(4).edges(np.array([0.5]))[:] = 9
@@ -148,7 +148,7 @@ class TestFixedEdges:
 @settings(max_examples=100)
 def test_every_prediction_belongs_to_exactly_one_bin(binning: Any, prob: Any) -> None:
     edges = binning.edges(prob)
-    index = binning.assign(prob, edges)
+    index = assign(prob, edges)
     assert (np.diff(edges) > 0).all() and (edges[0], edges[-1]) == (0, 1)
     inside = (edges[:-1] <= prob[:, None]) & (
         (prob[:, None] < edges[1:]) | ((prob[:, None] == 1) & (edges[1:] == 1))
@@ -195,27 +195,3 @@ def test_a_binning_of_ones_own() -> None:
 
     table = ck.reliability_table([0, 1, 1], [0.1, 0.5, 0.9], bins=Halves())
     assert table.count.tolist() == [1, 2] and table.bins == "two halves"
-
-
-@pytest.mark.parametrize("kind", ["uniform", "ties", "rare", "single precision", "near 1"])
-def test_many_predictions_are_cut_as_a_full_sort_cuts_them(kind, subtests):
-    """Order statistics by counting and edges by comparison: the same to the last bit."""
-    rng = np.random.default_rng(3)
-    for n in (1, 50, edges_module._MANY - 1, edges_module._MANY, 9000):
-        with subtests.test(n=n):
-            prob = {
-                "uniform": lambda n=n: rng.random(n),
-                "ties": lambda n=n: rng.integers(0, 7, n) / 6,
-                "rare": lambda n=n: rng.beta(1, 60, n),
-                "single precision": lambda n=n: rng.random(n, dtype=np.float32),
-                "near 1": lambda n=n: 1 - rng.beta(0.05, 3, n),
-            }[kind]()
-            ranks = rng.integers(0, n, 30)
-            assert np.array_equal(edges_module._order_statistics(prob, ranks), np.sort(prob)[ranks])
-            for n_edges in (0, 3, 63, 100):
-                with subtests.test(n=n, n_edges=n_edges):
-                    inner = rng.choice(prob, n_edges).astype(np.float64)
-                    cuts = np.unique([0.0, *inner, 1.0])
-                    found = edges_module.assign(prob, cuts)
-                    assert found.dtype == np.intp
-                    assert np.array_equal(found, np.searchsorted(cuts[1:-1], prob, side="right"))

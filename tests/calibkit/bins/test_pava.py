@@ -10,7 +10,6 @@ from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
 from calibkit import bins
-from calibkit.bins import merging
 
 
 def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: int) -> list[int]:
@@ -26,11 +25,6 @@ def blocks_by_definition(hits: list[int], counts: list[int], n_min: int, n_max: 
                 break
             blocks[-2:] = [(y + y_last, w + w_last)]
     return [w for _, w in blocks]
-
-
-def merged(hits: Any, counts: Any, n_min: int, n_max: int) -> list[int]:
-    before = (np.append(0, np.cumsum(part)) for part in (hits, counts))
-    return merging.merge(*before, n_min, n_max)
 
 
 def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
@@ -54,37 +48,6 @@ def blocks_of_source(label: list[int], n_min: int, n_max: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_the_quick_way_is_the_definition_on_many_random_cases() -> None:
-    rng = np.random.default_rng(0)
-    joined = 0
-    for _ in range(1500):
-        n = int(rng.integers(1, 250))
-        counts = np.ones(n, dtype=int) if rng.random() < 0.6 else rng.integers(1, 9, n)
-        rate = np.sort(rng.random(n)) if rng.random() < 0.5 else np.full(n, rng.random())
-        hits = rng.binomial(counts, rate)
-        n_min = int(rng.integers(0, n // int(rng.integers(1, 9)) + 1))
-        n_max = max(1, n_min + int(rng.integers(0, 3 * n)))
-        want = blocks_by_definition(hits.tolist(), counts.tolist(), n_min, n_max)
-        assert merged(hits, counts, n_min, n_max) == want
-        joined += len(want) < n
-    assert joined > 1000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("exponent", [0.3, 1, 4])
-def test_the_blocks_of_many_predictions(exponent: float, subtests: pytest.Subtests) -> None:
-    rng = np.random.default_rng(1)
-    hits = (rng.random(40_000) < np.sort(rng.random(40_000)) ** exponent).astype(int)
-    ones = np.ones(40_000, dtype=int)
-    for sizes in ((0, 40_000), (2000, 8000), (300, 1200), (6, 24)):
-        with subtests.test(sizes=sizes):
-            want = blocks_by_definition(hits.tolist(), ones.tolist(), *sizes)
-            assert merged(hits, ones, *sizes) == want
-    found = np.diff(bins.Pava().bounds(np.arange(40_000) / 40_000, hits)).tolist()
-    assert found == blocks_by_definition(hits.tolist(), ones.tolist(), 0, 40_000)
-
-
-@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=90), st.integers(0, 20), st.integers(1, 90))
 def test_without_ties_it_is_the_algorithm_of_the_source(label, n_min, n_max) -> None:
@@ -105,7 +68,7 @@ def test_pava_is_isotonic_regression(denominator: int) -> None:
     label = (rng.random(700) < prob**2).astype(int)
     table = ck.reliability_table(label, prob, bins=bins.Pava())
     assert (np.diff(table.frequency) > 0).all()
-    fitted = table.frequency[bins.Pava().assign(prob, table.edges)]
+    fitted = table.frequency[bins.assign(prob, table.edges)]
     by_sklearn = IsotonicRegression().fit(prob, label).predict(prob)
     assert fitted == pytest.approx(by_sklearn, abs=1e-12)
 
@@ -180,7 +143,7 @@ def test_edges_and_blocks_agree(binning: Any) -> None:
     rng = np.random.default_rng(1)
     prob = np.sort(rng.integers(0, 65, 300) / 64)
     label = (rng.random(300) < prob).astype(int)
-    counted = np.bincount(binning.assign(prob, binning.edges(prob, label)))
+    counted = np.bincount(bins.assign(prob, binning.edges(prob, label)))
     assert counted.tolist() == np.diff(binning.bounds(prob, label)).tolist()
 
 
@@ -198,7 +161,7 @@ def test_neighbouring_floats_are_kept_apart() -> None:
     low = 0.5
     high = np.nextafter(low, 1)
     edges = bins.Pava().edges(np.array([low, high]), np.array([0, 1]))
-    assert bins.Pava().assign(np.array([low, high]), edges).tolist() == [0, 1]
+    assert bins.assign(np.array([low, high]), edges).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,13 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
-from calibkit.calibrators.logistic import fit_logistic
-from calibkit.corp import corp_decomposition
-from calibkit.piecewise import PiecewiseLinear
+from calibkit.calibrators import (
+    BetaCalibrator,
+    IsotonicCalibrator,
+    PiecewiseLinear,
+    PlattCalibrator,
+)
+from calibkit.scores import corp_decomposition
 from tests.helpers import binary_data, golden_data
 
 LABELS, PROB = golden_data("binary")
@@ -209,13 +212,6 @@ class TestTheorems:
         assert abs(platt.slope_ - 1) < 4 * error[0] and abs(platt.intercept_) < 4 * error[1]
         assert np.abs(beta.calibrate(GRID) - GRID).max() < 0.01
 
-    def test_a_known_line_is_found(self):
-        rng = np.random.default_rng(1)
-        p = rng.random(200_000)
-        y = rng.random(len(p)) < expit(0.6 * logit(p) - 0.4)
-        model = PlattCalibrator().fit(p, y)
-        assert (model.slope_, model.intercept_) == pytest.approx((0.6, -0.4), abs=0.02)
-
     def test_calibrating_twice_is_calibrating_once(self):
         y, p = binary_data(700, 2)
         once = PlattCalibrator(False).fit(p, y).calibrate(p)
@@ -229,12 +225,6 @@ class TestTheorems:
         p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact
         model, mirror = BetaCalibrator().fit(p, y), BetaCalibrator().fit(1 - p, 1 - y)
         assert beta_values(mirror) == pytest.approx((model.b_, model.a_, -model.intercept_), 1e-9)
-
-    def test_isotonic_looks_at_ranks_only(self):
-        y, p = binary_data(400, 1)
-        one, other = IsotonicCalibrator().fit(p, y), IsotonicCalibrator().fit(p**3, y)
-        assert np.array_equal(one.height_, other.height_)
-        assert np.array_equal(one.calibrate(p), other.calibrate(p**3))
 
     @pytest.mark.parametrize("seed", range(3))
     def test_one_logit_piece_is_platt_without_smoothing(self, seed):
@@ -281,11 +271,6 @@ class TestNoFiniteOptimum:
         model = PlattCalibrator(smoothing=False).fit(p, y)
         assert model.converged_ and model.n_iter_ < 20
         assert model.slope_ == pytest.approx(0.4, abs=0.03)
-
-    def test_steps_are_bounded(self):
-        target = np.array([0.0, 1.0, 0.0, 1.0])
-        fit = fit_logistic(np.array([[1e-8, 2e-8, 3e-8, 4e-8], np.ones(4)]), target, [[0.0, 0.0]])
-        assert fit.converged and fit.n_iter <= 20
 
 
 class TestFewPredictions:

@@ -63,9 +63,9 @@ def test_certain_predictions_stay_certain() -> None:
         ([0.2, np.nan], {}, r"y_prob\[1\] = nan"),
         ([], {}, "empty"),
         ([[0.5, 0.5]], {}, "one-dimensional"),
-        ([0.2], {"train_prevalence": 0.0}, "train_prevalence must lie strictly between 0 and 1"),
-        ([0.2], {"test_prevalence": 1}, "test_prevalence must lie strictly between 0 and 1"),
-        ([0.2], {"test_prevalence": "rare"}, "test_prevalence must be a number"),
+        ([0.2], {"train_prevalence": 0.0}, "train_prevalence must be strictly between 0 and 1"),
+        ([0.2], {"test_prevalence": 1}, "test_prevalence must be strictly between 0 and 1"),
+        ([0.2], {"test_prevalence": "rare"}, "test_prevalence must be strictly"),
     ],
 )
 def test_bad_input_is_named(p: Any, options: dict[str, Any], words: str) -> None:

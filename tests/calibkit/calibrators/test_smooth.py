@@ -54,13 +54,6 @@ class TestScalingBinning:
             assert height[piece[0]] == height[piece[1]]
         assert x[0] == 0 and x[-1] == 1
 
-    def test_a_falling_scaler_is_drawn_too(self):
-        y, p = binary_data(500, 2)
-        x, height = ScalingBinning(4).fit(p, 1 - y).polyline()
-        levels = height[~np.isnan(height)][::2]
-        assert len(levels) == 4 and (np.diff(levels) < 0).all()
-        assert (np.diff(x[~np.isnan(x)]) >= 0).all()
-
     def test_a_scaler_of_another_kind_is_refused(self, subtests):
         for scaler in ("Platt", PlattCalibrator):
             with (

@@ -9,8 +9,8 @@ from scipy import integrate, stats as sps
 
 import calibkit as ck
 from calibkit import null_level
-from calibkit.corp import corp_decomposition, miscalibration
 from calibkit.fakes import LogitDistortion
+from calibkit.scores import corp_decomposition, miscalibration
 from tests.helpers import each_case
 
 SCORES = ("brier", "log")

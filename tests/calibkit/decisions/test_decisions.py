@@ -1,4 +1,4 @@
-"""Costs, regret, abstaining and Murphy curves: loops, theorems and bad input."""
+"""Costs, regret, Murphy and decision curves: loops, theorems and bad input."""
 
 import itertools
 from typing import Any
@@ -6,24 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit.decisions import (
-    abstention,
     best_actions,
     decision_curve,
     decision_threshold,
-    expected_costs,
     murphy_curve,
-    net_benefit,
     policy_cost,
-    regret_bound,
     regret_curve,
 )
-from calibkit_course.lesson13.rounds import Deal
-from calibkit_course.lesson13.wards import Ward
 from tests.helpers import binary_data, class_data, coarse_binary
 
 PROBABILITY = st.floats(0, 1)
@@ -34,23 +27,20 @@ TABLE = np.array([[0.0, 3.0, 1.0], [2.0, -1.0, 4.0], [1.0, 1.0, 1.0], [5.0, 0.0,
 # --- costs --------------------------------------------------------------------------------------
 
 
-def test_expected_costs_and_best_actions_are_those_of_a_loop(subtests: pytest.Subtests) -> None:
+def test_the_best_actions_are_those_of_a_loop() -> None:
     _, prob = class_data(60)
-    said = expected_costs(prob, costs=TABLE)
     actions = best_actions(prob, costs=TABLE)
-    for i, row in enumerate(prob):
-        with subtests.test(i=i):
-            costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
-            assert said[i] == pytest.approx(costs, abs=1e-12)
-            assert costs[actions[i]] == pytest.approx(min(costs), abs=1e-12)
+    for row, action in zip(prob, actions, strict=True):
+        costs = [sum(p * c for p, c in zip(row, line, strict=True)) for line in TABLE]
+        assert costs[action] == pytest.approx(min(costs), abs=1e-12)
 
 
-def test_a_tie_of_more_than_two_actions_goes_to_the_lowest(subtests: pytest.Subtests) -> None:
+def test_a_tie_of_more_than_two_actions_goes_to_the_lowest() -> None:
     assert best_actions([0.5, 0.25], costs=[[0, 1], [1, 0], [0, 1]]).tolist() == [0, 0]
     assert best_actions([0.3], costs=np.zeros((2, 2))).tolist() == [0]
     for row in ([0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.3, 0.1, 0.3, 0.3], [0.1] * 10):
-        with subtests.test(row=str(row)):  # their sums differ in the last digits
-            assert best_actions([row], costs=1 - np.eye(len(row))) == np.argmax(row)
+        # Their sums differ in the last digits.
+        assert best_actions([row], costs=1 - np.eye(len(row))) == np.argmax(row), row
 
 
 def acts(whole: Any, a: int, b: int) -> Any:
@@ -62,10 +52,8 @@ def acts(whole: Any, a: int, b: int) -> Any:
 def test_the_threshold_treats_to_the_last_bit() -> None:
     """All prices from 0 to 100, in units and hundredths, and all predictions in hundredths.
 
-    The rule, the bill, the curve, the row of a comparison and the table with its rows swapped.
+    The rule, the bill, the curve and the table with its rows swapped.
     """
-    from calibkit_audit.auditing.differences import scores_of_rows
-
     whole = np.arange(101)
     prob = whole / 100
     label = np.arange(101) % 3 % 2
@@ -81,13 +69,9 @@ def test_the_threshold_treats_to_the_last_bit() -> None:
         bill = np.where(treated, a * (label == 0), b * (label == 1))
         assert policy_cost(label, prob, costs=(a, b)).value == bill.sum() / 101
         assert (a + b) * curve.cost(a / (a + b))[0] == pytest.approx(bill.mean(), abs=1e-12)
-        table = np.array([[0.0, b], [a, 0]])
-        assert (scores_of_rows(label, prob, table)["cost"] == bill).all()
     for a in range(1, 100):
         t = a / 100
         assert (best_actions(prob, costs=[[0, 1 - t], [t, 0]]) == (whole >= a)).all()
-        handed = abstention(label, prob, price=t, view=1).coverage
-        assert handed == np.mean(whole >= 100 - a)
 
 
 @settings(max_examples=60)
@@ -119,15 +103,28 @@ def test_policy_cost_is_that_of_a_loop() -> None:
     assert "; more than ignoring the model (0.0000)" in worse.describe()
 
 
-def test_the_order_of_rows_changes_nothing(subtests: pytest.Subtests) -> None:
+def test_order_changes_nothing_weights_count_rows_and_words_are_labels() -> None:
     labels, prob = class_data(300)
-    order = np.random.default_rng(1).permutation(300)
-    one, other = (
-        policy_cost(y, p, costs=TABLE) for y, p in ((labels, prob), (labels[order], prob[order]))
+    order, weight = np.random.default_rng(1).permutation(300), np.arange(300) % 3
+    again = np.repeat(np.arange(300), weight)
+    one, other, weighted, repeated = (
+        policy_cost(y, p, costs=TABLE, sample_weight=w)
+        for y, p, w in (
+            (labels, prob, None),
+            (labels[order], prob[order], None),
+            (labels, prob, weight),
+            (labels[again], prob[again], None),
+        )
     )
     for name in ("value", "promised", "ignoring"):
-        with subtests.test(name):
-            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), abs=1e-12)
+    labels, prob = binary_data(100)
+    words = np.where(labels, "ill", "well")
+    cost = policy_cost(words, prob, costs=(1, 9), positive="ill").value
+    assert cost == policy_cost(labels, prob, costs=(1, 9)).value
+    for curve in (murphy_curve, decision_curve):
+        assert curve(words, prob, positive="ill").describe() == curve(labels, prob).describe()
 
 
 @settings(max_examples=50)
@@ -161,23 +158,19 @@ def test_the_regret_is_what_the_oracle_gains_and_stays_below_its_bound(
     worth = true * benefit - (1 - true) * harm
     oracle, trust = (np.where(p >= t, worth, 0).mean() for p in (true, said))
     assert regret == pytest.approx(oracle - trust, abs=1e-12 * scale)
-    bound = regret_bound(np.abs(said - true).mean(), benefit=benefit, harm=harm)
+    bound = scale * np.abs(said - true).mean()  # (B + H) times the calibration error
     assert -1e-15 <= regret <= bound + 1e-12 * scale
 
 
 def test_the_threshold_itself_counts_as_acting_everywhere() -> None:
-    deal = Deal(seen=np.array([[0.5]]), true=None, outcome=np.array([[1]]))
-    assert Ward(benefit=1, harm=1).play(np.asarray, deal).acted == 1
     for said, true in ((0.25, 0.5), (0.5, 0.25)):  # missed, acted in vain
         assert regret_curve([said], [true], thresholds=0.5).regret[0] == abs(true - 0.5)
-    assert abstention([1], [0.5], price=0.5).coverage == 1
     assert murphy_curve([0], [0.5]).cost(0.5)[0] == 0.5
 
 
 def test_the_bound_is_attained() -> None:
     curve = regret_curve([0.75], [0.5], thresholds=0.75)
     assert curve.regret[0] == curve.error == 0.25
-    assert regret_bound(curve.error, benefit=2, harm=6) == 2
 
 
 def test_the_area_under_all_regrets_is_half_the_squared_distance() -> None:
@@ -299,125 +292,24 @@ def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> No
         assert everybody == pytest.approx(base - odds * (1 - base), abs=1e-12)
         spared = (~treated & (labels == 0)).mean() - (~treated & (labels == 1)).mean() / odds
         assert saved == pytest.approx(spared, abs=1e-9)
-    few = decision_curve(labels[:20], prob[:20], thresholds=[0.2], level=0.9)
-    worth = (prob[:20] >= 0.2) * (labels[:20] - 0.25 * (1 - labels[:20]))
-    law = stats.t.interval(0.9, 19, worth.mean(), stats.sem(worth))
-    assert (few.low[0], few.high[0]) == pytest.approx(law)
     assert curve.standardised == pytest.approx(curve.net_benefit / base, abs=1e-12)
-    one = net_benefit(labels, prob, threshold=0.3)
-    assert (float(one), one.low, one.high) == tuple(
-        getattr(curve, name)[29] for name in ("net_benefit", "low", "high")
-    )
-
-
-def test_weights_clusters_and_order_of_net_benefit() -> None:
-    labels, prob = binary_data(300)
-    other, weight = np.sqrt(prob), np.arange(300) % 3
-    again = np.repeat(np.arange(300), weight)
-    one = decision_curve(labels, prob, against=other, sample_weight=weight)
-    many = decision_curve(labels[again], prob[again], against=other[again])
-    for name in ("net_benefit", "difference", "treat_all"):
-        assert getattr(one, name) == pytest.approx(getattr(many, name), abs=1e-12)
-    twice = np.tile(np.arange(300), 2)  # each row is there twice: its copies are one cluster
-    both = decision_curve(labels[twice], prob[twice], against=other[twice], cluster=twice)
-    plain = decision_curve(labels, prob, against=other)
-    for name in ("low", "high", "difference_low", "difference_high"):
-        seen = np.isfinite(getattr(plain, name))
-        assert seen.sum() > 30
-        assert getattr(both, name)[seen] == pytest.approx(getattr(plain, name)[seen], abs=1e-12)
-    apart = decision_curve(labels, other)
-    assert plain.difference == pytest.approx(plain.net_benefit - apart.net_benefit, abs=1e-12)
-    for equal_or_worse in (prob, np.where(labels == 1, prob / 2, prob)):  # it never wins
-        curve = decision_curve(labels, prob, against=equal_or_worse)
-        assert np.isnan(curve.difference_low).all()
-    for won in (4, 5):  # of fifteen rows that decide
-        model = np.where(np.arange(15) < won, 0.9, 0.1)
-        curve = decision_curve([1] * 15, model, against=1 - model, thresholds=[0.5])
-        assert np.isfinite(curve.difference_low) == (won == 5)
-
-
-@pytest.mark.long
-def test_intervals_of_net_benefit_hold_the_truth_as_often_as_they_say() -> None:
-    """500 sets of 2,400 rows in 800 clusters of one outcome: nominal 90 %, error 1.3."""
-    rng, held = np.random.default_rng(29), np.zeros(4)
-    law = np.linspace(0.0005, 0.9995, 1000)  # the true probability is uniform
-    said = expit(logit(law) * 1.5)
-    for _ in range(500):
-        true = rng.random(800)
-        label = np.repeat((rng.random(800) < true).astype(int), 3)
-        prob = np.repeat(expit(logit(true) * 1.5), 3)
-        found = decision_curve(
-            *(label, prob),
-            thresholds=[0.3, 0.7],
-            against=np.repeat(true, 3),
-            level=0.9,
-            cluster=np.repeat(np.arange(800), 3),
-        )
-        for k, t in enumerate((0.3, 0.7)):
-            worth = law - t / (1 - t) * (1 - law)
-            benefit = np.mean((said >= t) * worth)
-            held[k] += found.low[k] <= benefit <= found.high[k]
-            gain = benefit - np.mean((law >= t) * worth)
-            held[2 + k] += found.difference_low[k] <= gain <= found.difference_high[k]
-    assert (held > 0.86 * 500).all() and (held < 0.94 * 500).all(), held
-
-
-# --- abstaining ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("price", [0.05, 0.3, 0.6])
-def test_abstaining_is_a_constant_row_in_the_table_of_costs(price: float) -> None:
-    labels, prob = class_data(300)
-    result = abstention(labels, prob, price=price)
-    table = np.vstack([1 - np.eye(3), np.full(3, price)])
-    cost = policy_cost(labels, prob, costs=table)
-    assert result.value == pytest.approx(cost.value, abs=1e-12)
-    assert result.coverage == pytest.approx(1 - cost.share[3], abs=1e-12)
-    assert result.answering == pytest.approx((prob.argmax(1) != labels).mean(), abs=1e-12)
-    answered = prob.max(1) >= 1 - price
-    if answered.any():
-        assert result.risk == pytest.approx((prob.argmax(1) != labels)[answered].mean(), abs=1e-12)
-        promised = (1 - prob.max(1))[answered].mean()
-        assert result.promised_risk == pytest.approx(promised, abs=1e-12)
-
-
-def test_abstaining_with_an_own_threshold_and_always() -> None:
-    labels, prob = binary_data(100)
-    always = abstention(labels, prob, price=0.2, threshold=1.0)
-    assert (always.coverage, always.value) == (0, 0.2)
-    assert np.isnan(always.risk)
-    assert "nothing is wrong" in always.describe()
-    never = abstention(labels, prob, price=0.2, threshold=0.0)
-    assert never.value == never.answering == never.risk
-    event = abstention(labels, prob, price=0.3, view=1)
-    assert event.coverage == pytest.approx((prob >= 0.7).mean(), abs=1e-12)
 
 
 # --- bad input ----------------------------------------------------------------------------------
 
 GOOD = {"costs": [[0, 1], [1, 0]]}
 BAD: dict[str, tuple[Any, str]] = {
-    "one row of numbers": (lambda: expected_costs([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
-    "transposed": (lambda: expected_costs([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
+    "one row of numbers": (lambda: best_actions([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
+    "transposed": (lambda: best_actions([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
     "logits": (lambda: best_actions([1.5], **GOOD), "not a probability"),
     "three actions": (lambda: decision_threshold(np.ones((3, 2))), "two actions"),
     "no conflict": (lambda: decision_threshold([[0, 0], [1, 1]]), "no threshold"),
     "equal rows": (lambda: decision_threshold([[0, 0], [0, 0]]), "no threshold"),
     "bad label": (lambda: policy_cost([2], [0.5], **GOOD), r"y_true\[0\] = 2"),
-    "no harm": (
-        lambda: regret_bound(0.1, benefit=1, harm=0),
-        "harm must be a positive finite number",
-    ),
-    "large error": (lambda: regret_bound(1.1, benefit=1, harm=1), "error must be a finite number"),
     "columns": (lambda: regret_curve([[0.5, 0.5]], [0.5]), r"must be \(n,\)"),
     "truth": (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
-    "price": (lambda: abstention([0], [0.5], price=2), "price must be"),
-    "odds": (lambda: net_benefit([1], [0.5], threshold=1), r"thresholds\[0\] = 1"),
+    "odds": (lambda: decision_curve([1], [0.5], thresholds=1), r"thresholds\[0\] = 1"),
     "no event": (lambda: decision_curve([0], [0.5]), "y_true has no event"),
-    "other events": (
-        lambda: decision_curve([1], [[0.3, 0.7]], against=[[0.7, 0.3]], view="top-label"),
-        "the models have other events",
-    ),
     "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
     "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
     "empty": (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
@@ -440,13 +332,18 @@ BAD_COSTS: dict[str, tuple[Any, str]] = {
 }
 
 
-def test_bad_input_is_refused(subtests: pytest.Subtests) -> None:
-    for name, (call, words) in BAD.items():
-        with subtests.test(name), pytest.raises(ValueError, match=words):
-            call()
-    for name, (costs, words) in BAD_COSTS.items():
-        with subtests.test(name), pytest.raises(ValueError, match=words):
-            policy_cost([0, 1], [0.2, 0.3], costs=costs)
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused(name: str) -> None:
+    call, words = BAD[name]
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("name", BAD_COSTS)
+def test_bad_costs_are_refused(name: str) -> None:
+    costs, words = BAD_COSTS[name]
+    with pytest.raises(ValueError, match=words):
+        policy_cost([0, 1], [0.2, 0.3], costs=costs)
 
 
 # --- costs in every form that is accepted ---------------------------------------------------------
@@ -463,37 +360,16 @@ PAIR_FORMS: dict[str, Any] = {
 }
 
 
-def test_every_form_of_the_same_costs_gives_the_same_bill(subtests: pytest.Subtests) -> None:
-    """One convention: a pair charges mistakes only, here, in the audit and on the curve."""
+@pytest.mark.parametrize("form", PAIR_FORMS)
+def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
+    """One convention: a pair charges mistakes only, here and on the curve."""
     labels, prob = binary_data(300)
-    acted = prob > 1 / 21
+    acted, costs = prob > 1 / 21, PAIR_FORMS[form]
     by_hand = (1 * (acted & (labels == 0)) + 20 * (~acted & (labels == 1))).mean()
-    for form, costs in PAIR_FORMS.items():
-        with subtests.test(form):
-            cost = policy_cost(labels, prob, costs=costs)
-            assert cost.value == pytest.approx(by_hand, abs=1e-12)
-            assert decision_threshold(costs) == pytest.approx(1 / 21)
+    assert policy_cost(labels, prob, costs=costs).value == pytest.approx(by_hand, abs=1e-12)
+    assert decision_threshold(costs) == pytest.approx(1 / 21)
     assert 21 * murphy_curve(labels, prob).cost(1 / 21)[0] == pytest.approx(by_hand, abs=1e-12)
 
 
 def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
     assert (decision_threshold((1, 0)), decision_threshold((0, 1))) == (1, 0)
-
-
-@pytest.mark.slow
-def test_the_audit_the_policy_and_the_figure_name_one_number() -> None:
-    from calibkit_audit.auditing import AuditSettings, audit
-
-    plot = pytest.importorskip("calibkit.plot")
-    labels, prob = binary_data(300)
-    settings = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    report = audit(labels, prob, costs={"fp": 1, "fn": 20}, settings=settings)
-    paid = policy_cost(labels, prob, costs=(1, 20)).value
-    assert report["costs"].numbers["cost"] == paid
-    ax = report.figures()["costs"].axes[0]
-    (line,) = (one for one in ax.lines if one.get_gid() == "curve")
-    (mark,) = (one for one in ax.lines if one.get_gid() == "mark")
-    assert mark.get_xdata()[0] == pytest.approx(1 / 21)
-    assert np.interp(1 / 21, *line.get_data()) == pytest.approx(paid, abs=1e-9)
-    assert "(prices sum to 21)" in ax.get_ylabel()
-    assert "sum to 21" in plot.alt_text(ax)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm as normal
 
 import calibkit as ck
-from calibkit.calibrators import FlatBinning, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test import fit_on_test
@@ -298,4 +298,4 @@ def test_slope_one_bins_report_the_same_numbers(table, n_bins):
     wanted = [debiased_calibration_error(y, p, bins=n_bins, norm=k) for k in (1, 2)]
     assert fit.debiased == pytest.approx(wanted[0].value, abs=1e-12)
     assert fit.debiased_squared == pytest.approx(wanted[1].squared, abs=1e-12)
-    assert np.isnan(fit_on_test(y, p, evaluator=FlatBinning(n_bins)).debiased)
+    assert np.isnan(fit_on_test(y, p, evaluator=HistogramBinning(n_bins)).debiased)

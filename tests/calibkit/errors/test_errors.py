@@ -102,7 +102,7 @@ class TestNamedMembers:
         for n_bins in (15, 6):
             with subtests.test(n_bins=n_bins):
                 exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
-                found = ck.adaptive_calibration_error(*data, view=1, n_bins=n_bins)
+                found = ck.adaptive_calibration_error(*data, view=1, bins=n_bins)
                 assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
 
     def test_top_label_is_the_l2_norm_over_equal_mass(self, data: Any) -> None:
@@ -126,19 +126,14 @@ class TestNamedMembers:
         found = ck.marginal_calibration_error(*data, norm=norm)
         assert float(found) == pytest.approx(expected, abs=1e-12)
 
-    def test_lp(self, data: Any) -> None:
-        exact = table_of(*data, "top-label", TENTHS)
-        found = ck.lp_calibration_error(*data, view="top-label", bins=10, norm=2.5)
-        assert float(found) == pytest.approx(exact_error(exact, 2.5), abs=1e-12)
-
 
 def test_high_norms_approach_the_maximum() -> None:
     """The powers themselves would underflow to 0 long before."""
     labels, prob = binary_data(300)
     largest = float(ck.maximum_calibration_error(labels, prob))
-    values = [float(ck.lp_calibration_error(labels, prob, norm=10.0**k)) for k in range(7)]
+    values = [float(ck.calibration_error(labels, prob, norm=10.0**k)) for k in range(7)]
     assert values == sorted(values) and values[-1] == pytest.approx(largest, rel=1e-4)
-    assert float(ck.lp_calibration_error(labels, prob, norm=1e300)) == pytest.approx(largest)
+    assert float(ck.calibration_error(labels, prob, norm=1e300)) == pytest.approx(largest)
     classes, rows = class_data(300)
     largest = float(ck.marginal_calibration_error(classes, rows, norm=inf))
     found = float(ck.marginal_calibration_error(classes, rows, norm=1e6))
@@ -173,65 +168,6 @@ class TestNullMoments:
         means = [null_moments(table)[0] for table in error.tables]
         assert error.null_mean == pytest.approx(np.mean(means), abs=1e-15)
         assert np.isnan(error.null_sd) and "±" not in error.describe()
-
-
-class TestClassWeights:
-    def test_the_equation(self, subtests: pytest.Subtests) -> None:
-        """``(sum_k v_k e_k^p)^(1/p)``, with weights divided by their sum."""
-        data, weights = class_data(400), np.array([5.0, 0.0, 15.0])
-        for norm in (1, 2, 3.5):
-            with subtests.test(norm=norm):
-                plain = ck.marginal_calibration_error(*data, norm=norm)
-                found = ck.marginal_calibration_error(*data, norm=norm, class_weights=weights)
-                first, _, third = plain.per_view**norm
-                wanted = (0.25 * first + 0.75 * third) ** (1 / norm)
-                assert found.value == pytest.approx(wanted, rel=1e-12)
-                np.testing.assert_array_equal(found.per_view, plain.per_view)
-        largest = ck.marginal_calibration_error(*data, norm=inf, class_weights=[1, 1, 0])
-        assert largest.value == largest.per_view[:2].max()
-        assert found.class_weights is not None and found.class_weights.tolist() == [0.25, 0, 0.75]
-        assert "class-wise, 3 classes, classes weighted" in found.describe()
-
-    def test_equal_weights_are_none(self, subtests: pytest.Subtests) -> None:
-        data = class_data(400)
-        for measure in (ck.marginal_calibration_error, ck.class_wise_calibration_error):
-            with subtests.test(measure=measure):
-                equal = measure(*data, class_weights=[2, 2, 2])
-                assert equal.value == pytest.approx(measure(*data).value, rel=1e-14)
-                assert measure(*data).class_weights is None
-
-    def test_the_null_level_and_the_interval_weight_too(self) -> None:
-        data, options = class_data(300), {"class_weights": [1, 0, 0], "norm": 1, "bins": 10}
-        only = ck.marginal_calibration_error(*data, **options)
-        table = only.tables[0]
-        assert only.null_mean == pytest.approx(null_moments(table)[0], rel=1e-12)
-        null = ck.null_level(ck.marginal_calibration_error, *data, n_draws=300, rng=0, **options)
-        assert null.value == only.value and null.mean == pytest.approx(only.null_mean, rel=0.1)
-        slow = ck.null_level(
-            lambda y, p: float(ck.marginal_calibration_error(y, p, **options)),
-            *data, n_draws=300, rng=0,
-        )  # fmt: skip
-        assert slow.mean == pytest.approx(null.mean, rel=0.05)
-        interval = ck.bootstrap_interval(
-            ck.marginal_calibration_error, *data, n_resamples=50, rng=0, **options
-        )
-        assert interval.value == only.value and interval.low <= only.value <= interval.high
-
-    @pytest.mark.parametrize(
-        ("weights", "says"),
-        [
-            ([1, 2], r"class_weights has shape \(2,\); 3 classes need shape \(3,\)"),
-            ([1, -1, 1], r"class_weights\[1\] = -1.0 is no weight"),
-            ([0, 0, 0], "class_weights is zero in every class"),
-        ],
-    )
-    def test_no_weights(self, weights: Any, says: str) -> None:
-        with pytest.raises(ValueError, match=says):
-            ck.marginal_calibration_error(*class_data(50), class_weights=weights)
-
-    def test_one_event_has_no_classes_to_weight(self) -> None:
-        with pytest.raises(ValueError, match=r'class_weights go with view="class-wise"'):
-            ck.calibration_error(*class_data(50), view="top-label", class_weights=[1, 1, 1])
 
 
 class TestWhatAResultSays:

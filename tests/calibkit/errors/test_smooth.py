@@ -9,7 +9,7 @@ from scipy import optimize
 from scipy.integrate import trapezoid
 
 import calibkit as ck
-from calibkit import smooth_calibration_error
+from calibkit import smooth_ece
 from tests.helpers import binary_data, class_data, each_case, golden, golden_data
 
 # Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
@@ -36,14 +36,14 @@ def by_rows(labels: Any, prob: Any, width: float) -> float:
 def test_the_waves_are_the_sum_over_rows(width: float) -> None:
     labels, prob = binary_data(20, seed=1)
     prob[:5] = [0.0, 0.0, 1.0, 1.0, 0.5]
-    found = smooth_calibration_error(labels, prob, bandwidth=width)
+    found = smooth_ece(labels, prob, bandwidth=width)
     assert found.value == pytest.approx(by_rows(labels, prob, width), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bandwidth_is_the_error(seed: int) -> None:
     labels, prob = binary_data(40, seed, exponent=2)
-    found = smooth_calibration_error(labels, prob)
+    found = smooth_ece(labels, prob)
     assert found.bandwidth[0] == pytest.approx(found.value, abs=1e-13)
     assert by_rows(labels, prob, found.value) == pytest.approx(found.value, rel=1e-4)
 
@@ -54,7 +54,7 @@ def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
     rng = np.random.default_rng(0)
     prob = rng.beta(2, 700, 300_000)
     labels = rng.random(len(prob)) < prob
-    found = smooth_calibration_error(labels, prob)
+    found = smooth_ece(labels, prob)
     assert found.value < 1 / 2048
     cells = np.bincount(np.round(prob * 2**20).astype(np.intp), prob - labels, 2**20 + 1)
     waves = np.fft.rfft(cells, 2**21).real
@@ -72,7 +72,7 @@ def test_the_grid_is_fine_enough_for_a_narrow_kernel() -> None:
 def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None:
     labels, prob = split(rows)
     widths = [0.01, 0.02, 0.1, 0.5, 3.0]
-    errors = [smooth_calibration_error(labels, prob, bandwidth=s).value for s in widths]
+    errors = [smooth_ece(labels, prob, bandwidth=s).value for s in widths]
     assert (np.diff(errors) <= 1e-4).all()  # the grid changes with the bandwidth
     # Between the error of the mean and the error of distinct predictions.
     _, group = np.unique(prob, return_inverse=True)
@@ -86,14 +86,14 @@ def test_it_moves_little_where_predictions_move_little(rows, width, seed) -> Non
     """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
     labels, prob = split(rows)
     moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
-    one, other = (smooth_calibration_error(labels, p, bandwidth=width).value for p in (prob, moved))
+    one, other = (smooth_ece(labels, p, bandwidth=width).value for p in (prob, moved))
     assert abs(one - other) <= np.abs(prob - moved).mean() * (1 + STEEP / width) + 1e-4
 
 
 @pytest.mark.parametrize("prob", [1 / 2048, 3e-4, 1e-5, 1e-9, 1e-300])
 def test_a_single_small_mistake_is_the_error(prob: float) -> None:
     """Narrower than a cell of the grid, where a kernel rings."""
-    assert smooth_calibration_error([0], [prob]).value == pytest.approx(prob, rel=1e-4)
+    assert smooth_ece([0], [prob]).value == pytest.approx(prob, rel=1e-4)
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_single_small_mistake_is_the_error(prob: float) -> None:
 def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(rows) -> None:
     """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
     labels, prob = split(rows)
-    error = smooth_calibration_error(labels, prob).value
+    error = smooth_ece(labels, prob).value
     for n_groups in (1, 2, 4, 8):
         group = np.minimum((prob * n_groups).astype(np.intp), n_groups - 1)
         count = np.maximum(np.bincount(group), 1)
@@ -120,7 +120,7 @@ def test_no_lipschitz_test_function_sees_more(seed: int) -> None:
     limits = np.tile(np.diff(prob), 2)
     sides = np.concatenate([slopes, -slopes])
     sup = optimize.linprog(-residual / 60, sides, limits, bounds=(-1, 1))
-    error = smooth_calibration_error(labels[order], prob).value
+    error = smooth_ece(labels[order], prob).value
     assert -sup.fun <= error * (1 + STEEP * np.abs(residual).mean()) + 1e-6
     assert -sup.fun > 0.3 * error  # and it is no bound by being far off
 
@@ -128,15 +128,13 @@ def test_no_lipschitz_test_function_sees_more(seed: int) -> None:
 @pytest.mark.parametrize("prob", [0.0, 0.2, 0.999, 1.0])
 def test_equal_predictions_are_compared_with_their_frequency(prob: float) -> None:
     labels = np.arange(40) % 4 == 0
-    assert smooth_calibration_error(labels, np.full(40, prob)).value == pytest.approx(
-        abs(prob - 0.25)
-    )
+    assert smooth_ece(labels, np.full(40, prob)).value == pytest.approx(abs(prob - 0.25))
 
 
 def test_exact_frequencies_are_no_error() -> None:
     labels, prob = [0, 0, 0, 1, 0, 1, 1, 1, 1], [0.25] * 4 + [0.75] * 4 + [1.0]
     labels[4] = 0
-    found = smooth_calibration_error(labels, prob)
+    found = smooth_ece(labels, prob)
     assert found.value == 0 and found.frequency[0][64] == pytest.approx(0.25)
     assert "0.0000" in found.describe()
 
@@ -144,7 +142,7 @@ def test_exact_frequencies_are_no_error() -> None:
 def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
     """Noise of a kernel is about ``(n s)^(-1/2)``, so that s falls like ``n^(-1/3)``."""
     means = [
-        np.mean([smooth_calibration_error(*binary_data(n, k, exponent=1)).value for k in range(8)])
+        np.mean([smooth_ece(*binary_data(n, k, exponent=1)).value for k in range(8)])
         for n in (1000, 64_000)
     ]
     assert means[1] < 0.012 and means[0] / means[1] == pytest.approx(4, rel=0.25)
@@ -156,10 +154,9 @@ def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
 @pytest.mark.parametrize("view", ["top-label", 1, "class-wise"])
 def test_views(view: Any) -> None:
     labels, prob = class_data(300, 3)
-    found = smooth_calibration_error(labels, prob, view=view)
+    found = smooth_ece(labels, prob, view=view)
     parts = [
-        smooth_calibration_error(one.label, one.prob).value
-        for one in ck.binary_problems(labels, prob, view=view)
+        smooth_ece(one.label, one.prob).value for one in ck.binary_problems(labels, prob, view=view)
     ]
     np.testing.assert_allclose(found.per_view, parts, rtol=1e-12)
     assert found.value == pytest.approx(np.mean(parts))
@@ -167,7 +164,7 @@ def test_views(view: Any) -> None:
 
 def test_the_curves_are_those_of_the_error() -> None:
     labels, prob = binary_data(3000, exponent=1.6)
-    found = smooth_calibration_error(labels, prob, bandwidth=0.05)
+    found = smooth_ece(labels, prob, bandwidth=0.05)
     gap = found.mean_prob[0] - found.frequency[0]
     assert trapezoid(found.density[0], found.prob) == pytest.approx(1, abs=1e-6)
     area = trapezoid(found.density[0] * np.abs(gap), found.prob)
@@ -175,7 +172,7 @@ def test_the_curves_are_those_of_the_error() -> None:
 
 
 def test_curves_end_where_the_predictions_do() -> None:
-    found = smooth_calibration_error([0, 1, 0, 1], [0.2, 0.21, 0.22, 0.23], bandwidth=0.02)
+    found = smooth_ece([0, 1, 0, 1], [0.2, 0.21, 0.22, 0.23], bandwidth=0.02)
     shown = found.prob[~np.isnan(found.frequency[0])]
     assert 0.13 < shown[0] < 0.2 and 0.23 < shown[-1] < 0.3
 
@@ -184,9 +181,7 @@ def test_curves_end_where_the_predictions_do() -> None:
 def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None:
     for exponent, calibrated in ((1, True), (1.6, False)):
         with subtests.test(exponent=exponent):
-            null = ck.null_level(
-                smooth_calibration_error, *binary_data(800, 3, exponent), n_draws=99, rng=0
-            )
+            null = ck.null_level(smooth_ece, *binary_data(800, 3, exponent), n_draws=99, rng=0)
             assert null.name == "smooth calibration error"
             assert (null.p_value > 0.05) == calibrated and 0.01 < null.mean < 0.06
 
@@ -194,7 +189,7 @@ def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a positive finite number"):
-        smooth_calibration_error([0, 1], [0.2, 0.8], bandwidth=bandwidth)
+        smooth_ece([0, 1], [0.2, 0.8], bandwidth=bandwidth)
 
 
 # --- relplot -------------------------------------------------------------------------------------
@@ -213,12 +208,12 @@ def forms(case: str) -> tuple[Any, Any]:
 @each_case("case", THEIRS)
 def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     data, theirs = forms(case), THEIRS[case]
-    value = smooth_calibration_error(*data).value
+    value = smooth_ece(*data).value
     if "as it is" not in case:  # a wide kernel, or predictions at the ends
         assert abs(value - theirs["value"]) < 0.07
         return
     assert value == pytest.approx(theirs["value"], abs=0.001)
-    at = smooth_calibration_error(*data, bandwidth=0.05)
+    at = smooth_ece(*data, bandwidth=0.05)
     assert at.value == pytest.approx(theirs["at 0.05"], rel=0.01)
     shown = at.frequency[0][::32]
     seen = ~np.isnan(shown)

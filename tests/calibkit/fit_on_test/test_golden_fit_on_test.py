@@ -15,7 +15,13 @@ import pytest
 from sklearn.model_selection import KFold
 
 import calibkit as ck
-from calibkit.calibrators import CrossValidatedBinning, FlatBinning, SlopeOneBinning, SweepBinning
+from calibkit.bins import assign
+from calibkit.calibrators import (
+    CrossValidatedBinning,
+    HistogramBinning,
+    SlopeOneBinning,
+    SweepBinning,
+)
 from calibkit.fit_on_test import fit_on_test
 from tests.helpers import GOLDEN, each_case, golden
 
@@ -139,7 +145,7 @@ def ours(name: str, key: str) -> dict[str, float]:
     """Return calibkit's numbers."""
     prob, label, truth = data(name)
     found = fit_on_test(label, prob, evaluator=SlopeOneBinning(binning(key)))
-    flat = fit_on_test(label, prob, evaluator=FlatBinning(binning(key)))
+    flat = fit_on_test(label, prob, evaluator=HistogramBinning(binning(key)))
     return {
         "error": ck.expected_calibration_error(label, prob, bins=binning(key)).value,
         "square": ck.calibration_error(label, prob, bins=binning(key), norm=2).value ** 2,
@@ -227,7 +233,7 @@ def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(su
 def test_floats_on_an_edge_belong_to_the_bin_above():
     theirs = STORED["edge_convention"]
     for k in range(10):
-        assert ck.EqualWidth(10).assign(np.array([k / 10]), np.arange(11) / 10).tolist() == [k]
+        assert assign(np.array([k / 10]), np.arange(11) / 10).tolist() == [k]
     assert theirs["0.5"] == {"fitontest_floor": 4, "fitontest_border": 5, "tce_digitize": 5}
     wrong = [p for p, row in theirs.items() if row["fitontest_floor"] != min(float(p) * 10 // 1, 9)]
     assert wrong == ["0.3", "0.5", "0.6", "0.7", "0.9"]

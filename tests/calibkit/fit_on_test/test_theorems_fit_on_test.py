@@ -12,7 +12,7 @@ import pytest
 from calibkit.bins import EqualMass
 from calibkit.calibrators import (
     BetaCalibrator,
-    FlatBinning,
+    HistogramBinning,
     IsotonicCalibrator,
     PlattCalibrator,
     SlopeOneBinning,
@@ -45,7 +45,7 @@ def test_held_out_losses_choose_the_map_that_is_closer(divergence, subtests):
     shape = SyntheticShape.with_error("square", 0.1)
     fit, new = shape.sample(500, seed=1), shape.sample(200_000, seed=2)
     maps = [model.fit(fit.y_prob, fit.y_true) for model in (BetaCalibrator(), PlattCalibrator())]
-    maps.append(FlatBinning(EqualMass(4)).fit(fit.y_prob, fit.y_true))
+    maps.append(HistogramBinning(EqualMass(4)).fit(fit.y_prob, fit.y_true))
     curves = [model.calibrate(new.y_prob) for model in maps]
     for one, other in [(0, 1), (0, 2), (1, 2)]:
         with subtests.test(one=one, other=other):
@@ -113,7 +113,7 @@ def two_errors(atoms: Any, divergence: Divergence) -> tuple[Any, Any, Any]:
     [
         (PlattCalibrator(), False),
         (BetaCalibrator(), False),
-        (FlatBinning(4), True),
+        (HistogramBinning(4), True),
         (IsotonicCalibrator(), True),
         (SlopeOneBinning(4), False),
     ],

@@ -143,11 +143,6 @@ def check(n_calibrated: int, n_distorted: int, n_shuffled: int) -> None:
     assert dealt.count("not aligned") >= 0.95 * n_shuffled
 
 
-@pytest.mark.long
-def test_verdicts_on_a_few_fresh_cases() -> None:
-    check(12, 8, 6)
-
-
 ROWS = ("uniform", "sharp", "rare", "ties", "votes", "hard zeros")
 
 

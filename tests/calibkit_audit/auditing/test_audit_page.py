@@ -12,12 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit.fakes import LogitDistortion
-from calibkit.results import write_whole
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
-from calibkit_audit.auditing.settings import LIGHTS
+from calibkit_audit.saving import write_whole
 from tests.audit_cases import make
-from tests.drawn import find
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)
 HOSTILE = [
@@ -118,14 +115,6 @@ def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> No
         assert ("benefit" in drawn) == (events > 0)
 
 
-@pytest.mark.slow
-def test_lights_have_symbol_and_word(page: Page, hostile: AuditReport) -> None:
-    words = "".join(page.words)
-    for answer in hostile.answers:
-        assert f"{LIGHTS[answer.light][0]} {answer.verdict}" in words
-    assert len({light.symbol for light in LIGHTS.values()}) == len(LIGHTS)
-
-
 def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) -> None:
     panel = Page(hostile._repr_html_())
     assert panel.open == []
@@ -149,48 +138,6 @@ def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None
     before = plt.get_fignums()
     assert report_of().to_html() == report_of().to_html()
     assert plt.get_fignums() == before
-
-
-@pytest.mark.long
-def test_the_diagram_has_the_map_that_lies_nearer_to_the_truth_than_bins() -> None:
-    fake = LogitDistortion(slope=0.5)
-    sample = fake.sample(2000, rng=3)
-    found = audit(sample.y_true, sample.y_prob, settings=QUICK)
-    across, up = found.evidence.fitted_map() or ((), ())
-    (line,) = find(found.figures()["reliability"].axes[0], "map")
-    np.testing.assert_array_equal(line.get_data(), (across, up))
-    table = found.evidence.band.table
-    inside = np.digitize(sample.y_prob, table.edges[1:-1])
-    of_bins = np.abs(table.frequency[inside] - fake.true_map(sample.y_prob)).mean()
-    of_map = np.abs(np.interp(sample.y_prob, across, up) - fake.true_map(sample.y_prob)).mean()
-    assert of_map < 0.5 * of_bins
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "digits", "events"), [(200, 9, 200), (3000, 1, 3000), (400, 9, 5), (21_000, 9, 21_000)]
-)
-def test_a_map_that_would_say_nothing_is_not_drawn(n: int, digits: int, events: int) -> None:
-    """Too few rows, too few different predictions, hardly an event, too many rows."""
-    sample = LogitDistortion(slope=1.0).sample(n, rng=0)
-    prob = np.round(sample.y_prob, digits)
-    label = np.where(np.cumsum(sample.y_true) <= events, sample.y_true, 0)
-    assert audit(label, prob, settings=QUICK).evidence.fitted_map() is None
-
-
-@pytest.mark.slow
-def test_figures_show_which_bins_are_outside_and_which_repair_is_chosen(
-    hostile: AuditReport,
-) -> None:
-    figures, band, repairs = hostile.figures(), hostile.evidence.band, hostile.repairs
-    drawn = [line for line in figures["gaps"].axes[0].get_lines() if line.get_gid()]
-    inside = [line for line in drawn if line.get_gid() == "within chance"]
-    seen = band.table.occupied
-    assert sum(len(line.get_xdata()) for line in drawn) == seen.sum()
-    assert sum(len(line.get_xdata()) for line in inside) == (seen & ~band.outside).sum()
-    lines = figures["repairs"].axes[0].get_lines()
-    (chosen,) = [line.get_xdata()[0] for line in lines if line.get_gid() == "chosen"]
-    assert chosen == repairs.gain[repairs.chosen]
 
 
 @pytest.mark.long
@@ -279,12 +226,3 @@ def test_the_page_opens_and_prints(
     assert printed.startswith(b"%PDF")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
     context.close()
-
-
-@pytest.mark.slow
-def test_numbers_keep_their_per_cent_sign(hostile: AuditReport) -> None:
-    text = hostile.to_html()
-    assert not re.search(r"\d %", text.partition("<body>")[2])
-    assert "90&nbsp;%" in text
-    assert not any(line.lstrip().startswith("%") for line in hostile.text().splitlines())
-    assert "\xa0" not in hostile.text()

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-import calibkit as ck
-from book.experiments import clustered_rows
 from calibkit.fakes import LogitDistortion
-from calibkit.significance.clusters import clusters_of, mean_interval
-from calibkit_audit.auditing import AuditSettings, audit, compare
-from calibkit_audit.auditing.large import Sample, audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.predictions import TooLarge, keep, read_predictions, rows_of_files
-from calibkit_audit.counts import PredictionFileError
-from calibkit_audit.counts.columns import columns_of
+from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
+from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
+from calibkit_audit.auditing.predictions import TooLarge, read_predictions
 from tests.audit_cases import in_blocks, predictions
 from tests.helpers import class_data
 
@@ -34,44 +29,11 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     rows = read_predictions(path, label="what", prob="p_*", group="site")
     assert rows.y_true.tolist() == [0, 1, 0]
     assert rows.scores.tolist() == [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
-    assert rows.groups is not None
-    assert rows.groups.tolist() == ["north", "so,uth", "7"]
-    assert rows.class_names == ("cat", "dog")
-    assert rows.arguments["class_names"] == ("cat", "dog")
-
-
-def test_groups_in_numbers_from_parquet(tmp_path: Path) -> None:
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "log.parquet"
-    parquet.write_table(pa.table({"y": [1, 0], "p": [0.5, 0.2], "g": [2.0, 10.5]}), path)
-    rows = read_predictions(path, label="y", prob="p", group="g")
-    assert rows.groups is not None
-    assert rows.groups.tolist() == ["2", "10.5"]
-
-
-def test_logits_may_be_any_finite_number(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("y,a,b\n1,-3.5,4\n0,1e3,0\n", encoding="utf-8")
-    rows = read_predictions(path, label="y", prob=["a", "b"], logits=True)
-    assert rows.scores.tolist() == [[-3.5, 4], [1000, 0]]
-    assert "logits" in rows.arguments
-
-
-@pytest.mark.parametrize(
-    ("row", "options", "words"),
-    [
-        ("1,-3.5,inf", {"prob": ["a", "b"], "logits": True}, "not a finite logit"),
-        ("1,-3.5,nan", {"prob": ["a", "b"], "logits": True}, "no value in column 'b', row 1"),
-        ("1,.5,", {"prob": "a", "group": "b"}, "no value in column 'b', row 1"),
-    ],
-)
-def test_a_bad_value_is_named(
-    tmp_path: Path, row: str, options: dict[str, Any], words: str
-) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(f"y,a,b\n{row}\n0,.1,.2\n", encoding="utf-8")
-    with pytest.raises(PredictionFileError, match=words):
-        read_predictions(path, label="y", **options)
+    assert rows.beside["groups"].tolist() == ["north", "so,uth", "7"]
+    assert rows.class_names == rows.arguments["class_names"] == ("cat", "dog")
+    np.savez(tmp_path / "log.npz", y=[1, 0], p=[0.5, 0.2], g=[2.0, 10.5])
+    rows = read_predictions(tmp_path / "log.npz", label="y", prob="p", group="g")
+    assert rows.beside["groups"].tolist() == ["2", "10.5"]
 
 
 def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
@@ -80,19 +42,6 @@ def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
     assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
     with pytest.raises(TooLarge):
         read_predictions(path, label="y", prob="p", limit=1_000_000)
-
-
-def test_a_stream_is_left_where_the_limit_is_passed() -> None:
-    seen = []
-
-    def blocks() -> Any:
-        for k in range(1000):
-            seen.append(k)
-            yield predictions(np.zeros(1000, int), np.zeros(1000))
-
-    with pytest.raises(TooLarge):
-        keep(blocks(), 100_000)
-    assert len(seen) == 7
 
 
 # --- rows that are not kept ----------------------------------------------------------------------
@@ -107,10 +56,10 @@ def test_a_file_that_fits_into_the_sample_is_audited_as_usual() -> None:
 
 
 def test_the_sample_is_random_fair_and_in_order() -> None:
-    keeper = Sample(500, seed=3)
+    keeper = RandomSample(500, seed=3)
     for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
         keeper.add(block)
-    place = keeper.rows().scores
+    place = keeper.sample.scores
     assert len(place) == len(np.unique(place)) == 500
     assert (np.diff(place) > 0).all()
     assert abs(place.mean() - 0.5) < 4 / np.sqrt(12 * 500)
@@ -200,15 +149,6 @@ def test_bad_streams() -> None:
         )
 
 
-def test_blocks_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "log.npz"
-    np.savez(path, y=np.tile([0, 1], 10), p=np.full(20, 0.5))
-    columns = columns_of("y", "p")
-    files = [(str(path), columns)]
-    assert sum(block.n for block in rows_of_files(files, progress=True)) == 20
-    assert "reading" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2])
 def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> None:
@@ -229,37 +169,15 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     assert (report.n, report["data"].numbers["n"]) == (9000, 8997)
 
 
-@pytest.mark.long
-def test_a_stream_by_cluster_says_what_memory_says() -> None:
-    """Levels of all rows are those of Cox's test by cluster; a scored pair's intervals the same."""
-    made = clustered_rows.walk(np.random.default_rng(3), teams=300, dates=5)
-    off = clustered_rows.shifted(made.y_prob, 0.8)
-    names, label = np.char.add("team ", made.cluster.astype(str)), made.y_true
-    rows = predictions(label, off, cluster=names)
-    report = audit_stream(in_blocks(rows, 400), sample=500)
-    cox = ck.cox_test(label, off, cluster=names)
-    numbers = report["calibration"].numbers
-    assert numbers["p_value"] == pytest.approx(cox.p_value, rel=0.02)
-    assert "300 clusters are independent" in report.promise and report.n == 1500
-    half = report["data"].numbers["half_width"]
-    pseudo = mean_interval((label - off)[np.newaxis], 0.9, clusters_of(names, 1500))
-    assert half == pytest.approx(float(pseudo[1][0] - pseudo[0][0]) / 2, rel=0.02)
-    both = predictions(label, np.column_stack([off, made.y_prob]), cluster=names)
-    streamed = compare_stream(in_blocks(both, 400), ["off", "right"], sample=500)
-    kept = compare_rows(both, ["off", "right"])
-    for part in ("low", "high"):
-        assert getattr(streamed, part)[:2] == pytest.approx(getattr(kept, part)[:2])
-    same = np.full(1500, label.mean() + 0.02)  # has no slope, also to rounding
-    found = audit_stream(in_blocks(predictions(label, same, cluster=names), 400), sample=500)
-    cox = ck.cox_test(label, same, cluster=names)
-    assert found["calibration"].numbers["p_value"] == pytest.approx(cox.p_value)
-    # A sample that has one row of every cluster is one of independent rows.
-    assert audit_stream(in_blocks(rows, 400), sample=100).n == 1500
-    each = np.arange(1500).astype(str)
-    for same, message in ((np.full(1500, "a"), "one name, 'a', in all"), (each, "each of 1,500")):
-        for sample in (500, 1500):
-            with pytest.raises(ValueError, match=message):
-                audit_stream(in_blocks(predictions(label, off, cluster=same), 400), sample=sample)
+def test_models_of_a_stream_are_compared_by_a_random_sample() -> None:
+    rng = np.random.default_rng(4)
+    prob = rng.beta(1, 2, 9000)
+    label = (rng.random(9000) < prob).astype(int)
+    rows, names = predictions(label, np.column_stack([prob**2, prob])), ["bold", "fair"]
+    whole = compare_stream(in_blocks(rows, 700), names, sample=9000)
+    assert whole.to_dict() == compare_rows(rows, names).to_dict()
+    part = compare_stream(in_blocks(rows, 700), names, sample=2000)
+    assert part.n == 2000 and "a random sample of 2,000 of 9,000 rows" in part.notes[0]
 
 
 # --- true class, predicted class, confidence -----------------------------------------------------
@@ -356,17 +274,19 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
         named = {"groups": {"groups": "site"}, "predicted": {"predicted": "said"}}.get(more, {})
         for table in (frame, dict(frame)):
             with subtests.test(name, table=type(table).__name__):
-                assert audit(table, label=labels, prob=chosen, **named, **o).text() == wanted.text()
+                assert (
+                    audit_table(table, label=labels, prob=chosen, **named, **o).text()
+                    == wanted.text()
+                )
     for options, words in (
         ({"prob": ["p_ant", "p_bee"]}, "several audits"),
         ({"prob": "none"}, "'none' is not there"),
         ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
-        ({"prob": "p_ant", "sample_weight": top[1:]}, "need shape"),
     ):
         with subtests.test(words), pytest.raises(ValueError, match=words):
-            audit(frame, label="first", **options)
-    with pytest.raises(ValueError, match="name columns of one table"):
-        audit(label, label="first", prob="p_ant")
+            audit_table(frame, label="first", **options)
+    with pytest.raises(ValueError, match="the table must be of pandas"):
+        audit_table(label, label="first", prob="p_ant")
     with pytest.raises(ValueError, match="'emu' is none of class_names"):
         audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
     with pytest.raises(ValueError, match="sum to 1 within 0.1 as probabilities do"):

@@ -5,23 +5,27 @@ import json
 import numpy as np
 import pytest
 
-from calibkit.decisions import decision_curve, net_benefit
-from calibkit.significance import calibration_slope, observed_expected_ratio
-from calibkit_audit import audit, compare
+from calibkit.decisions import decision_curve
+from calibkit_audit import AuditSettings, audit, compare
+from calibkit_audit.benefit import net_benefit
+from calibkit_audit.clinic import calibration_slope, observed_expected_ratio
+from calibkit_audit.clusters import clusters_of
 from tests.helpers import binary_data, class_data
 
 Y, P = binary_data(400)
+QUICK = AuditSettings(n_draws=99)
 
 
 @pytest.mark.long
 def test_an_audit_says_them(subtests) -> None:
     cluster = np.arange(400) // 4
-    report = audit(Y, P, costs=(1, 4), cluster=cluster, n_draws=99)
+    report = audit(Y, P, costs=(1, 4), cluster=cluster, settings=QUICK)
     how = {"level": 0.9, "cluster": cluster}
     slope = calibration_slope(Y, P, **how)
     last = [float(report.weak.columns[name][-1]) for name in ("value", "low", "high")]
     assert last == [slope.value, slope.low, slope.high]
-    benefit = net_benefit(Y, P, threshold=0.2, **how)
+    groups = clusters_of(cluster, 400)
+    benefit = net_benefit(Y, P, P, threshold=0.2, level=0.9, clusters=groups)
     assert report["costs"].numbers["net_benefit"] == benefit.value
     said = f"{benefit.value:.4f} (90 % interval {benefit.low:.4f} to {benefit.high:.4f})"
     text = " ".join(report.text().split())
@@ -42,23 +46,22 @@ def test_a_comparison_says_them() -> None:
     assert found.weak.columns["value"][new] == float(observed_expected_ratio(Y, P**1.3))
     assert found.benefit is not None
     apart = found.benefit.columns["above old"]
-    assert apart[0] == 0 and apart[1] == pytest.approx(
-        net_benefit(Y, P**1.3, threshold=0.2) - net_benefit(Y, P, threshold=0.2), abs=1e-12
-    )
+    old, new = (decision_curve(Y, p, thresholds=0.2).net_benefit[0] for p in (P, P**1.3))
+    assert apart[0] == 0 and apart[1] == pytest.approx(new - old, abs=1e-12)
     assert "Weak calibration: Ideal are 1, 0 and 1" in found.text()
 
 
 def test_where_there_is_none_the_reason_is_said() -> None:
     labels, prob = class_data(200)
-    report = audit(labels, prob, n_draws=99)
+    report = audit(labels, prob, settings=QUICK)
     assert report.benefit is None and "Net benefit" not in report.tables
     assert report.weak.columns["model"][0] == "top-label"
     for free in ((0, 1), (1, 0)):  # the threshold is 0, or 1, which has no odds
-        assert audit(Y, P, costs=free, n_draws=99).benefit is None
+        assert audit(Y, P, costs=free, settings=QUICK).benefit is None
         assert compare(Y, {"a": P, "b": P**2}, costs=free).benefit is None
-    sure = audit([0, 1] * 30, [0.0, 0.9] * 30, n_draws=99)
+    sure = audit([0, 1] * 30, [0.0, 0.9] * 30, settings=QUICK)
     assert np.isnan(sure.weak.columns["value"]).all()
     assert "nor slope, for the event always happened" in " ".join(sure.text().split())
-    nobody = " ".join(audit(Y, P, costs=(999, 1), n_draws=99).text().split())
+    nobody = " ".join(audit(Y, P, costs=(999, 1), settings=QUICK).text().split())
     assert "too few rows decide for an interval" in nobody
     assert "nan" not in nobody

@@ -1,7 +1,5 @@
-"""Weights in audit and compare: what a row stands for; and several targets in one run."""
+"""Weights in audit and compare: what a row stands for."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,14 +7,14 @@ import pytest
 from scipy.special import expit
 
 import calibkit as ck
-from book.experiments import clustered_rows
-from calibkit.inputs import kish
-from calibkit_audit.auditing import audit, compare
+from calibkit.inputs import binary_problem
+from calibkit_audit import dependent_rows
+from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
-from calibkit_audit.cli import main
+from calibkit_audit.incoming import kish
 from tests.helpers import class_data
 
-QUICK: dict[str, Any] = {"n_draws": 199, "n_resamples": 50, "rng": 0}
+QUICK: dict[str, Any] = {"settings": AuditSettings(n_draws=199, n_resamples=50), "rng": 0}
 
 
 def drawn(n: int, seed: int = 0, shift: float = 0.0) -> tuple[Any, Any, Any, Any]:
@@ -83,6 +81,16 @@ def test_every_number_is_the_weighted_one() -> None:
         assert [apart.first[place], apart.value[place]] == pytest.approx(wanted), name
 
 
+def rare_rows(rng: np.random.Generator, n: int = 500) -> tuple[Any, Any, Any]:
+    """Choose all events and a twentieth of the others; say with what chance each row was chosen."""
+    prob = expit(rng.normal(-3, 1.2, 40 * n))
+    label = (rng.random(len(prob)) < prob) * 1
+    chance = np.where(label, 1, 0.05)
+    rng.lognormal(0, 1, len(prob))  # the sets that were looked at
+    row = np.flatnonzero(rng.random(len(prob)) < chance)[:n]
+    return label[row], prob[row], chance[row]
+
+
 @pytest.mark.slow
 def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
     """All events and a tenth of the rest, or the reverse: weights answer for the population."""
@@ -98,11 +106,15 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
                 accused.append(test.p_value <= 0.01)
     error, left = [], 0
     for seed in range(12):  # weights that stay with their rows: 1.8 times the error, and 10 bands
-        draw = clustered_rows.WEIGHTS["a twentieth of the others, rare events"]
-        made, rng = draw(np.random.default_rng([7, seed])), np.random.default_rng(seed)
-        o: dict[str, Any] = {"sample_weight": made.weight, "n_draws": 99, "rng": rng}
-        null = ck.null_level(ck.expected_calibration_error, made.y_true, made.y_prob, **o)
-        band = ck.consistency_band(made.y_true, made.y_prob, simultaneous=True, **o)
+        label, prob, kept = rare_rows(np.random.default_rng([7, seed]))
+        rng = np.random.default_rng(seed)
+        problem = binary_problem(label, prob, sample_weight=1 / kept)
+        o: dict[str, Any] = {"bins": 15, "n_draws": 99, "rng": rng}
+        left_rows = problem.label, problem.prob
+        null = dependent_rows.null_level(
+            ck.expected_calibration_error, *left_rows, weight=problem.weight, **o
+        )
+        band = dependent_rows.consistency_band(problem, level=0.9, **o)
         error.append((null.value, null.mean))
         left += band.outside.any()
     value, chance = np.mean(error, axis=0)
@@ -131,42 +143,3 @@ def test_bad_weights_are_refused(subtests: pytest.Subtests) -> None:
                 judge(y, models, sample_weight=weight)
     with pytest.raises(ValueError, match="test of time= has no weights"):
         audit(y, p, time=np.arange(50), sample_weight=w)
-
-
-@pytest.mark.long
-def test_several_targets_are_several_reports(tmp_path: Path, capsys: Any) -> None:
-    pd = pytest.importorskip("pandas")
-    y, p, w, _ = drawn(300, 1, shift=1.5)
-    frame = pd.DataFrame({"y1": y, "p1": p, "y/2": p > 0.5, "p2": p, "w": w})
-    names: dict[str, Any] = {"label": ["y1", "y/2"], "prob": ["p1", "p2"]}
-    found: Any = audit(frame, **names, sample_weight="w", **QUICK)
-    alone = audit(frame, label="y/2", prob="p2", sample_weight="w", **QUICK)
-    assert found["y/2"].answers[2].sentence == alone.answers[2].sentence
-    assert [one.title for one in found.values()] == [f"Audit of predictions: {y}" for y in found]
-    for wrong in ({"prob": ["p1"]}, {"prob": "p1"}, {"label": ["y1", "y1"]}):
-        with pytest.raises(ValueError, match="several labels need as many predictions"):
-            audit(frame, **names | wrong)
-    log, page = tmp_path / "log.csv", tmp_path / "page.json"
-    frame.astype(float).to_csv(log, index=False)
-    words = ["audit", str(log), "--label", "y1,y/2", "--weight", "w", "--prob"]
-    assert main([*words, "p1,p2", "--json", str(page), "--fail-if", "miscalibrated"]) == 1
-    files = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.json")}
-    assert sorted(files) == ["page-y%2F2.json", "page-y1.json"]
-    assert "worth" in capsys.readouterr().out and str(tmp_path) not in str(files)
-    assert main([*words, "p1,p2", "--json", "-"]) == 0
-    both = json.loads(capsys.readouterr().out)
-    assert [one["title"].partition(": ")[2] for one in both] == ["y1 by p1", "y/2 by p2"]
-    for more, said in (("p1", "several labels need"), ("p1,p2 --large", "a stream has no weights")):
-        assert main([*words, *more.split()]) == 2
-        assert said in capsys.readouterr().err
-
-
-def test_logits_and_other_names_for_predictions_are_answered(subtests: pytest.Subtests) -> None:
-    y, p, _, _ = drawn(20)
-    for measure in (ck.expected_calibration_error, ck.log_loss, ck.consistency_band, ck.cox_test):
-        for option in ("logits", "scores", "y_score", "probas", "y_pred"):
-            ours = "expit" if option == "logits" else "y_prob=p, after the labels"
-            with subtests.test(option=option), pytest.raises(TypeError, match=ours):
-                measure(y, **{option: p})  # type: ignore[operator]
-        with pytest.raises(ValueError, match="y_prob"):
-            measure(y)  # type: ignore[operator]

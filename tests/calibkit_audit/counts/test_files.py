@@ -12,143 +12,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import calibkit as ck
 from calibkit_audit import Monitor
-from calibkit_audit.counts import (
-    CountTable,
-    PredictionFileError,
-    count_file,
-    count_files,
-    monitor_files,
-)
-from tests.calibkit_audit.counts.test_counts import rows, same
+from calibkit_audit.counts import CountTable, PredictionFileError, count_files, monitor_files
+from tests.audit_cases import same_counts, skewed_log
 from tests.helpers import class_data
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-pacsv = pytest.importorskip("pyarrow.csv")
+
+ANIMALS = np.array(["cat", "dog", "owl"])
 
 
-def write_parquet(
-    path: Path, columns: dict[str, Any], row_group_size: int = 1000, **options: Any
-) -> Path:
-    parquet.write_table(pa.table(columns), path, row_group_size=row_group_size, **options)
+def write_parquet(path: Path, columns: dict[str, Any], size: int = 1000, **options: Any) -> Path:
+    parquet.write_table(pa.table(columns), path, row_group_size=size, **options)
     return path
 
 
 def write_csv(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def assert_refused(path: Path | str, words: str, **options: Any) -> str:
-    """Count a file that must be refused, and return what is said."""
-    with pytest.raises(PredictionFileError, match=words) as caught:
-        count_file(path, **({"label": "y", "prob": "p"} | options))
-    return str(caught.value)
-
-
-# --- the same table ------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
-def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
-    label, prob = rows(20_000, dtype=np.float32)
-    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
-    table = count_file(path, label="y", prob="p", n_jobs=n_jobs)
-    assert same(table, CountTable().update(label, prob))
-    error = ck.expected_calibration_error(label, prob)
-    assert float(table.expected_calibration_error()) == pytest.approx(float(error), abs=1e-13)
-
-
-@pytest.mark.parametrize("encoded", [False, True])
-def test_labels_in_words(tmp_path: Path, encoded: bool) -> None:
-    label, prob = rows(3000)
-    words = pa.array(np.where(label == 1, "yes", "no"))
-    path = write_parquet(
-        tmp_path / "log.parquet", {"p": prob, "y": words.dictionary_encode() if encoded else words}
-    )
-    table = count_file(path, label="y", prob="p", positive="yes")
-    assert same(table, CountTable().update(label, prob))
-    flipped = count_file(path, label="y", prob="p", positive="no")
-    assert flipped.counts.sum(axis=(0, 1)).tolist() == table.counts.sum(axis=(0, 1)).tolist()[::-1]
-
-
-@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
-def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
-    label, prob = class_data(4000, n_classes=3)
-    names = np.array(["cat", "dog", "owl"])
-    columns: dict[str, Any] = {f"p_{name}": prob[:, k] for k, name in enumerate(names)}
-    path = write_parquet(tmp_path / "log.parquet", {"y": names[label], "k": label} | columns)
-    whole = CountTable(view=view).update(label, prob)
-    listed = list(columns)
-    assert same(count_file(path, label="y", prob="p_*", view=view), whole)
-    assert same(count_file(path, label="k", prob=listed, view=view), whole)
-    assert same(count_file(path, label="y", prob=listed, classes=list(names), view=view), whole)
-
-
-@pytest.mark.parametrize("view", [0, 1, "class-wise"])
-def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any) -> None:
-    label, prob = class_data(500, n_classes=2)
-    names = np.array(["cat", "dog"])
-    paths = []
-    for number, order in enumerate(([0, 1], [1, 0])):
-        columns = {f"p_{names[k]}": prob[:, k] for k in order}
-        path = tmp_path / f"{number}.parquet"
-        paths.append(write_parquet(path, {"y": names[label]} | columns))
-    table = count_files(paths, label="y", prob="p_*", view=view)
-    once = CountTable(view=view).update(label, prob)
-    assert same(table, once + once)
-    other = write_parquet(
-        tmp_path / "fox.parquet", {"y": names[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]}
-    )
-    with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
-        count_files([paths[0], other], label="y", prob="p_*", view=view)
-
-
-@pytest.mark.parametrize("again", ["same", "link", "hard link", "dotted"])
-def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> None:
-    path = write_parquet(tmp_path / "a.parquet", {"y": np.array([0, 1]), "p": np.array([0.2, 0.7])})
-    link, dotted = tmp_path / "b.parquet", tmp_path / "." / "a.parquet"
-    other = {"same": path, "link": link, "hard link": link, "dotted": dotted}
-    if again == "link":
-        link.symlink_to(path)
-    elif again == "hard link":
-        link.hardlink_to(path)
-    with pytest.raises(PredictionFileError, match=r"[ab]\.parquet.*named twice.*count twice"):
-        count_files([path, str(other[again])], label="y", prob="p")
-
-
-def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path: Path) -> None:
-    label, prob = class_data(500, n_classes=3)
-    columns = {str(k + 1): prob[:, k] for k in range(3)}
-    wanted = CountTable(view="top-label").update(label, prob)
-    options: Any = {"label": "y", "prob": ["1", "2", "3"], "view": "top-label"}
-    table = pa.table({"y": label + 1} | columns)
-    pacsv.write_csv(table, tmp_path / "log.csv")
-    parquet.write_table(table, tmp_path / "log.parquet")
-    np.savez(tmp_path / "log.npz", y=label + 1, **columns)
-    for name in ("log.csv", "log.parquet", "log.npz"):
-        assert same(count_file(tmp_path / name, **options), wanted), name
-    parquet.write_table(pa.table({"y": label} | columns), tmp_path / "from0.parquet")
-    with pytest.raises(PredictionFileError, match="label '0' .* none of the columns '1', '2', '3'"):
-        count_file(tmp_path / "from0.parquet", **options)
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
-    """R writes NA for a missing label: it must not count as "no"."""
-    label, prob = rows(3000)
-    words = np.where(label == 1, "yes", "no").astype(object)
-    words[5], words[-2:] = "NA", "unknown"
-    table, path = pa.table({"p": prob, "y": words}), tmp_path / f"log.{kind}"
-    if kind == "csv":
-        pacsv.write_csv(table, path)
-    else:
-        parquet.write_table(table, path, row_group_size=700)
-    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
-    assert_refused(path, said, positive="yes")
 
 
 def csv_of(label: Any, prob: Any) -> str:
@@ -173,88 +55,242 @@ WRITERS: dict[str, Callable[[Path, Any, Any], Any]] = {
 }
 
 
+def count(*paths: Path | str, **options: Any) -> CountTable:
+    """Count files; other columns than y and p must be named."""
+    return count_files(paths, **({"label": "y", "prob": "p"} | options))
+
+
+def assert_refused(path: Path | str, words: str, **options: Any) -> str:
+    """Count a file that must be refused, and return what is said."""
+    with pytest.raises(PredictionFileError, match=words) as caught:
+        count(path, **options)
+    return str(caught.value)
+
+
+# --- the same table ------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("size", "n_jobs"), [(700, None), (5000, None), (100_000, None), (700, 2)])
+def test_parquet(tmp_path: Path, size: int, n_jobs: int | None) -> None:
+    label, prob = skewed_log(20_000, dtype=np.float32)
+    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
+    assert same_counts(count(path, n_jobs=n_jobs), CountTable().update(label, prob))
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     WRITERS[name](tmp_path / name, label, prob)
-    names = {"label": "0", "prob": "1"} if name == "table.npy" else {"label": "y", "prob": "p"}
-    assert same(count_file(tmp_path / name, **names), CountTable().update(label, prob))
-    other = count_file(tmp_path / name, positive="0", **names)
-    assert same(other, CountTable().update(1 - label, prob))
-
-
-@pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibkit_audit.counts.csv_files.LONGEST_LINE", 4096)
-    monkeypatch.setattr("calibkit_audit.counts.csv_files._VALUES", 1400)
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_csv_in_several_blocks(tmp_path: Path) -> None:
-    label, prob = rows(5000)
-    path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
-    assert same(count_file(path, label="y", prob="p"), CountTable().update(label, prob))
-    spoilt = write_csv(tmp_path / "bad.csv", csv_of(label, prob) + "1,1.5\n")
-    assert_refused(spoilt, "row 5,001")
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_lines_without_an_end_and_wrong_lengths_in_later_blocks(tmp_path: Path) -> None:
-    start = "y,p\n" + "1,.5\n" * 3000
-    endless = write_csv(tmp_path / "endless.csv", start + "1," + "0" * 20_000 + "\n")
-    assert_refused(endless, r"more than 4,096 characters. Is a quote not")
-    longer = write_csv(tmp_path / "longer.csv", start + "1,.5,.7\n")
-    assert_refused(longer, "row 3,001: a row has 3 values")
-
-
-FORTY = [f"column {k}" for k in range(38)]
-
-
-def test_csv_with_forty_columns_quoted_text_and_line_breaks(tmp_path: Path) -> None:
-    text = "\ufeff" + ",".join([*FORTY[:20], '"true, ""label"""', *FORTY[20:], "p"]) + "\r\n"
-    filler = ['"two\r\nlines, ""quoted"""', *["x"] * 19]
-    for answer, prob in (("yes", ".9"), ("no", " 0.25 "), ('" yes"', "1e-1")):
-        text += ",".join([*filler, answer, *["" for _ in range(18)], prob]) + "\r\n"
-    path = write_csv(tmp_path / "wide.csv", text)
-    table = count_file(path, label='true, "label"', prob="p", positive="yes")
-    assert same(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
-
-
-def test_a_table_of_classes_in_an_npz(tmp_path: Path) -> None:
-    label, prob = class_data(500)
-    np.savez(tmp_path / "log.npz", y=label, p=prob, words=np.array(["a", "b", "c"])[label])
-    whole = CountTable(view="top-label").update(label, prob)
-    table = count_file(tmp_path / "log.npz", label="y", prob="p", view="top-label")
-    assert same(table, whole)
-    named = count_file(
-        tmp_path / "log.npz", label="words", prob="p", classes=["a", "b", "c"], view="top-label"
-    )
-    assert same(named, whole)
+    names = {"label": "0", "prob": "1"} if name == "table.npy" else {}
+    assert same_counts(count(tmp_path / name, **names), CountTable().update(label, prob))
+    other = count(tmp_path / name, positive="0", **names)
+    assert same_counts(other, CountTable().update(1 - label, prob))
 
 
 @pytest.mark.slow
 def test_several_files_of_different_kinds(tmp_path: Path) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     write_parquet(tmp_path / "a.parquet", {"y": label[:1000], "p": prob[:1000]}, 300)
     write_csv(tmp_path / "b.csv", csv_of(label[1000:2000], prob[1000:2000]))
     np.savez(tmp_path / "c.npz", y=label[2000:], p=prob[2000:])
-    paths = sorted(tmp_path.iterdir())
-    table = count_files(paths, label="y", prob="p", n_jobs=2)
-    assert same(table, CountTable().update(label, prob))
+    table = count(*sorted(tmp_path.iterdir()), n_jobs=2)
+    assert same_counts(table, CountTable().update(label, prob))
     with pytest.raises(ValueError, match="no files"):
-        count_files([], label="y", prob="p")
+        count()
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_labels_in_words(tmp_path: Path, encoded: bool) -> None:
+    """pandas keeps a word that no row has: it is no third label, and no positive one."""
+    label, prob = skewed_log(3000)
+    words = pa.array(np.where(label == 1, "yes", "no"))
+    if encoded:
+        words = pa.DictionaryArray.from_arrays(pa.array(label), pa.array(["no", "yes", "maybe"]))
+    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": words})
+    assert same_counts(count(path, positive="yes"), CountTable().update(label, prob))
+    assert same_counts(count(path, positive="no"), CountTable().update(1 - label, prob))
+    assert_refused(path, "'maybe' never occurs", positive="maybe")
+
+
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+def test_one_column_per_class(tmp_path: Path, view: Any) -> None:
+    label, prob = class_data(4000)
+    columns: dict[str, Any] = {f"p_{name}": prob[:, k] for k, name in enumerate(ANIMALS)}
+    path = write_parquet(tmp_path / "log.parquet", {"y": ANIMALS[label], "k": label} | columns)
+    np.savez(tmp_path / "log.npz", y=label, p=prob)
+    whole = CountTable(view=view).update(label, prob)
+    names = list(columns)
+    assert same_counts(count(path, prob="p_*", view=view), whole)
+    assert same_counts(count(path, label="k", prob=names, view=view), whole)
+    assert same_counts(count(path, prob=names, classes=list(ANIMALS), view=view), whole)
+    assert same_counts(count(tmp_path / "log.npz", view=view), whole)
+
+
+@pytest.mark.parametrize("view", [0, "class-wise"])
+def test_classes_of_several_files_are_matched_by_name(tmp_path: Path, view: Any) -> None:
+    label, prob = class_data(500, n_classes=2)
+    paths = []
+    for number, order in enumerate(([0, 1], [1, 0])):
+        columns = {f"p_{ANIMALS[k]}": prob[:, k] for k in order}
+        path = tmp_path / f"{number}.parquet"
+        paths.append(write_parquet(path, {"y": ANIMALS[label]} | columns))
+    once = CountTable(view=view).update(label, prob)
+    assert same_counts(count(*paths, prob="p_*", view=view), once + once)
+    columns = {"y": ANIMALS[label], "p_cat": prob[:, 0], "p_fox": prob[:, 1]}
+    other = write_parquet(tmp_path / "fox.parquet", columns)
+    with pytest.raises(PredictionFileError, match=r"fox.parquet.*'p_cat', 'p_fox'.*same columns"):
+        count(paths[0], other, prob="p_*", view=view)
+
+
+@pytest.mark.parametrize("again", ["same", "link", "hard link", "dotted"])
+def test_a_file_that_is_named_twice_is_refused(tmp_path: Path, again: str) -> None:
+    path = write_csv(tmp_path / "a.csv", "y,p\n1,.5\n")
+    link, dotted = tmp_path / "b.csv", tmp_path / "." / "a.csv"
+    other = {"same": path, "link": link, "hard link": link, "dotted": dotted}
+    if again == "link":
+        link.symlink_to(path)
+    elif again == "hard link":
+        link.hardlink_to(path)
+    with pytest.raises(PredictionFileError, match=r"[ab]\.csv.*named twice.*count twice"):
+        count(path, str(other[again]))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
+def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path, kind: str) -> None:
+    label, prob = class_data(500)
+    columns = {"y": label + 1} | {str(k + 1): prob[:, k] for k in range(3)}
+    path, bad = tmp_path / f"log.{kind}", tmp_path / f"bad.{kind}"
+    if kind == "npz":
+        np.savez(path, **columns)
+        np.savez(bad, **columns | {"y": label})
+    elif kind == "parquet":
+        write_parquet(path, columns)
+        write_parquet(bad, columns | {"y": label})
+    else:
+        for file, first in ((path, label + 1), (bad, label)):
+            rows = zip(first.tolist(), *prob.T.tolist(), strict=True)
+            write_csv(file, "\n".join(["y,1,2,3", *(",".join(map(str, row)) for row in rows)]))
+    options: dict[str, Any] = {"prob": ["1", "2", "3"], "view": "top-label"}
+    wanted = CountTable(view="top-label").update(label, prob)
+    assert same_counts(count(path, **options), wanted)
+    assert_refused(bad, "label '0' .* none of '1', '2', '3'", **options)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
+    """R writes NA for a missing label: it must not count as "no"."""
+    label, prob = skewed_log(3000)
+    words = np.where(label == 1, "yes", "no").astype(object)
+    words[5], words[-2:] = "NA", "unknown"
+    path = tmp_path / f"log.{kind}"
+    if kind == "csv":
+        lines = [f"{y},{p}" for y, p in zip(words, prob.tolist(), strict=True)]
+        write_csv(path, "\n".join(["y,p", *lines]))
+    else:
+        write_parquet(path, {"p": prob, "y": words}, 700)
+    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
+    assert_refused(path, said, positive="yes")
+
+
+def test_whether_a_predicted_class_was_right(tmp_path: Path) -> None:
+    """The rows of all kinds of files, in blocks, are those of the top-label view of the table."""
+    label, prob = class_data(300, seed=4)
+    guess, top = prob.argmax(axis=1), prob.max(axis=1)
+    true, said = ANIMALS[label], ANIMALS[guess]
+    lines = [f"{y},{k},{p!r}" for y, k, p in zip(true, said, top.tolist(), strict=True)]
+    paths = [write_csv(tmp_path / f"{n}.csv", "\n".join(["y,k,p", *lines[n::2]])) for n in (0, 1)]
+    np.savez(tmp_path / "log.npz", y=true, k=said, p=top)
+    np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
+    wanted = CountTable(view="top-label").update(label, prob)
+    for files in (paths, [tmp_path / "log.npz"], [tmp_path / "numbers.npz"]):
+        table = count(*files, predicted="k")
+        assert same_counts(table, wanted) and (table.views, table.n_classes) == (("top-label",), 3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "words"),
+    [
+        ("a,b,.5\nc,d,.5", {}, "No predicted class is among the true ones.*'a'.*'b'"),
+        ("Gnu,gnu ,.5\na,a,.5", {}, "'Gnu' and 'gnu ' look like one class.*Spell both"),
+        ("4,4.0,.5\n3,3,.5", {}, "'4' and '4.0' look like one class"),
+        ("a,a,.5", {"positive": "a"}, "no positive label"),
+        ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
+        ("a,a,.5", {"view": "class-wise"}, "view=.class-wise"),
+        ("", {}, "there are no rows"),
+    ],
+)
+def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -> None:
+    path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
+    with pytest.raises(ValueError, match=words):
+        count(path, **{"predicted": "k"} | options)
 
 
 def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    label, prob = rows(3000)
-    path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob}, 500)
-    count_file(path, label="y", prob="p")
+    path = write_csv(tmp_path / "log.csv", csv_of(*skewed_log(300)))
+    count(path)
     assert capsys.readouterr().err == ""
-    count_file(path, label="y", prob="p", progress=True)
+    count(path, progress=True)
     assert "counting" in capsys.readouterr().err
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- CSV -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calibkit_audit.counts.readers.LONGEST_LINE", 4096)
+    monkeypatch.setattr("calibkit_audit.counts.readers.CSV_VALUES", 1400)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_csv_in_several_blocks(tmp_path: Path) -> None:
+    label, prob = skewed_log(5000)
+    path = write_csv(tmp_path / "log.csv", csv_of(label, prob))
+    assert same_counts(count(path), CountTable().update(label, prob))
+    for more, words in (
+        ("1,1.5\n", "row 5,001: 'p' = 1.5 is not"),
+        ("1,.5,.7\n", "row 5,001: a row has 3 values"),
+        ("1," + "0" * 20_000 + "\n", "line 5,002 has more than 4,096 characters. Is a quote not"),
+    ):
+        assert_refused(write_csv(path, csv_of(label, prob) + more), words)
+
+
+def test_csv_with_many_columns_quoted_text_and_line_breaks(tmp_path: Path) -> None:
+    names = [f"column {k}" for k in range(38)]
+    text = "\ufeff" + ",".join([*names[:20], '"true, ""label"""', *names[20:], "p"]) + "\r\n"
+    filler = ['"two\r\nlines, ""quoted"""', *["x"] * 19]
+    for answer, prob in (("yes", ".9"), ("no", " 0.25 "), ('" yes"', "1e-1")):
+        text += ",".join([*filler, answer, *["" for _ in range(18)], prob]) + "\r\n"
+    path = write_csv(tmp_path / "wide.csv", text)
+    table = count(path, label='true, "label"', positive="yes")
+    assert same_counts(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ('name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n', {"delimiter": ";", "decimal": ","}),
+        ("name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n", {"delimiter": "|"}),
+    ],
+)
+def test_other_marks_between_columns_and_in_numbers(tmp_path, text: str, marks: Any) -> None:
+    table = count(write_csv(tmp_path / "log.csv", text), **marks)
+    assert same_counts(table, CountTable().update([1, 0, 1], [0.9, 0.25, 0.6]))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "words"),
+    [
+        ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
+        ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
+        ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
+        ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+    ],
+)
+def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        count(write_csv(tmp_path / "log.csv", text), **marks)
 
 
 BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -284,56 +320,44 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "classes of one": ("y,p\n1,.5\n", {"classes": ["a"]}, "one different name per column"),
     "sum": ("y,p,q\n0,.5,.4\n", {"prob": ["p", "q"]}, "row 1: .* sum to 0.9"),
     "class": ("y,p,q\ncat,.5,.5\n", {"prob": ["p", "q"]}, "label 'cat' .*--classes"),
-    "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of the classes 'a', 'b'"),
+    "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of 'a', 'b'"),
     "positive": ("y,p,q\n0,.5,.5\n", {"prob": ["p", "q"], "positive": "0"}, "to one column"),
 }
 
 
-def test_bad_csv_files_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for name, (text, options, words) in BAD_CSV.items():
-        with subtests.test(name):
-            path = write_csv(tmp_path / "log.csv", text)
-            assert "log.csv" in assert_refused(path, words, **({"view": "top-label"} | options))
+@pytest.mark.parametrize("name", BAD_CSV)
+def test_bad_csv_files_are_refused(tmp_path: Path, name: str) -> None:
+    text, options, words = BAD_CSV[name]
+    path = write_csv(tmp_path / "log.csv", text)
+    assert "log.csv" in assert_refused(path, words, **({"view": "top-label"} | options))
 
 
-ODD_COLUMNS: dict[str, tuple[dict[str, Any], str]] = {
-    "null": ({"y": [1, 0], "p": [0.5, None]}, "no value in column 'p', row 2"),
-    "text": ({"y": [1, 0], "p": ["0.5", "0.6"]}, "holds text"),
-    "lists": ({"y": [1, 0], "p": [[0.5], [0.6]]}, "column 'p' holds 'list.*one number or text"),
-    "bytes": ({"y": [b"yes", b"no"], "p": [0.5, 0.6]}, "column 'y' holds 'binary'"),
-}
+@pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode("latin-1"))
+    assert_refused(path, r"log\.csv.*is not UTF-8 text", positive="né")
 
 
-def test_columns_of_odd_types_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for name, (columns, words) in ODD_COLUMNS.items():
-        with subtests.test(name):
-            assert_refused(write_parquet(tmp_path / f"{name}.parquet", columns), words)
+# --- Parquet -------------------------------------------------------------------------------------
 
 
-def test_other_marks_between_columns_and_in_numbers(tmp_path, subtests) -> None:
-    plain = write_csv(tmp_path / "plain.csv", 'name,y,p\n"a;b",1,.9\nc,0, 0.25\nd,1,.6\n')
-    other = write_csv(tmp_path / "other.csv", 'name;y;p\n"a;b";1;,9\nc;0; 0,25\nd;1;,6\n')
-    bars = write_csv(tmp_path / "bars.csv", "name|y|p\na|1|.9\nc|0|0.25\nd|1|.6\n")
-    wanted = count_file(plain, label="y", prob="p")
-    for path, marks in ((other, {"delimiter": ";", "decimal": ","}), (bars, {"delimiter": "|"})):
-        with subtests.test(marks=marks):
-            table = count_file(path, label="y", prob="p", **marks)
-            assert table.n == 3 and table.brier_score().value == wanted.brier_score().value
+DAYS = pa.array([0, 1]).cast(pa.timestamp("s"))
 
 
 @pytest.mark.parametrize(
-    ("text", "marks", "words"),
+    ("columns", "words"),
     [
-        ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
-        ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
-        ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
-        ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+        ({"y": [1, 0], "p": [0.5, None]}, "no value in column 'p', row 2"),
+        ({"y": [1, None], "p": [0.5, 0.6]}, "no value in column 'y', row 2"),
+        ({"y": [1, 0], "p": ["0.5", "0.6"]}, "holds text"),
+        ({"y": [1, 0], "p": [[0.5], [0.6]]}, "column 'p' holds 'list.*one number or text"),
+        ({"y": [b"yes", b"no"], "p": [0.5, 0.6]}, "column 'y' holds 'binary'"),
+        ({"y": DAYS, "p": [0.5, 0.6]}, "datetime64.*not labels"),
     ],
 )
-def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], words: str) -> None:
-    path = write_csv(tmp_path / "log.csv", text)
-    with pytest.raises(ValueError, match=words):
-        count_file(path, label="y", prob="p", **marks)
+def test_columns_of_odd_types_are_refused(tmp_path: Path, columns: Any, words: str) -> None:
+    assert_refused(write_parquet(tmp_path / "log.parquet", columns), words)
 
 
 @pytest.mark.parametrize("row", [0, 1499, 2999])
@@ -348,7 +372,7 @@ def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], wor
 def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
     tmp_path: Path, row: int, column: str, value: Any, words: str
 ) -> None:
-    label, prob = rows(3000)
+    label, prob = skewed_log(3000)
     columns = {"y": label.astype(np.int64), "p": prob.copy()}
     columns[column][row] = value
     path = write_parquet(tmp_path / "log.parquet", columns, 1000)
@@ -358,40 +382,15 @@ def test_a_bad_value_in_parquet_is_named_with_row_group_and_row(
         monitor_files(Monitor(), [path], label="y", prob="p")
 
 
-@pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
-def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "log.csv"
-    path.write_bytes(text.encode("latin-1"))
-    assert_refused(path, r"log\.csv.*is not UTF-8 text", positive="né")
-
-
-def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
-    """An array header may promise terabytes; another member may be no array at all."""
-    head, whole = io.BytesIO(), io.BytesIO()
-    form = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
-    np.lib.format.write_array_header_1_0(head, form)
-    np.save(whole, np.array([0.0, 1.0]))
-    for name, content in (("forged", head.getvalue() + bytes(16)), ("fine", whole.getvalue())):
-        with zipfile.ZipFile(tmp_path / f"{name}.npz", "w") as archive:
-            archive.writestr("readme.txt", "what this is")
-            archive.writestr("y.npy", whole.getvalue())
-            archive.writestr("p.npy", content)
-    assert count_file(tmp_path / "fine.npz", label="y", prob="p").n == 2
-    assert_refused(tmp_path / "forged.npz", "cannot be read .*cut short, damaged")
-    (tmp_path / "forged.npy").write_bytes(head.getvalue())
-    assert_refused(tmp_path / "forged.npy", "cannot be read .*damaged", label="0", prob="1")
-
-
-def test_columns_with_dots_in_their_names_and_labels_that_are_dates(tmp_path: Path) -> None:
-    label, prob = rows(50)
-    columns = {"a.b": prob, "a": label, "day": pa.array([0] * 50).cast(pa.timestamp("s"))}
-    path = write_parquet(tmp_path / "log.parquet", columns)
-    assert same(count_file(path, label="a", prob="a.b"), CountTable().update(label, prob))
-    assert_refused(path, "datetime64.*not labels", label="day", prob="a.b")
+def test_columns_with_dots_in_their_names(tmp_path: Path) -> None:
+    label, prob = skewed_log(50)
+    path = write_parquet(tmp_path / "log.parquet", {"a.b": prob, "a": label})
+    table = count(path, label="a", prob="a.b")
+    assert same_counts(table, CountTable().update(label, prob))
 
 
 def large_parquet(path: Path) -> Path:
-    label, prob = rows(20_000)
+    label, prob = skewed_log(20_000)
     return write_parquet(path, {"y": label, "p": prob}, 2000, write_page_checksum=True)
 
 
@@ -417,6 +416,9 @@ def test_a_corrupt_row_group_is_named(tmp_path: Path, n_jobs: int) -> None:
     assert_refused(path, r"log\.parquet.*row group 6", n_jobs=n_jobs)
 
 
+# --- what is no such file, or a hostile one ------------------------------------------------------
+
+
 @pytest.mark.parametrize("name", ["log.txt", "log.parquet.gz", "log", "log.pkl", "log.csv.zip"])
 def test_the_kind_of_a_file_is_never_guessed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("y,p\n1,.5\n", encoding="utf-8")
@@ -434,9 +436,6 @@ def test_a_file_of_another_kind_than_its_name_says(tmp_path: Path, ending: str) 
     path = tmp_path / f"log.{ending}"
     path.write_bytes(bytes(range(256)) * 40)
     assert_refused(path, "log")
-
-
-# --- hostile files -------------------------------------------------------------------------------
 
 
 class Bomb:
@@ -469,17 +468,17 @@ def test_a_member_name_of_an_archive_leads_nowhere(tmp_path: Path) -> None:
     folder.mkdir()
     name = "../escaped"
     np.savez(folder / "log.npz", **{name: np.array([0, 1]), "p": np.array([0.2, 0.7])})
-    table = count_file(folder / "log.npz", label=name, prob="p")
+    table = count(folder / "log.npz", label=name, prob="p")
     assert table.n == 2
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "log.npz"]
 
 
 def test_an_npz_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch) -> None:
-    from calibkit_audit.counts import _arrays
+    from calibkit_audit.counts import readers
 
     np.savez_compressed(tmp_path / "log.npz", y=np.zeros(10**6), p=np.zeros(10**6))
-    monkeypatch.setattr(_arrays, "_LARGEST", 10**7)
-    assert_refused(tmp_path / "log.npz", "unpack to more than")
+    monkeypatch.setattr(readers, "LARGEST_ARCHIVE", 10**7)
+    assert_refused(tmp_path / "log.npz", "unpacks to more than")
 
 
 def test_a_sparse_csv_of_ten_gigabytes_is_refused_at_once(tmp_path: Path) -> None:
@@ -502,58 +501,25 @@ def test_texts_from_outside_cannot_speak_to_the_terminal_and_are_cut(tmp_path: P
 
 
 def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch) -> None:
-    label, prob = rows(30)
+    label, prob = skewed_log(30)
     path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": prob})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"calibkit\[parquet\]"):
-        count_file(path, label="y", prob="p")
+        count(path)
 
 
-def test_whether_a_predicted_class_was_right(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The rows of all kinds of files, in blocks, beside the arrays; labels matched as values."""
-    label, prob = class_data(300, 3, seed=4)
-    guess, top = prob.argmax(axis=1), prob.max(axis=1)
-    true, said = np.array(["Gnu", "4", "ox"])[label], np.array(["gnu ", "4.0", "ox"])[guess]
-    words = "Taken as one class: '4' and '4.0', 'Gnu' and 'gnu '|'Gnu' and 'gnu ', '4' and '4.0'"
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        wanted = CountTable(view="confidence").of([ck.binary_problems(true, top, predicted=said)])
-    o = {"label": "y", "prob": "p", "predicted": "k"}
-    lines = [f"{y},{k},{p!r}" for y, k, p in zip(true, said, top.tolist(), strict=True)]
-    paths = [write_csv(tmp_path / f"{n}.csv", "\n".join(["y,k,p", *lines[n::2]])) for n in (0, 1)]
-    np.savez(tmp_path / "log.npz", y=true, k=said, p=top)
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        found = count_files(paths, label="y", prob="p", predicted="k")
-    with pytest.warns(ck.CalibrationWarning, match=words):
-        as_arrays = count_file(tmp_path / "log.npz", label="y", prob="p", predicted="k")
-    for one in (found, as_arrays):
-        with subtests.test(one=one.describe()):
-            assert np.array_equal(one.counts, wanted.counts)
-            assert (one.views, one.n_classes) == (("top-label",), 3)
-    np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
-    assert np.array_equal(count_file(tmp_path / "numbers.npz", **o).counts, wanted.counts)
-
-
-@pytest.mark.parametrize(
-    ("rows", "options", "words"),
-    [
-        ("a,b,.5\nc,d,.5", {}, "No predicted class is among the true ones.*'a'.*'b'"),
-        ("a,a,.5", {"positive": "a"}, "no positive label"),
-        ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
-        ("a,a,.5", {"view": "class-wise"}, "view=.class-wise"),
-        ("", {}, "there are no rows"),
-    ],
-)
-def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -> None:
-    path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
-    with pytest.raises(ValueError, match=words):
-        count_file(path, **{"label": "y", "prob": "p", "predicted": "k"} | options)
-
-
-def test_unused_levels_of_a_categorical_column(tmp_path: Path) -> None:
-    """pandas keeps a word that no row has: it is no third label, and no positive one."""
-    codes, words = pa.array([0, 1, 0]), pa.array(["yes", "no", "maybe"])
-    label = pa.DictionaryArray.from_arrays(codes, words)
-    path = write_parquet(tmp_path / "log.parquet", {"y": label, "p": [0.9, 0.2, 0.7]})
-    assert count_file(path, label="y", prob="p", positive="yes").counts.sum() == 3
-    with pytest.raises(PredictionFileError, match="'maybe' never occurs"):
-        count_file(path, label="y", prob="p", positive="maybe")
+def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
+    """An array header may promise terabytes; another member may be no array at all."""
+    head, whole = io.BytesIO(), io.BytesIO()
+    form = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    np.lib.format.write_array_header_1_0(head, form)
+    np.save(whole, np.array([0.0, 1.0]))
+    for name, content in (("forged", head.getvalue() + bytes(16)), ("fine", whole.getvalue())):
+        with zipfile.ZipFile(tmp_path / f"{name}.npz", "w") as archive:
+            archive.writestr("readme.txt", "what this is")
+            archive.writestr("y.npy", whole.getvalue())
+            archive.writestr("p.npy", content)
+    assert count(tmp_path / "fine.npz").n == 2
+    assert_refused(tmp_path / "forged.npz", "cannot be read .*cut short, damaged")
+    (tmp_path / "forged.npy").write_bytes(head.getvalue())
+    assert_refused(tmp_path / "forged.npy", "cannot be read .*damaged", label="0", prob="1")

@@ -11,7 +11,7 @@ from scipy import stats
 
 from book.experiments import your_calibration as experiment
 from calibkit import expected_calibration_error, null_level
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
 from calibkit_course.learn import Forecasts
 from calibkit_course.learn.calibration import calibration_of, cooled, temperature

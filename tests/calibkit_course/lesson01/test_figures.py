@@ -15,13 +15,6 @@ class TestForecaster:
         assert np.array_equal(one(ax, "a-rainy-day").get_xdata(), days[record.outcome == 1])
         assert np.array_equal(one(ax, "a-dry-day").get_xdata(), days[record.outcome == 0])
 
-    def test_the_running_share_and_both_levels(self):
-        record = lesson01.forecaster_view(stated=0.8, truth=0.6, days=40)
-        ax = figures01.forecaster(record)
-        assert np.array_equal(one(ax, "share").get_ydata(), record.share)
-        assert one(ax, "stated").get_ydata()[0] == 0.8
-        assert one(ax, "truth").get_ydata()[0] == 0.6
-
 
 def test_manners(subtests):
     record = lesson01.forecaster_view(days=30)

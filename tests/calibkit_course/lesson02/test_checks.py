@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import calibkit as ck
-from calibkit import corp, fakes
+from calibkit import fakes, scores
 from calibkit_course.lesson02 import checks as lesson02
 from tests.paths import ROOT
 
@@ -25,7 +25,7 @@ def parts(rain: Any, said: Any, repaired: Any) -> Any:
 
 
 def by_the_package(rain: Any, said: Any, repaired: Any) -> Any:
-    found = corp.corp_decomposition(rain, said)
+    found = scores.corp_decomposition(rain, said)
     return found.miscalibration, found.discrimination, found.uncertainty
 
 
@@ -141,7 +141,7 @@ def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
     ]
     samples = [fakes.LogitDistortion(**dial).sample(5000, rng) for dial in dials]
     pairs = [(s.y_true, s.y_prob) for s in samples]
-    won = [corp.corp_decomposition(*pair).discrimination for pair in pairs]
+    won = [scores.corp_decomposition(*pair).discrimination for pair in pairs]
     assert [round(value, 3) for value in won] == [0.053, 0.043, 0.075]  # the last hint
     fines: list[list[float]] = [
         [ck.brier_score(*pair).value for pair in pairs],
@@ -160,14 +160,14 @@ def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
     forecasters: Any, prose: str
 ) -> None:
     rain, said = forecasters
-    splits = [corp.corp_decomposition(rain, prob) for prob in said.values()]
+    splits = [scores.corp_decomposition(rain, prob) for prob in said.values()]
     numbers = [f"{one.miscalibration:.4f}" for one in splits]
     known, all_there_is = splits[1].discrimination, splits[1].uncertainty
     assert f"knows everything {all_there_is:.4f}. This one has {known:.4f}, as much as" in prose
-    biased = corp.corp_decomposition(rain, expit(logit(said["honest"]) + 1)).miscalibration
+    biased = scores.corp_decomposition(rain, expit(logit(said["honest"]) + 1)).miscalibration
     words = "There the miscalibration is {}; bold has {}, timid {}, and the bias {:.4f}."
     assert words.format(*numbers, biased) in prose
-    null = ck.null_level(corp.miscalibration, rain, said["honest"], n_draws=500, rng=1)
+    null = ck.null_level(scores.miscalibration, rain, said["honest"], n_draws=500, rng=1)
     words = "The observed {:.4f} lies inside, a little below the null level of {:.4f}."
     assert words.format(null.value, null.mean) in prose
     assert null.draws.min() > 0.001

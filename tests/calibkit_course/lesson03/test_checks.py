@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit import fakes
-from calibkit.multiclass import TemperatureScaling
-from calibkit_course import data, finite
+from calibkit.calibrators import TemperatureScaling
+from calibkit_course import data, finite, lesson03
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ RIGHT: dict[str, list[Any]] = {
     [(0.03, 0.927, 0.058), (0.1, 0.808, 0.150), (0.3, 0.637, 0.273), (1.0, 0.457, 0.371)],
 )
 def test_the_sharpened_nets_of_the_lesson(alpha: float, accuracy: float, error: float) -> None:
-    net = fakes.DirichletFake(5 * (alpha,), fakes.Temperature(0.2))
+    net = fakes.DirichletFake(5 * (alpha,), fakes.Power(5))
     sample = net.sample(200_000, rng=4)  # another seed than the lesson's
     excess = sample.y_prob.max(axis=1) - sample.true_prob.max(axis=1)
     assert net.truth().accuracy == pytest.approx(accuracy, abs=0.001)
@@ -262,11 +262,10 @@ def test_clones_of_a_deep_network_are_as_the_text_says() -> None:
     net = data.load("cifar10-wideresnet")
     said = np.asarray(net.y_prob, dtype=float)
     repair = TemperatureScaling("probabilities").fit(said, net.y_true)
-    base = fakes.DirichletMixture.fit(said, tied=True)
-    truth = fakes.Temperature(repair.temperature_)
-    mixture = fakes.DirichletFake(base, truth, "confidence-is-base").sample(100_000, rng=3)
-    assert round(mixture.y_prob.max(axis=1).mean(), 3) == 0.959
-    assert round(np.mean(mixture.y_prob.argmax(axis=1) == mixture.y_true), 3) == 0.795
+    mixture = lesson03.DirichletMixture.fit(said).draw(100_000, rng=3)
+    truth = repair.calibrate(mixture)[np.arange(len(mixture)), mixture.argmax(axis=1)]
+    assert round(mixture.max(axis=1).mean(), 3) == 0.959
+    assert truth.mean() == pytest.approx(0.796, abs=0.003)
     winner = said.argmax(axis=1)
     right = repair.calibrate(said)[np.arange(len(said)), winner].mean()
     assert right == pytest.approx(0.914, abs=0.003)  # the text draws rows and labels

@@ -3,11 +3,8 @@
 from itertools import product
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
-import calibkit as ck
-from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson03
 from calibkit_course.lesson03 import figures
 
@@ -15,14 +12,6 @@ OVER = {"share": 0.6, "direction": "over"}
 
 
 class TestFactoryView:
-    def test_it_is_the_classifier_and_the_measure_of_the_package(self):
-        view = lesson03.fake_factory_view(n_classes=5, accuracy=0.7, share=0.4, direction="under")
-        fake = KnobClassifier(5, 0.7, budget_share=0.4, direction="under", concentration=2)
-        sample = fake.sample(2000, 3)
-        error = ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label")
-        assert view.fake == fake and float(view.error) == float(error)
-        assert view.sample_accuracy == np.mean(sample.y_prob.argmax(axis=1) == sample.y_true)
-
     def test_share_moves_the_error_alone(self):
         shares = (0.0, 0.3, 0.95)
         views = [lesson03.fake_factory_view(**OVER | {"share": share}) for share in shares]
@@ -41,14 +30,6 @@ class TestFactoryView:
         views = [lesson03.fake_factory_view(share=0.6, concentration=c) for c in (0.5, 4.0, 50.0)]
         errors = [view.truth.expected for view in views]
         assert errors == sorted(errors, reverse=True) and errors[0] > 2 * errors[-1]
-
-    def test_it_says_truth_report_estimate_and_null_level(self):
-        view = lesson03.fake_factory_view(**OVER)
-        words = view.describe()
-        assert "accuracy is 0.800, the mean confidence 0.920, the ECE 0.120." in words
-        assert "The bank's program reports 0.120." in words
-        assert f"ECE {view.error.value:.3f} in 15 equal-width bins" in words
-        assert f"would show {view.error.null_mean:.3f} ± {view.error.null_sd:.3f}" in words
 
 
 class TestFactory:

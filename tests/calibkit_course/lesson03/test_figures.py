@@ -8,7 +8,6 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
 
-import calibkit as ck
 from calibkit import plot
 from calibkit.fakes import KnobClassifier
 from calibkit_course.lesson03 import figures as figures03
@@ -54,24 +53,8 @@ class TestWedges:
                 assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
                 assert f"{other}-confident" not in plot.alt_text(ax)
 
-    def test_the_two_differ_in_hatch_and_line_style(self):
-        over, under = (
-            figures03.accuracy_error(n_classes=3, direction=side) for side in ("over", "under")
-        )
-        assert one(over, "wedge-over").get_hatch() != one(under, "wedge-under").get_hatch()
-        lines = one(over, "bound-over"), one(under, "bound-under")
-        assert lines[0].get_linestyle() != lines[1].get_linestyle()
-
 
 class TestPoints:
-    def test_pairs_and_truths_are_placed_and_named(self):
-        truth = KnobClassifier(10, 0.8, budget_share=0.5).truth()
-        ax = figures03.accuracy_error({"a net": (0.936, 0.04), "a fake": truth}, n_classes=10)
-        assert np.allclose(
-            [p.get_xydata()[0] for p in find(ax, "point")], [(0.936, 0.04), (0.8, 0.1)]
-        )
-        assert [text.get_text() for text in find(ax, "name")] == ["a net", "a fake"]
-
     def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(self, subtests):
         before = plt.get_fignums()
         no_pair = [{"p": bad} for bad in (0.5, (0.5,), (0.5, "x"), (0, 0.1, 0.2), None, object())]
@@ -100,17 +83,3 @@ class TestPage:
     def test_manners(self, subtests):
         drawn = {"plane": lambda ax: figures03.accuracy_error(n_classes=3, ax=ax)}
         assert_manners(subtests, drawn)
-
-
-def test_the_counts_of_several_diagrams_get_one_scale():
-    figure, axes = plt.subplots(1, 2)
-    for ax, concentration in zip(axes, (4, 50), strict=True):
-        fake = KnobClassifier(5, 0.8, concentration=concentration)
-        sample = fake.sample(20_000, rng=0)
-        table = ck.reliability_table(sample.y_true, sample.y_prob, view="top-label")
-        plot.reliability(table, ax=ax, show={"means", "counts"}, legend=False)
-    figures03.same_counts(axes)
-    strips = [child for ax in axes for child in ax.child_axes if child.get_label() == "counts"]
-    assert {strip.get_yscale() for strip in strips} == {"linear"}
-    assert len({strip.get_ylim() for strip in strips}) == 1
-    plt.close(figure)

@@ -15,7 +15,7 @@ ROW = re.compile(
 FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 0)}
 
 
-def verdict(name: str, **options: int) -> ck.significance.NullLevel:
+def verdict(name: str, **options: int) -> ck.chance.NullLevel:
     """Return the error of one file beside its null level, as the lesson computes it."""
     key, view = FILES[name]
     game = data.load(key)

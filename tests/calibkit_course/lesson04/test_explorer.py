@@ -1,28 +1,11 @@
 """The diagram lab, the game and the tables of lesson 04."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit import plot
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson04
-
-
-class TestDiagramLabView:
-    def test_it_is_the_measures_own_number(self):
-        view = lesson04.diagram_lab_view(n=10000, n_bins=10, rule="mass", model="over-confident")
-        sample = LogitDistortion(slope=0.5).sample(10_000, 4)
-        error = ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=ck.EqualMass(10))
-        words = view.describe()
-        assert f"ECE is {error.value:.3f} from 10,000 predictions in 10 equal-mass bins" in words
-        assert f"would show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
-
-    def test_it_counts_the_bins_outside(self):
-        view = lesson04.diagram_lab_view(n=10000, model="under-confident")
-        words = view.describe()
-        assert f"{view.band.outside.sum()} of 15 bins lie outside the 90 % band" in words
 
 
 class TestGameView:
@@ -56,23 +39,3 @@ class TestTables:
             right = models[name].argmax(axis=1) == label
             found = right.mean(), models[name].max(axis=1).mean()
             assert found == pytest.approx(wanted, abs=0.002), name
-
-    @pytest.mark.parametrize(
-        ("scale", "bottom", "label"), [("log", 0.5, "count\n(log)"), ("linear", 0, "count")]
-    )
-    def test_counts_of_several_diagrams_get_the_same_kind_of_scale(
-        self, scale, bottom, label, subtests
-    ):
-        view = lesson04.diagram_lab_view(n=500, n_bins=5)
-        axes = plt.subplots(1, 2)[1]
-        for ax in axes:
-            plot.reliability(view.table, ax=ax, show={"means", "counts"})
-        lesson04.count_scale(axes, scale)
-        top = view.table.count.max()
-        for ax in axes:
-            with subtests.test(ax=ax):
-                (strip,) = (child for child in ax.child_axes if child.get_label() == "counts")
-                assert strip.get_yscale() == scale
-                assert strip.get_ylim() == pytest.approx((bottom, 1.3 * top))
-                assert strip.get_yticks().tolist() == [1, top]
-                assert strip.get_ylabel() == label and len(strip.texts) == 0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.calibrators import FlatBinning, PlattCalibrator, SlopeOneBinning
+from calibkit.calibrators import HistogramBinning, PlattCalibrator, SlopeOneBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit_course import lesson05
@@ -79,7 +79,7 @@ def wrong_bins(slip: str, y_true: Any, y_prob: Any, n_bins: int) -> Any:
 
 
 def flat(y_true: Any, y_prob: Any, n_bins: int) -> Any:
-    return FlatBinning(n_bins).fit(y_prob, y_true).curve(y_prob)
+    return HistogramBinning(n_bins).fit(y_prob, y_true).curve(y_prob)
 
 
 def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:

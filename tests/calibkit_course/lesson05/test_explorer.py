@@ -5,8 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import calibkit as ck
-from calibkit.bins import FixedEdges
 from calibkit_course import lesson05
 
 CONTROLS = {control.name: control for control in lesson05.two_families().controls}
@@ -60,34 +58,16 @@ class TestView:
         assert view.flat.value == pytest.approx(view.slanted.value, abs=1e-12)
         assert view.flat.squared == pytest.approx(view.slanted.squared, abs=1e-12)
 
-    def test_it_is_the_measure_of_the_package(self):
-        view = lesson05.two_families_view(data="spread", n_bins=4, moved=0.2)
-        bins = FixedEdges([0, 0.3, 0.55, 0.8, 1])
-        label, prob = view.flat.label, view.flat.prob
-        wanted = ck.expected_calibration_error(label, prob, bins=bins).value
-        assert view.ece == pytest.approx(wanted, abs=1e-12)
-
     def test_an_edge_on_a_prediction_is_exact(self):
         """The edge at 0.3 has 0.3 to its right, whatever arithmetic it came from."""
         view = lesson05.two_families_view(n_bins=2, moved=-0.4)
         assert view.flat.evaluator.edges_.tolist() == [0, 0.3, 1]
         assert view.flat.evaluator.table_.count.tolist() == [1, 5]
 
-    def test_its_words(self):
-        words = lesson05.two_families_view().describe()
-        assert "0.1889 for flat pieces and 0.1667 for slanted ones. The ECE of these" in words
-        assert "0.0533 and 0.0378. 1 flat piece crosses the diagonal" in words
-        words = lesson05.two_families_view(data="spread", n_bins=5).describe()
-        assert "4 flat pieces cross the diagonal" in words
-
     def test_the_titles_of_its_states_say_what_they_hold(self):
         for title, values in lesson05.two_families().presets:
             view = lesson05.two_families_view(**values)
             assert title.endswith(f": {view.shown.value:.3f}, ECE {view.ece:.3f}")
-
-    def test_the_drawn_one_is_chosen(self):
-        assert lesson05.two_families_view(tops="flat").shown.family == "flat bins"
-        assert lesson05.two_families_view(tops="slanted").shown.family == "slope-1 bins"
 
 
 class TestExplorer:

@@ -26,8 +26,3 @@ class TestTwoPatients:
         bins, pieces = (np.diff([view.means[k] for view in views])[:, 0] for k in (0, 1))
         assert 2 <= np.sum(bins < 0) <= 10 and np.abs(bins).max() > 0.1
         assert np.all((pieces > 0) & (pieces < 0.03))
-
-    def test_it_says_what_both_maps_mean(self):
-        words = lesson07.two_patients_view().describe()
-        assert words.startswith("Draw 1 of 1,000 predictions. With 15 bins, 0.66 means 0.77 and")
-        assert "2 joined pieces, 0.66 means 0.72 and 0.67 means 0.73" in words

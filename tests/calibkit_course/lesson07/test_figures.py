@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from calibkit import plot
-from calibkit.calibrators import SlopeOneBinning
+from calibkit.calibrators import PiecewiseLinear, SlopeOneBinning
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import logit
-from calibkit.piecewise import PiecewiseLinear
 from calibkit_course.lesson07 import draw_map
 from tests.drawn import assert_nothing_is_cut_off, find, labels, one
 

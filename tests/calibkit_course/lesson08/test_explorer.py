@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibkit.bins import EqualMass, Pava, PavaBC
-from calibkit.significance import test_based_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course import lesson08
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt
 
@@ -30,7 +30,7 @@ class TestView:
     def test_it_is_the_error_of_the_package(self, rule, bins):
         sample = MODELS["over-confident"].sample(500, 8)
         wanted = test_based_calibration_error(
-            sample.y_true, sample.y_prob, bins=bins, null_draws=60, rng=8
+            sample.y_true, sample.y_prob, bins=bins, n_draws=60, rng=8
         )
         hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
         assert hunt.error.value == wanted.value

@@ -5,7 +5,7 @@ import pytest
 
 from calibkit.bins import EqualMass, Pava
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import test_based_calibration_error
+from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course.lesson08 import figures as figures08
 from tests.drawn import assert_nothing_is_cut_off, corners, one
 
@@ -14,9 +14,7 @@ TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
 
 def error_of(sample, bins=None):
     options = {} if bins is None else {"bins": bins}
-    return test_based_calibration_error(
-        sample.y_true, sample.y_prob, null_draws=5, rng=0, **options
-    )
+    return test_based_calibration_error(sample.y_true, sample.y_prob, n_draws=5, rng=0, **options)
 
 
 class TestCompareBins:

@@ -7,7 +7,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit.significance import binomial_p_values, test_based_calibration_error as tce
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error as tce
 from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers
 
 FAKE = LogitDistortion(slope=0.7)
@@ -19,7 +19,7 @@ def samples() -> list[Any]:
 
 
 def test_the_mean_rejected_share_is_in_per_cent() -> None:
-    errors = [tce(s.y_true, s.y_prob, bins=10, null_draws=0) for s in samples()]
+    errors = [tce(s.y_true, s.y_prob, bins=10, n_draws=0) for s in samples()]
     assert mean_tce(FAKE, 500, 10, n_sets=3) == pytest.approx(
         100 * np.mean([error.value for error in errors])
     )

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
-from calibkit import significance
+from calibkit import hypothesis_tests
 from calibkit.calibrators import estimate_prevalence, shift_prior
 from calibkit_course import lesson09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
@@ -16,7 +16,7 @@ class TestView:
         view = lesson09.prevalence_dial_view(n=2000, seed=5)
         s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
         given = s.y_true, s.y_prob
-        tested = significance.test_based_calibration_error(*given, null_draws=0)
+        tested = hypothesis_tests.test_based_calibration_error(*given, n_draws=0)
         wanted = [
             ck.expected_calibration_error(*given, bins=10).value,
             ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
@@ -30,8 +30,8 @@ class TestView:
         view = lesson09.prevalence_dial_view(made_for=0.2, times=1, n=1000)
         prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
         labels = np.random.default_rng(0).random((100, 1000)) < prob
-        tested = significance.test_based_calibration_error(
-            labels[0], prob, null_draws=100, rng=0
+        tested = hypothesis_tests.test_based_calibration_error(
+            labels[0], prob, n_draws=100, rng=0
         ).null_values  # which do not depend on the labels given
         assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
         for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):

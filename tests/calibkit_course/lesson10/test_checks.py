@@ -10,12 +10,13 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from book.experiments import networks
+from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import expected_calibration_error
-from calibkit.multiclass import TemperatureScaling, undo_label_smoothing
 from calibkit.scores import brier_score, log_loss
 from calibkit_course import lesson10, open_lesson
 from calibkit_course.lesson10 import fitted, problems as problems, runs
 from calibkit_course.lesson10.fitted import temperature as packaged
+from calibkit_course.lesson10.smoothing import undo_label_smoothing
 
 # --- 10.3 --------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import softmax
 
 import calibkit as ck
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course.lesson10 import runs
 from calibkit_course.lesson10.problems import made_logits
 from calibkit_course.lesson10.view import _curves, thermostat_view

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from scipy.special import log_softmax, softmax
 
 import calibkit as ck
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course.lesson10 import nets
 
 torch = pytest.importorskip("torch")

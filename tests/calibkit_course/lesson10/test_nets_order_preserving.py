@@ -11,7 +11,7 @@ from scipy.special import log_softmax, softmax
 
 import calibkit as ck
 from calibkit import CalibrationWarning
-from calibkit.multiclass import TemperatureScaling
+from calibkit.calibrators import TemperatureScaling
 from calibkit_course.data import available, load
 from calibkit_course.lesson10.nets import OrderPreserving
 

@@ -10,9 +10,8 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 import calibkit as ck
-from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning
+from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning, VennAbers
 from calibkit.fakes import LogitDistortion
-from calibkit.multiclass import VennAbers
 from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
 from calibkit_course.lesson11.race import runs_of
@@ -177,7 +176,7 @@ def test_the_squared_error_of_a_histogram_is_as_the_formula_says() -> None:
     for _ in range(40):
         rows = fake.sample(n, rng)
         model = HistogramBinning(ck.EqualMass(n_bins)).fit(rows.y_prob, rows.y_true)
-        index = model.table_.binning.assign(grid, model.edges_)
+        index = model.table_.assign(grid)
         mean = np.bincount(index, truth) / np.bincount(index)
         squares.append(np.mean((model.height_ - mean)[index] ** 2))
     assert np.mean(squares) == pytest.approx(n_bins * spread / n, rel=0.1)

@@ -11,13 +11,13 @@ from scipy import optimize
 
 import calibkit as ck
 from calibkit import fakes
-from calibkit.inputs import FloatVector
-from calibkit.multiclass import (
+from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit.inputs import FloatVector
 from calibkit_course import data, lesson12
 from calibkit_course.lesson12.checks import PREDICTIONS, honest
 from calibkit_course.lesson12.fits import _loss, uneven

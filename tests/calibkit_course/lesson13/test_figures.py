@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from calibkit import plot
+from calibkit.decisions import regret_curve
 from calibkit.fakes import KnobClassifier
 from calibkit_course import lesson13
 from calibkit_course.lesson13 import Ward, figures as figures13, play_predictions, requirement_sweep
-from tests.drawn import assert_manners, assert_nothing_is_cut_off, find, one
+from tests.drawn import assert_manners, assert_nothing_is_cut_off, assert_points, find, one
 
 MACHINE = KnobClassifier(5, 0.8, budget_share=0.75, concentration=3)
 DEAL = Ward().deal(MACHINE, 200, rng=1)
@@ -84,3 +85,11 @@ def test_manners(subtests):
             "patients": lambda ax: figures13.patients(lesson13.ward_round_view(), ax),
         },
     )
+
+
+def test_regret_is_drawn_with_its_threshold(subtests):
+    curve = regret_curve([0.2, 0.7, 0.9], [0.3, 0.6, 0.5])
+    assert_manners(subtests, {"regret": lambda ax: figures13.draw_regret(curve, ax, mark=0.4)})
+    ax = figures13.draw_regret(curve, mark=0.4)
+    assert_points(ax, {"curve": (curve.threshold, curve.regret), "mark": (0.4, [0, 1])})
+    assert curve.describe() in plot.alt_text(ax)

@@ -1,0 +1,201 @@
+"""Questions 2, 3 and 4 in words: enough data, wrong beyond chance, where and which way."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from calibkit.inputs import BinaryProblem
+from calibkit.results import spell
+from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Impossible, Summary, directions
+from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.redraws import TOP
+from calibkit_audit.auditing.settings import FINDINGS, NEAR
+from calibkit_audit.clinic import weak
+from calibkit_audit.clusters import Clusters
+
+_ADVICE = (
+    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
+    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
+    "never says 0 (question 6). The test of question 3 asks about the other rows."
+)
+_ROUNDED = (
+    "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
+    "a file of few digits, cannot say less. Keep the logits, or write more digits."
+)
+MEANS = {
+    "over-confident": ": low predictions are too low, high ones too high",
+    "under-confident": ": low predictions are too high, high ones too low",
+    "over-forecast": ": predictions are too high",
+    "under-forecast": ": predictions are too low",
+}
+TOP_MEANS = {
+    "over-confident": ": confidence is above accuracy",
+    "under-confident": ": confidence is below accuracy",
+}
+
+
+def data_answer(summary: Summary) -> Answer:
+    """Answer question 2: whether there is enough data."""
+    power, n, kish = summary.power, summary.first.n, min(summary.first.n, summary.first.kish)
+    rows = spell(n, "prediction")
+    rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
+    if power.enough:
+        smallest, half = (f"{x:.{summary.digits}f}" for x in (power.smallest, power.half_width))
+        text = f"Yes ({summary.words}). {rows} would show an average error of {smallest} with "
+        text += f"probability 90 %. The average error is known to ±{half}; ±0.01 takes "
+        text += f"{power.needed_precise:,} rows."
+    else:
+        text = f"Too little data ({summary.words}). {_too_little(summary, rows)}"
+    numbers = {
+        "n": float(n),
+        "events": float(summary.first.events),
+        "smallest_error": power.smallest,
+        "half_width": power.half_width,
+        "needed": float(power.needed),
+        **({"effective_n": kish} if kish < n else {}),
+        "needed_for_0.01": float(power.needed_precise),
+        "null_error": summary.numbers["null_error"],
+    }
+    verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
+    return Answer("data", verdict, light, text, numbers)
+
+
+def _too_little(summary: Summary, rows: str) -> str:
+    """Say what so few rows can show, and how many would be needed for what."""
+    power = summary.power
+    if power.surprises < 1e-3:
+        return f"All of {rows} say 0 or 1, and were right: nothing is left to test."
+    if power.surprises < FEWEST_SURPRISES:
+        return (
+            f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
+            f"so few are they, or so near to 0 and 1. A test needs about {FEWEST_SURPRISES} "
+            f"surprises: some {power.needed:,} rows like these."
+        )
+    return (
+        f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
+        f"often miss a smaller one. To find an error of {summary.settings.detectable:g} takes "
+        f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
+        f"{power.needed_precise:,}."
+    )
+
+
+def calibration_answer(summary: Summary) -> Answer:
+    """Answer question 3: whether it is miscalibrated beyond chance."""
+    p_words = f"{summary.p_value:.3f}" if summary.p_value >= 5e-4 else f"{summary.p_value:.1g}"
+    sign, limit = "≤" if summary.p_value <= summary.floor else "=", summary.settings.alpha
+    looked = f"({summary.looked}; {summary.test}, p {sign} {p_words}, limit {limit:g})"
+    if summary.miscalibrated:
+        verdict, light = "miscalibrated", "bad"
+        text = f"Yes: the labels contradict the predictions {looked}."
+        if not summary.power.enough:
+            text += " With so few rows the size of the error stays open."
+    elif summary.borderline:
+        verdict, light = "borderline", "caution"
+        share = 100 * (summary.settings.limits[1] - limit)
+        text = f"Not beyond the limit, but less than {NEAR:g} times above it {looked}. {share:g} "
+        text += "of 100 calibrated models look like this; as many new rows would tell."
+    elif summary.power.enough:
+        verdict, light = "no evidence", "good"
+        text = f"No evidence: the labels are compatible with the predictions {looked}."
+    else:
+        verdict, light = "cannot say", "unknown"
+        text = f"Too little data to say: nothing contradicts the predictions {looked}, but so few "
+        text += "rows would hide much (question 2)."
+    gone = summary.impossible
+    if gone.count:
+        text += f" This is about {gone.left:,} rows; what was called impossible is left out."
+    numbers = {"p_value": summary.p_value} | summary.numbers | {"impossible": float(gone.count)}
+    text = " ".join(part for part in (text, summary.error, summary.apart) if part)
+    return Answer("calibration", verdict, light, text, numbers)
+
+
+def direction_answer(summary: Summary) -> Answer:
+    """Answer question 4: where it is wrong, and which way."""
+    view, region, digits = summary.focus, summary.region, summary.digits
+    numbers = {
+        name: getattr(view, name)
+        for name in ("mean_prob", "frequency", "gap", "z_level", "z_slope")
+    }
+    numbers |= summary.more
+    top = view.view == TOP
+    said, happened = ("confidence", "accuracy") if top else ("prediction", "observed")
+    means = f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f}"
+    means += f" ({summary.focus_words})."
+    if not summary.miscalibrated and not summary.borderline:
+        text = f"There is nothing to point at. {means}"
+        light = "good" if summary.power.enough else "unknown"
+        return Answer("direction", "no direction", light, text, numbers)
+    way, second = directions(view)
+    also = f", and {second}" if second else ""
+    name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
+    if summary.borderline:
+        name = f"If anything: {name[0].lower()}{name[1:]}"
+    meaning = TOP_MEANS if view.view == TOP else MEANS
+    text = f"{name}{also}{meaning.get(way, '')}. {means} "
+    if region is not None:
+        numbers |= {
+            "region_low": region.low,
+            "region_high": region.high,
+            "region_gap": region.mean_prob - region.frequency,
+            "region_n": float(region.n),
+        }
+        text += (
+            f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
+            f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
+            f"{region.frequency:.{digits}f}. "
+        )
+    return Answer("direction", way, "caution", (text + summary.spread).strip(), numbers)
+
+
+_QUANTITIES = {
+    "O/E": weak.observed_expected_ratio,
+    "calibration in the large": weak.calibration_in_the_large,
+    "slope": weak.calibration_slope,
+}
+
+
+def weak_calibration(
+    problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float
+) -> Listing:
+    """Return O/E, calibration in the large and slope of each model, with intervals."""
+    rows, said = [], []
+    for model, one in problems.items():
+        parts, none = [], dict[str, list[str]]()
+        for name, measure in _QUANTITIES.items():
+            try:
+                how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
+                found = measure(one.label, one.prob, **how)
+            except ValueError as error:  # no line fits best: said, not hidden
+                rows.append((model, name, np.nan, np.nan, np.nan))
+                none.setdefault(str(error).partition(";")[0], []).append(name)
+                continue
+            rows.append((model, name, found.value, found.low, found.high))
+            parts.append(f"{name} {found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
+        parts += [f"no {' nor '.join(names)}, for {why}" for why, names in none.items()]
+        said.append(f"{model}: {', '.join(parts)}")
+    heads = ("model", "quantity", "value", "low", "high")
+    text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(said)}."
+    return Listing.of(text, heads, rows)
+
+
+def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
+    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+    if not found.count:
+        return ()
+    named = ", ".join(f"{row:,}" for row in found.first)
+    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
+    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
+    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
+    text = (
+        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
+        f"probability of exactly 0 or 1. The log loss is infinite{finite}. "
+        f"{_ROUNDED if found.rounded else _ADVICE}"
+    )
+    numbers = {
+        "rows": float(found.count),
+        "certain": float(found.certain),
+        "log_loss_of_others": log_loss,
+    }
+    light = "caution" if found.minor else "bad"
+    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)

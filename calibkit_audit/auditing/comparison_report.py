@@ -1,0 +1,188 @@
+"""What a comparison of models gives back: its table, its words, its codes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibkit.decisions import MurphyCurve
+from calibkit.inputs import FloatVector
+from calibkit.reliability import BinTable
+from calibkit.results import Result, spell
+from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
+from calibkit_audit.auditing.html import draw_comparison, page
+from calibkit_audit.auditing.pages import Listing, Report
+
+# Each measure with its unit in words.
+MEASURES = {
+    "cost": "in cost",
+    "log loss": "nats of log loss",
+    "Brier score": "in Brier score",
+    "miscalibration": "in miscalibration",
+    "discrimination": "in discrimination",
+    "calibration error": "in calibration error",
+}
+
+
+# Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
+COMPARISON_CODES = (
+    *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
+    "not separated",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Comparison(Report):
+    """Differences between each model and the first one, on the same rows.
+
+    Parameters
+    ----------
+    title, headline, light : str
+        What was compared, the findings in plain words, and their light.
+    models : tuple of str
+        Names; the first one is what the others are compared with.
+    n, n_classes, view, level : int, int, str, float
+        Rows, classes, the events of the calibration parts, content of each interval.
+    model, measure, verdict : ndarray of str, shape (R,)
+        A row per other model and measure; "better", "worse", "equal" or "not separated".
+    first, value, difference, low, high : ndarray of shape (R,)
+        The measure of the first model and of this one, the difference with its interval: NaN where
+        an infinite log loss leaves none.
+    joint : ndarray of bool, shape (R,)
+        Whether the verdict holds where all measures and models are judged together, as `codes` do.
+    calibration, weak, benefit, groups : Listing, benefit and groups also None
+        Each model's calibration error beside its null level; O/E, calibration in the large and
+        slope; net benefit at the given prices; differences in each group.
+    bins, curves, costs
+        Reliability tables and Murphy curves by model (curves only for one event), table of costs.
+    notes, versions
+    """
+
+    models: tuple[str, ...]
+    level: float
+    model: NDArray[np.str_]
+    measure: NDArray[np.str_]
+    first: FloatVector
+    value: FloatVector
+    difference: FloatVector
+    low: FloatVector
+    high: FloatVector
+    verdict: NDArray[np.str_]
+    joint: NDArray[np.bool_]
+    calibration: Listing
+    weak: Listing
+    benefit: Listing | None
+    groups: Listing | None
+    bins: Mapping[str, BinTable]
+    curves: Mapping[str, MurphyCurve]
+    costs: FloatVector | None
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Findings such as "worse log loss" that hold jointly, for conditions in a pipeline."""
+        pairs = zip(self.verdict[self.joint], self.measure[self.joint], strict=True)
+        found = {f"{v} {m}" for v, m in pairs if v in ("better", "worse")}
+        return frozenset(found or {"not separated"})
+
+    @property
+    def tables(self) -> dict[str, Result]:
+        """The tables of the comparison, by name; groups only where they were given."""
+        tables: dict[str, Result | None] = {"Differences": self, "Calibration": self.calibration}
+        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
+        tables |= {"Groups": self.groups}
+        return {name: table for name, table in tables.items() if table is not None}
+
+    def describe(self) -> str:
+        """Say in plain words which model is better, and what cannot be separated."""
+        return self.headline
+
+    def text(self) -> str:
+        """Return headline and differences for a terminal."""
+        lines = [f"{self.title}: {spell(self.n, 'prediction')}, {self.n_classes} classes", ""]
+        lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
+        for row in zip(*self._columns().values(), strict=True):
+            name, measure, first, value, change, low, high, verdict, joint = row
+            numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
+            ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+            alone = "" if joint else " (taken alone)"
+            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}{alone}")
+        lines += ["", self.calibration.describe()]
+        lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
+        return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return findings and numbers for JSON; NaN and infinity become None."""
+        names = ("title", "headline", "n", "n_classes", "view", "level")
+        found = {"models": list(self.models), "codes": sorted(self.codes)}
+        return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return page(self)
+
+    def figures(self) -> dict[str, Any]:
+        """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
+        return draw_comparison(self.bins, self.curves, self.costs)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagrams of all models in one frame; return its Axes."""
+        from calibkit_audit import plot
+
+        return plot.overlay(dict(self.bins), ax)
+
+    def caption(self, figure: str) -> str:
+        """Return what a figure shows, by its name: the view of the diagrams."""
+        return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        names = ("model", "measure", *Change._fields)
+        return {name: getattr(self, name) for name in names}
+
+
+def comparison_fields(names: tuple[str, ...], found: Changes, level: float) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
+    rows = [(*key, *change) for key, change in found.items()]
+    heads = ("model", "measure", *Change._fields)
+    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
+    told = any(one.verdict in ("better", "worse") for one in found.values())
+    headline_of = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
+    light = "caution" if told else "unknown"
+    return columns | {"models": names, "level": level, "headline": headline_of, "light": light}
+
+
+def _sentence(first: str, other: str, found: Changes, level: float) -> str:
+    """Say what a manager wants to know of one model beside the first."""
+    own = {measure: change for (model, measure), change in found.items() if model == other}
+    telling = (
+        key
+        for key in SCORES
+        if key in own and own[key].verdict != "equal" and np.isfinite(own[key].difference)
+    )
+    main = next(telling, "Brier score")
+    row, unit, range_ = own[main], MEASURES[main], f"{100 * level:g} % interval"
+    if row.verdict == "equal":
+        text = f"{other} and {first} are equal {unit}."
+    elif np.isnan(row.low):
+        text = f"The data are too few to compare {other} with {first} {unit}: at least "
+        text += f"{FEWEST} events, other rows, and rows that differ are needed"
+        text += ", of a cost some better and some worse." if main == "cost" else "."
+    elif row.verdict == "not separated":
+        text = f"The data cannot separate {other} from {first} {unit}: the difference per "
+        text += f"prediction is {row.difference:+.4f} ({range_} {row.low:+.4f} to {row.high:+.4f})."
+    else:
+        low, high = sorted((abs(row.low), abs(row.high)))
+        text = f"{other} is {row.verdict} than {first}: by {abs(row.difference):.4f} {unit} per "
+        text += f"prediction ({range_} {low:.4f} to {high:.4f})."
+    if main != "cost" and "cost" in own:
+        text += " Their decisions cost the same."
+    losses = zip((first, other), own["log loss"][:2], strict=True)
+    if infinite := " and ".join(name for name, loss in losses if np.isinf(loss)):
+        text += f" {infinite} called impossible what happened: infinite log loss."
+    calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
+    if calibrated == "not separated":
+        text += " The data cannot separate their calibration."
+    elif calibrated != "equal":
+        text += f" {other} is {calibrated} calibrated."
+    return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

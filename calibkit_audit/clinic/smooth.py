@@ -1,0 +1,285 @@
+"""A smooth calibration curve with bands, and the distances to it in one number. Lesson 08."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from calibkit.chance.null import p_value_of
+from calibkit.inputs import (
+    FloatMatrix,
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    as_count,
+    as_generator,
+    as_level,
+    as_number,
+    binary_problem,
+)
+from calibkit.results import Number, spell
+from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
+from calibkit_audit.clusters import Clusters
+from calibkit_audit.dependent_rows import Sample, redrawn_rows, sample_of
+
+INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
+_SHOWN = 151  # points of the curve on each scale
+_NEAR = 1e-4  # how near to 0 and 1 points are spread evenly over logits
+_LEAST = 10  # rows of which a curve is made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SmoothCurve(Number):
+    """A smooth calibration curve, its bands, and its distances to the diagonal.
+
+    Parameters
+    ----------
+    value : float
+        The integrated calibration index: mean of ``|c(p_i) - p_i|`` over the rows, in [0, 1].
+    index_value, null_mean, null_high, p_value : ndarray of shape (5,)
+        ICI, E50, E90, E_max and ECI (`INDICES`); what a calibrated model would show (mean,
+        and what 95 % stay below), and the share of redraws at least as large; NaN without redraws.
+    prob, frequency : ndarray of shape (m,)
+        Points from the smallest to the largest prediction, and the curve c there.
+    low, high, all_low, all_high : ndarray of shape (m,)
+        The band that holds the curve at each point, and the one that holds it everywhere, with
+        probability `level`; ends beyond 0 and 1 are put there.
+    of_events, of_others : ndarray of shape (n_1,) and (n_0,)
+        The predictions of both outcomes, sorted.
+    method, level, view, n : str, float, str, int
+    """
+
+    value: float
+    index_value: FloatVector
+    null_mean: FloatVector
+    null_high: FloatVector
+    p_value: FloatVector
+    prob: FloatVector
+    frequency: FloatVector
+    low: FloatVector
+    high: FloatVector
+    all_low: FloatVector
+    all_high: FloatVector
+    of_events: FloatVector
+    of_others: FloatVector
+    method: str
+    level: float
+    view: str
+    n: int
+
+    def describe(self) -> str:
+        """Say the distances, beside what chance would show where that was asked."""
+        chance = self.null_mean.tolist()
+        pairs = zip(INDICES, self.index_value.tolist(), chance, strict=True)
+        said = (
+            f"{k} {v:.4f}" + ("" if np.isnan(m) else f" (by chance {m:.4f})") for k, v, m in pairs
+        )
+        return f"{', '.join(said)} ({self.method}; {self.view}, {spell(self.n, 'prediction')})."
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        names = ("index_value", "null_mean", "null_high", "p_value")
+        return {"index": np.array(INDICES)} | {name: getattr(self, name) for name in names}
+
+
+def smooth_curve(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    method: str = "loess",
+    span: float = 0.75,
+    degree: int = 2,
+    n_knots: int = 5,
+    level: float = 0.95,
+    n_draws: int = 0,
+    rng: Rng = None,
+    cluster: Any = None,
+    positive: Any = None,
+) -> SmoothCurve:
+    """Smooth the labels over the predictions; sum up how far the curve is from the diagonal.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    method : {"loess", "spline"}
+        Local regression on the predictions, or logistic regression on a restricted cubic spline of
+        their logits, which refuses 0 and 1.
+    span, degree : float in (0, 1], 1 or 2
+        Of the loess: the share of rows in a window, and the degree of its polynomials.
+    n_knots : int
+        Of the spline: 3, 4 or 5, at Harrell's quantiles.
+    level : float
+        Of both bands.
+    n_draws : int
+        Redraws of the labels from the predictions, for what a calibrated model would show.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the redraws.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together: bands and redraws then take only clusters as independent.
+    positive : label, optional
+        The label that a one-dimensional `y_prob` is about.
+
+    Returns
+    -------
+    SmoothCurve
+        As a number the ICI, so that `null_level` and `bootstrap_interval` take this function.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; if there are fewer than ten rows,
+        or so many equal predictions that nothing can be fitted.
+
+    Notes
+    -----
+    With the curve c and ``d_i = |c(p_i) - p_i|``: ICI is the mean of d, E50 and E90 its median and
+    90 % quantile, E_max its maximum (Austin and Steyerberg, 2019); ECI is the mean of ``100 d^2``
+    (Van Hoorde and others, 2015). None is 0 for a calibrated model: read them beside `null_mean`.
+
+    The loess is that of R's ``loess(y ~ p)``, knots and cubics included, to seven digits on its
+    published example; ``span=2/3, degree=1`` is close to ``lowess(p, y, iter=0)`` of ``val.prob``.
+    It need not stay within [0, 1], and is not cut there.
+
+    Both are ``g(B theta)``. Bands are ``B theta`` plus or minus c standard deviations, from
+    variances q (1 - q), where q is the curve with two events and two others added (Agresti and
+    Coull, 1998); by cluster times the design effect of the sandwich, and with Student's law. c is
+    the normal quantile at each point; everywhere it solves the tube formula (Sun and Loader, 1994)
+    ``kappa / pi exp(-c^2 / 2) + 2 (1 - Phi(c)) = 1 - level``, kappa the normed process's length.
+
+    Taught in lesson 08.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> curve = smooth_curve(y_true, y_prob, n_draws=99, rng=0)
+    >>> round(float(curve), 3), curve.null_mean.round(3).tolist()[0]
+    (0.082, 0.037)
+    """
+    level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive), cluster)
+    label, prob = sample.label, sample.prob
+    how = _smoother(label, prob, method, span, degree, n_knots)
+    value = _indices(how, label)
+    return SmoothCurve(
+        value=float(value[0]),
+        index_value=value,
+        **_null(how, value, sample, n_draws, as_generator(rng)),
+        **_bands(how, label, sample.clusters, level),
+        of_events=prob[label == 1],
+        of_others=prob[label == 0],
+        method=how.words,
+        level=level,
+        view=sample.view,
+        n=len(prob),
+    )
+
+
+def _smoother(
+    label: FloatVector, prob: FloatVector, method: str, span: float, degree: int, n_knots: int
+) -> Smoother:
+    """Check options and rows of which no curve can be made; return what makes one."""
+    as_choice(method, "method", ("loess", "spline"))
+    span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
+    degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
+    n_knots = int(as_number(n_knots, "n_knots", "3, 4 or 5", lambda k: k in KNOTS))
+    if len(prob) < _LEAST:
+        raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
+    if prob[0] == prob[-1]:
+        raise ValueError("all predictions are equal, so there is no curve; compare their mean.")
+    if method == "loess":
+        return Loess(prob, span, degree)
+    if prob[0] == 0 or prob[-1] == 1:
+        raise ValueError('y_prob holds 0 or 1, whose logit is infinite; say method="loess".')
+    if label.min() == label.max():
+        raise ValueError('only one outcome occurs, whose logit is infinite; say method="loess".')
+    return Spline(prob, n_knots)
+
+
+def _indices(how: Smoother, label: FloatVector) -> FloatVector:
+    """Return ICI, E50, E90, E_max and ECI of these labels."""
+    distance = np.abs(how.curve(how.rows @ how.fit(label)) - how.prob)
+    middle, most = np.quantile(distance, [0.5, 0.9])
+    square = 100 * (distance**2).mean()
+    return np.array([distance.mean(), middle, most, distance.max(), square])
+
+
+def _points(prob: FloatVector) -> FloatVector:
+    """Return points of the range, spread evenly over probabilities and over logits."""
+    low, high = float(prob[0]), float(prob[-1])
+    first, last = special.logit(np.clip([low, high], _NEAR, 1 - _NEAR)).tolist()
+    by_logits = special.expit(np.linspace(first, last, _SHOWN))
+    points = np.union1d(np.linspace(low, high, _SHOWN), by_logits)
+    return np.asarray(points[(points >= low) & (points <= high)])
+
+
+def _null(
+    how: Smoother, value: FloatVector, sample: Sample, n_draws: int, rng: np.random.Generator
+) -> dict[str, FloatVector]:
+    """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
+    if not n_draws:
+        return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
+    redraws = redrawn_rows(sample.label, sample.prob, n_draws, rng, clusters=sample.clusters)
+    draws = np.array([_indices(how, label.astype(np.float64)) for label, _ in redraws])
+    p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
+    high = np.quantile(draws, 0.95, axis=0)
+    return {"null_mean": draws.mean(axis=0), "null_high": high, "p_value": np.array(p_values)}
+
+
+def _bands(
+    how: Smoother, label: FloatVector, groups: Clusters | None, level: float
+) -> dict[str, FloatVector]:
+    """Return the curve at some points, with both bands."""
+    theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
+    line, influence, design, df = basis @ theta, how.influence(label), 1.0, np.inf
+    leverage = np.clip(how.slope(line) * np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
+    if groups is not None:
+        parts, df = (influence * (label - how.curve(line))).T, groups.count - 1.0
+        sums = groups.sums(parts) * np.sqrt(groups.count / df)
+        design = max(1.0, _spread(basis, sums) / max(_spread(basis, parts), 1e-300))
+    # Two events and two others are added to as many rows as a point of the curve is worth.
+    worth = np.minimum(design * leverage, 1)
+    curve = (np.clip(how.curve(line), 0, 1) + 2 * worth) / (1 + 4 * worth)
+    parts = influence.T * np.sqrt(design * curve * (1 - curve))[:, np.newaxis]
+    across = _process(how.basis(shown), parts)
+    sd = np.linalg.norm(across, axis=1)
+    kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
+    middle = how.basis(shown) @ theta
+    band = {"prob": shown, "frequency": how.curve(middle)}
+    for name, tube in (("", 0.0), ("all_", kappa)):
+        reach = _reach(tube, df, level) * sd
+        band[f"{name}low"] = np.clip(how.curve(middle - reach), 0, 1)
+        band[f"{name}high"] = np.clip(how.curve(middle + reach), 0, 1)
+    return band
+
+
+def _spread(basis: FloatMatrix, parts: FloatMatrix) -> float:
+    """Return the summed variance of the curve at all rows."""
+    return float((basis * (basis @ (parts.T @ parts))).sum())
+
+
+def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:
+    """Return a direction for each point; products of them are the covariances of the curve."""
+    cover = parts.T @ parts
+    enough = 1e-12 * np.trace(cover) + 1e-300  # on the diagonal, for there to be a root
+    return np.asarray(basis @ np.linalg.cholesky(cover + enough * np.eye(len(cover))))
+
+
+def _reach(kappa: float, df: float, level: float) -> float:
+    """Return how many standard deviations a tube of this length takes (0: one point)."""
+
+    def missed(c: float) -> float:
+        if np.isinf(df):
+            return float(kappa / np.pi * np.exp(-(c**2) / 2) + 2 * special.ndtr(-c)) - (1 - level)
+        tail = (1 + c**2 / df) ** (-df / 2)
+        return float(kappa / np.pi * tail + 2 * special.stdtr(df, -c)) - (1 - level)
+
+    return float(optimize.brentq(missed, 0, 1e3))

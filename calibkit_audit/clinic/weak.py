@@ -1,0 +1,291 @@
+"""Mean and weak calibration in the words of the clinic, each with a profile interval.
+
+The hierarchy of Van Calster and others (2016): *mean* (as many events as predicted: observed over
+expected 1, calibration in the large 0), *weak* (also slope 1: no general over-confidence),
+*moderate* (of those told p, a share p has the event: the reliability diagram), *strong* (the same
+for every pattern of features, which no data can show). Lesson 08.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from calibkit.hypothesis_tests.cox import likeliest
+from calibkit.inputs import FloatVector, View, as_level, binary_problem
+from calibkit.results import Number, listed, spell
+from calibkit_audit.dependent_rows import Sample, sample_of
+
+_FAR = 1e3  # no estimate lies further from its start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class WeakCalibration(Number):
+    """An estimate with its profile-likelihood interval.
+
+    Parameters
+    ----------
+    value, low, high, level : float
+        The estimate, the ends of its interval, and how often such intervals hold the truth.
+    ideal : float
+        What a calibrated model has: 0 in the large, 1 as slope and as ratio.
+    name, view, n : str, str, int
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    name: str
+    ideal: float
+    view: str
+    n: int
+
+    def describe(self) -> str:
+        """Say the estimate, its interval, and what would be ideal."""
+        return (
+            f"{self.name[0].upper()}{self.name[1:]} {self.value:.3f} ({100 * self.level:g} %: "
+            f"{self.low:.3f} to {self.high:.3f}; ideal {self.ideal:g}; {self.view}, "
+            f"{spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
+
+
+def _checked(
+    y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any
+) -> tuple[Sample, FloatVector]:
+    """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
+    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    sample = sample_of(binary_problem(y_true, y_prob, **how), cluster)
+    sure = (sample.prob == 0) | (sample.prob == 1)
+    if wrong := int((sample.label != sample.prob)[sure].sum()):
+        raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
+    left = replace(sample, weight=np.where(sure, 0.0, sample.weight))
+    if _mean(left, left.label) in (0, 1):
+        happened = "always" if left.label @ left.weight else "never"
+        beside = " beside rows that say 0 or 1" if sure.any() else ""
+        raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
+    return left, np.where(sure, 0.0, special.logit(np.where(sure, 0.5, sample.prob)))
+
+
+def _estimate(
+    named: tuple[str, float], value: float, ends: tuple[float, float], level: float, sample: Sample
+) -> WeakCalibration:
+    """Return an estimate under its name, beside what would be ideal."""
+    (name, ideal), (low, high), n = named, ends, len(sample.label)
+    of = {"low": low, "high": high, "level": level, "ideal": ideal}
+    return WeakCalibration(value=value, name=name, view=sample.view, n=n, **of)
+
+
+def _loss(sample: Sample, logits: FloatVector) -> float:
+    return float(sample.weight @ (np.logaddexp(0, logits) - sample.label * logits))
+
+
+def _level_of(sample: Sample, logits: FloatVector) -> float:
+    """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
+    goal, some = special.logit(_mean(sample, sample.label)), logits[sample.weight > 0]
+
+    def above(a: float) -> float:  # as log odds of the means: nearly a straight line in a
+        return float(special.logit(_mean(sample, special.expit(a + logits))) - goal)
+
+    return float(optimize.brentq(above, goal - some.max() - 1, goal - some.min() + 1))
+
+
+def _mean(sample: Sample, values: FloatVector) -> float:
+    return float(sample.weight @ values / (sample.weight.sum() or 1.0))
+
+
+def _rise(level: float, sample: Sample, logits: FloatVector, lever: FloatVector) -> float:
+    """Return by how much the loss rises to the ends of an interval (equation 1 of the Notes)."""
+    if (groups := sample.clusters) is None:
+        return float(special.chdtri(1, 1 - level) / 2)
+    prob, count = special.expit(logits), groups.count
+    spread = sample.weight * prob * (1 - prob)
+    lever = lever - spread @ lever / spread.sum() if np.ptp(lever) else lever
+    scores = groups.sums(sample.weight * (sample.label - prob) * lever)
+    robust = count / (count - 1) * (scores**2).sum()
+    design = max(1.0, float(robust / (spread @ lever**2)))
+    return float(design * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2)
+
+
+def _ends(loss: Callable[[float], float], best: float, rise: float) -> tuple[float, float]:
+    """Return where the loss has risen by so much, on both sides."""
+    limit = loss(best) + rise
+
+    def end(side: float) -> float:
+        step = 0.1
+        while loss(best + side * step) < limit and step < _FAR:
+            step *= 2
+        far = best + side * step
+        return float(optimize.brentq(lambda b: loss(b) - limit, min(best, far), max(best, far)))
+
+    return end(-1.0), end(1.0)
+
+
+def calibration_in_the_large(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    level: float = 0.95,
+    cluster: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+) -> WeakCalibration:
+    """Intercept a of ``logit P(event) = a + logit p``, the slope fixed at 1: mean calibration.
+
+    Not the intercept of `cox_test`, which is fitted together with a slope. Above 0 the predictions
+    are too low. Cox (1958); Van Calster and others (2016). Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1. Rows that say 0 or 1 and are
+        right have likelihood 1 beside every line: they are left out of it.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    level : float
+        Of the profile-likelihood interval.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together; then only clusters are taken as independent.
+    positive : label, optional
+        The label that a one-dimensional `y_prob` is about.
+    sample_weight : array-like of shape (n,), optional
+        What each row stands for, at least 0; rows of weight 0 are left out.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid, a row said 0 or 1 and was wrong, or
+        only one outcome occurs beside such rows.
+
+    Notes
+    -----
+    The interval ends where the loss has risen by ``chi2 / 2``; by cluster, and where rows have
+    weights (a pseudo-likelihood, each row a cluster of its own), by ``D t^2 / 2`` (1),
+    with Student's t of C - 1 degrees of freedom and the design effect D: the sandwich variance
+    over that of independent rows, at least 1 (Chandler and Bate, 2007).
+
+    Examples
+    --------
+    >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
+    1.0986
+    """
+    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
+    best, level = _level_of(sample, logits), as_level(level)
+    rise = _rise(level, sample, best + logits, np.ones_like(logits))
+    ends = _ends(lambda a: _loss(sample, a + logits), best, rise)
+    return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
+
+
+def calibration_slope(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    level: float = 0.95,
+    cluster: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+) -> WeakCalibration:
+    """Slope b of ``logit P(event) = a + b logit p`` by maximum likelihood: weak calibration.
+
+    Below 1 the predictions are over-confident. Without a penalty, which would shrink it, and on
+    logits. `cox_test` gives the intercept beside it. Cox (1958); Van Calster and others (2016).
+    Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, level, cluster, positive, sample_weight
+        As in `calibration_in_the_large`.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        As in `calibration_in_the_large`; if predictions are equal, or a threshold separates the
+        labels: then no slope, or no finite one, fits best.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> round(float(calibration_slope(y_true, y_prob)), 2)
+    0.5
+    """
+    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
+    counted, level = sample.weight > 0, as_level(level)
+    one, none = (sample.prob[counted & (sample.label == y)] for y in (1, 0))  # both ascend
+    if one[0] == one[-1] == none[0] == none[-1]:
+        raise ValueError("all predictions are equal; pass others.")
+    if one[0] >= none[-1] or one[-1] <= none[0]:
+        raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
+
+    def loss(b: float) -> float:
+        return _loss(sample, b * logits + _level_of(sample, b * logits))
+
+    features = np.vstack([np.ones_like(logits), logits])
+    start = np.array([0.0, 1.0])
+    best = float(likeliest(features, sample.label, start, sample.weight)[0][1])
+    line = best * logits
+    rise = _rise(level, sample, line + _level_of(sample, line), logits)
+    return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)
+
+
+def observed_expected_ratio(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    level: float = 0.95,
+    cluster: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+) -> WeakCalibration:
+    """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
+
+    Above 1 the predictions are too low. The ends of the interval are the events expected at the
+    ends of that of `calibration_in_the_large`, over those predicted. Van Calster and others (2016).
+    Taught in lesson 08.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, level, cluster, positive, sample_weight
+        As in `calibration_in_the_large`.
+
+    Returns
+    -------
+    WeakCalibration
+
+    Raises
+    ------
+    ValueError
+        As in `calibration_in_the_large`.
+
+    Examples
+    --------
+    >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
+    1.5
+    """
+    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
+    large = calibration_in_the_large(y_true, y_prob, level=level, cluster=cluster, **how)
+    sample = sample_of(binary_problem(y_true, y_prob, **how))
+    logits, weight, ends = special.logit(sample.prob), sample.weight, (large.low, large.high)
+    expected = float(weight @ sample.prob)
+    low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)
+    value, named = float(weight @ sample.label) / expected, ("observed/expected ratio", 1.0)
+    return _estimate(named, value, (low, high), large.level, sample)

@@ -1,0 +1,194 @@
+"""Rows that belong together: names, sums, and what a mean over them is worth.
+
+- `Clusters` says which rows belong together, and adds up what they bring.
+- `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
+  (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
+- `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
+  clusters, so that any interval for a mean serves; `mean_interval` is the usual one. Lesson 14.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse, special
+
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
+from calibkit_audit.incoming import one_per_row
+
+FEW = 30  # clusters, below which a report says that they are few
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Which rows belong together: `code` (n,) counts clusters from 0; `count` of them."""
+
+    code: IntVector
+    count: int
+
+    @property
+    def size(self) -> IntVector:
+        """Rows of each cluster."""
+        return np.bincount(self.code, minlength=self.count)
+
+    def take(self, rows: Any) -> "Clusters":
+        """Return the clusters of some rows, by place or mask; those that are left are counted."""
+        left, code = np.unique(self.code[rows], return_inverse=True)
+        return Clusters(code.astype(np.intp), len(left))
+
+    def resample(self, rng: np.random.Generator) -> IntVector:
+        """Return the rows of as many clusters, drawn with replacement."""
+        drawn = rng.integers(0, self.count, size=self.count)
+        size, order = self.size, np.argsort(self.code, kind="stable")
+        start = np.cumsum(size) - size
+        # Where each drawn cluster begins among the sorted rows, and then row by row.
+        begin = np.repeat(start[drawn] - np.cumsum(size[drawn]) + size[drawn], size[drawn])
+        return np.asarray(order[begin + np.arange(len(begin))])
+
+    def sums(self, values: FloatMatrix) -> FloatMatrix:
+        """Add up (n,) or (n, q) values per cluster."""
+        ones = np.ones(len(self.code))
+        place = (self.code, np.arange(len(self.code)))
+        adder = sparse.csr_array((ones, place), shape=(self.count, len(self.code)))
+        return np.asarray(adder @ values)
+
+
+def clusters_of(cluster: Any, n: int) -> Clusters:
+    """Return checked clusters of n rows; those that have been checked come back.
+
+    Parameters
+    ----------
+    cluster : array-like of shape (n,)
+        A name per row, all texts or all numbers (or dates); rows of one name belong together.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing, infinite or of another kind than the first, if all rows have one
+        name, or if no two rows share one.
+    """
+    if isinstance(cluster, Clusters):
+        return cluster
+    array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
+    for row, name in enumerate(given):
+        if isinstance(name, float) and np.isinf(name):
+            raise ValueError(f"cluster[{row}] = {name!r} names nothing; give the row a name.")
+        if _kind(name) != _kind(given[0]):
+            raise ValueError(
+                f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "
+                "write all names as texts, or all as numbers."
+            )
+    names, code = np.unique(array, return_inverse=True)
+    _refuse_alone(len(names), n, given[0])
+    return Clusters(code.astype(np.intp), len(names))
+
+
+def _kind(name: Any) -> str:
+    """Return what can be compared with what: texts, numbers, dates of one type."""
+    return "number" if isinstance(name, Real) else type(name).__name__
+
+
+def _refuse_alone(count: int, n: int, name: Any) -> None:
+    """Refuse clusters that say nothing: one for all of n rows, or one for each."""
+    if count == 1:
+        raise ValueError(
+            f"cluster has one name, {name!r}, in all rows: nothing is independent of anything "
+            "else, and chance cannot be judged. Name a column with more clusters."
+        )
+    if count == n:
+        raise ValueError(
+            f"cluster names each of {n:,} rows differently: leave it out if rows are independent, "
+            "or name the column that says which rows belong together."
+        )
+
+
+def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
+    """Return the larger of promised standard deviations and those of (C, q) scores of clusters."""
+    return np.asarray(np.sqrt(np.maximum(promised**2, (scores**2).sum(axis=0))))
+
+
+def score_test(scores: FloatMatrix, promised: FloatVector) -> tuple[float, int, float]:
+    """Test that (C, q) scores of clusters have mean 0: statistic, degrees of freedom, p-value.
+
+    ``Q = U' V^-1 U`` with the sum U of the scores and the sandwich ``V = sum_c u_c u_c'``, whose
+    diagonal is at least `promised` squared (uncorrelated scores of independent rows). The law is
+    Hotelling's: ``(C - q) / q * Q / (C - Q)`` is F with q and C - q degrees of freedom.
+    """
+    count, sd = len(scores), robust_sd(promised, scores)
+    used = sd > 0
+    if not used.any() or count <= used.sum():
+        return 0.0, int(used.sum()), 1.0
+    scaled = scores[:, used] / sd[used]
+    cross = scaled.T @ scaled
+    np.fill_diagonal(cross, 1.0)
+    total, q = scaled.sum(axis=0), int(used.sum())
+    value = float(total @ np.linalg.pinv(cross, 1e-9, True) @ total)
+    value = min(value, count * (1 - 1e-12))
+    return value, q, float(special.fdtrc(q, count - q, (count - q) / q * value / (count - value)))
+
+
+def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
+    """Return jackknife pseudo-values (m, C) of the means over rows of (m, n) values.
+
+    ``C T - (C - 1) T_c`` with the mean T and the mean T_c without cluster c.
+    """
+    return _pseudo_values(clusters.sums(values.T).T, clusters.size)
+
+
+def _pseudo_values(sums: FloatMatrix, size: IntVector) -> FloatMatrix:
+    total, n, count = sums.sum(axis=1, keepdims=True), size.sum(), len(size)
+    return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
+
+
+def means_of_sums(sums: FloatMatrix, size: IntVector) -> tuple[FloatVector, FloatMatrix, float]:
+    """Return means, their covariances, and degrees of freedom, of (m, C) sums over clusters.
+
+    Covariances are the jackknife's. Student's degrees of freedom are an effective number of
+    clusters less one, ``(sum v_c)^2 / sum v_c^2 - 1``: C - 1 where all have one size. A variance
+    v_c grows like the size n_c where rows are independent, like its square where a cluster has one
+    outcome (Carter, Schnepel and Steigerwald, 2017); here it is n_c^1.25.
+    """
+    mean, count = sums.sum(axis=1) / size.sum(), len(size)
+    if count < 2:
+        return mean, np.full((len(mean), len(mean)), np.nan), 1.0
+    share = (size / size.max()) ** 1.25
+    df = max(float(share.sum() ** 2 / (share @ share)) - 1, 1.0)
+    return mean, np.atleast_2d(np.cov(_pseudo_values(sums, size))) / count, df
+
+
+def mean_interval(
+    values: FloatMatrix, level: float, clusters: Clusters | None = None
+) -> tuple[FloatVector, FloatVector]:
+    """Return Student's intervals of the means of (m, n) values, by cluster where some are given."""
+    n = values.shape[1]
+    if clusters is None:
+        variance, df = values.var(axis=1, ddof=1) / n if n > 1 else np.nan, n - 1.0
+    else:
+        _, cover, df = means_of_sums(clusters.sums(values.T).T, clusters.size)
+        variance = np.diag(cover)
+    mean, half = values.mean(axis=1), student(variance, df, level)
+    return mean - half, mean + half
+
+
+def student(variance: Any, df: float, level: float) -> Any:
+    """Return half the width of Student's interval around an estimate with this variance."""
+    return special.stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
+
+
+def cluster_folds(
+    cluster: IntVector, n_folds: int, rng: np.random.Generator
+) -> tuple[IntVector, int]:
+    """Return the fold of each row, and their number; a cluster is held out as a whole.
+
+    The largest clusters go first, each to the fold with the fewest rows.
+    """
+    size = np.bincount(cluster)
+    shuffled = rng.permutation(len(size))
+    fold, rows = np.empty(len(size), dtype=np.intp), np.zeros(min(n_folds, len(size)))
+    for one in shuffled[np.argsort(-size[shuffled], kind="stable")].tolist():
+        fold[one] = rows.argmin()
+        rows[fold[one]] += size[one]
+    return fold[cluster], len(rows)

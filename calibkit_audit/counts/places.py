@@ -1,0 +1,89 @@
+"""Where in a file of predictions something is wrong, and how it is said."""
+
+import csv
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_LONGEST_QUOTE = 120
+# What the standard library and NumPy raise for files that are not what they seem; MemoryError:
+# a header that promises an array which cannot be as large.
+_UNREADABLE: tuple[type[Exception], ...] = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    SyntaxError,
+    NotImplementedError,
+)
+_UNREADABLE += (MemoryError, csv.Error, zlib.error, zipfile.BadZipFile)
+
+
+class PredictionFileError(ValueError):
+    """A file of predictions that cannot be used: file, row group of a Parquet file, row, value.
+
+    Rows are counted from 1, without the header.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rows come from: file, rows before them, row group of a Parquet file."""
+
+    path: str
+    first_row: int = 0
+    part: str = ""
+
+    def error(self, problem: str, row: int | None = None) -> PredictionFileError:
+        """Return an error that says where the problem is; `row` counts from 0 in this block."""
+        where = [quote(self.path), self.part]
+        if row is not None:
+            where.append(f"row {self.first_row + row + 1:,}")
+        return PredictionFileError(f"{', '.join(filter(None, where))}: {problem}")
+
+
+def quote(text: object) -> str:
+    """Return a text from outside for a message: short, quoted, control characters spelled out."""
+    shown = repr(str(text))
+    return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[:_LONGEST_QUOTE]}… (cut)"
+
+
+def quotes(names: Sequence[str]) -> str:
+    """Return names for a message, the first fifty of them quoted."""
+    more = f" and {len(names) - 50} more" if len(names) > 50 else ""
+    return ", ".join(map(quote, names[:50])) + more
+
+
+def refuse_absent(place: Place) -> None:
+    """Refuse a file that is not there."""
+    try:
+        if Path(place.path).is_file():
+            return
+        folder = Path(place.path).is_dir()
+    except (OSError, ValueError) as error:
+        raise place.error(f"is no name of a file ({error}).") from error
+    raise place.error("is a folder, not a file." if folder else "there is no such file.")
+
+
+@contextmanager
+def file_errors(place: Place, *problems: type[BaseException]) -> Iterator[None]:
+    """Turn what a library says about a bad file into an error that names file and place."""
+    try:
+        yield
+    except PredictionFileError:
+        raise
+    except PermissionError as error:
+        raise place.error("may not be read: its owner has to allow it.") from error
+    except (*_UNREADABLE, *problems) as error:
+        said = str(error).partition("\n")[0].strip() or type(error).__name__
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in said:
+            raise place.error("is not UTF-8 text. Save it as CSV in UTF-8.") from error
+        if re.search("pickle|objects in dtype", said):  # without NumPy's advice to load them
+            refused = "which could run any program; store plain numbers or texts."
+            raise place.error(f"holds pickled Python objects, {refused}") from None
+        why = "It is cut short, damaged, or of another format than its name says."
+        raise place.error(f"cannot be read ({quote(said)}). {why}") from error

@@ -1,0 +1,369 @@
+"""Chance where rows are not independent, or were chosen by their label.
+
+A patient with ten visits, a team on every day of a season, a document with many sentences: their
+rows share what is unknown, and ten of them say less than ten independent rows.
+
+- `Dependence` redraws labels from the predictions, each row with its own probability, but so that
+  the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
+  correlation, found by matching the scatter of the clusters' sums (a method of moments).
+- `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
+- `null_level`, `consistency_band`, `bootstrap_interval` and `cox_test` do with such rows what the
+  functions of the same name in `calibkit` do with independent ones.
+
+Lesson 14.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from calibkit.bins import Bins, as_bins
+from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
+from calibkit.chance.null import Measure, measured, p_value_of, redrawn_labels, simultaneous_ends
+from calibkit.hypothesis_tests import TestResult
+from calibkit.hypothesis_tests.cox import cox_scores, cox_statistic
+from calibkit.inputs import (
+    BinaryProblem,
+    FloatArray,
+    FloatMatrix,
+    FloatVector,
+    IntArray,
+    IntVector,
+    Rng,
+    View,
+    as_generator,
+    binary_problem,
+    quiet,
+)
+from calibkit.reliability import table_of
+from calibkit.results import spell
+from calibkit_audit.clusters import Clusters, clusters_of, score_test
+from calibkit_audit.incoming import kish
+
+_GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
+_TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
+_RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
+
+
+def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[Any]) -> FloatMatrix:
+    """Return the weight that each row would have with each label, (n, K).
+
+    Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
+    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
+    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    """
+    weights, p = weight[:, np.newaxis], table[:, 1]
+    if table.shape[1] > 2 or np.ptp(weight) == 0:
+        return np.broadcast_to(weights, table.shape)
+    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
+
+
+def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
+    """Return the labels that (..., n) uniform numbers stand for."""
+    if prob.ndim == 1:
+        return (uniform < prob).astype(np.int64)
+    upper = np.cumsum(np.ascontiguousarray(prob.T[:-1]), axis=0, dtype=np.float64)
+    drawn = np.zeros(uniform.shape, dtype=np.int64)
+    for passed in upper:  # the class is the number of cumulative sums passed
+        drawn += uniform >= passed
+    return drawn
+
+
+class Dependence:
+    """Redraws labels from predictions so that rows of a cluster agree as much as in the data.
+
+    Parameters
+    ----------
+    prob, label : ndarray of shape (n,) or (n, K), and (n,)
+        Checked probabilities and labels.
+    clusters : Clusters
+        Which rows belong together.
+    rng : numpy.random.Generator
+        What draws; also for the correlation, which `correlation` then holds.
+
+    Notes
+    -----
+    Row i of cluster c gets ``u_i = Phi(sqrt(r) g_c + sqrt(1 - r) e_i)`` with normal g and e: u is
+    uniform, so each label keeps its own probability. r makes ``sum_c |sum_(i in c) (y - p)|^2``,
+    after a common gap has been subtracted, as large on average as it is in the data. A redraw
+    multiplies that sum by ``(C - 1) / chi2_(C-1)``, as Student's law does with a variance.
+    """
+
+    def __init__(
+        self, prob: FloatArray, label: NDArray[Any], clusters: Clusters, rng: np.random.Generator
+    ) -> None:
+        self.prob, self.clusters = prob.astype(np.float64), clusters
+        table = self.prob if prob.ndim == 2 else self.prob[:, np.newaxis]
+        variance = table * (1 - table)
+        self._table, self._total = table, np.maximum(variance.sum(axis=0), 1e-300)
+        self._share = clusters.sums(variance)
+        self.target = self._scatter(label)
+        tries = int(np.clip(_NUMBERS // len(prob), 3, _TRIES))
+        found = [[self._scatter(y) for y in self._along(rng)] for _ in range(tries)]
+        self._scatters = np.maximum.accumulate(np.mean(found, axis=0))
+        self.correlation = float(np.interp(self.target, self._scatters, _GRID))
+
+    def _along(self, rng: np.random.Generator) -> Any:
+        """Yield labels for every correlation of the grid, from the same random numbers."""
+        shared, own = self._normal(rng)
+        for r in _GRID:
+            yield classes_at(self.prob, special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+
+    def _normal(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        shared = rng.standard_normal(self.clusters.count)[self.clusters.code]
+        return shared, rng.standard_normal(len(shared))
+
+    def _scatter(self, label: NDArray[Any]) -> float:
+        """Return the sum of squares of what clusters add to residuals without a common gap."""
+        first = 1 if self.prob.ndim == 1 else 0
+        residual = (label[:, np.newaxis] == np.arange(self._table.shape[1]) + first) - self._table
+        gap = residual.sum(axis=0) / self._total
+        return float(((self.clusters.sums(residual) - self._share * gap) ** 2).sum())
+
+    def draw(self, rng: np.random.Generator) -> IntVector:
+        """Return one label per row."""
+        return classes_at(self.prob, self.uniform(rng))
+
+    def uniform(self, rng: np.random.Generator) -> FloatVector:
+        """Return a uniform number per row, correlated within clusters."""
+        df = max(self.clusters.count - 1, 1)
+        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
+        shared, own = self._normal(rng)
+        return np.asarray(special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Predictions in sorted order, with their events; ties by event, so row order cannot matter."""
+
+    prob: FloatVector
+    label: FloatVector
+    view: str
+    weight: FloatVector  # 1, or what each row stands for, scaled by `kish`
+    clusters: Clusters | None = None  # in the same order; of unlike weights each row is one
+
+
+def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
+    """Sort the predictions of a problem, and its events among equal ones."""
+    weight = np.ones(problem.n) if problem.weight is None else kish(problem.weight)
+    order = np.lexsort((weight, problem.label, problem.prob))
+    if cluster is None and problem.weight is not None:
+        cluster = Clusters(np.arange(problem.n), problem.n)
+    return Sample(
+        prob=problem.prob[order].astype(np.float64),
+        label=problem.label[order].astype(np.float64),
+        view=problem.view,
+        weight=weight[order],
+        clusters=None if cluster is None else clusters_of(cluster, problem.n).take(order),
+    )
+
+
+def redrawn_rows(
+    label: NDArray[Any],
+    prob: FloatArray,
+    n_draws: int,
+    rng: np.random.Generator,
+    *,
+    clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
+) -> Iterator[tuple[IntVector, FloatVector | None]]:
+    """Yield labels drawn from the predictions, and the weights that rows have with them.
+
+    A row chosen by its label had the label y with a probability in proportion to p_y / w_y.
+    """
+    weights = None
+    if weight is not None:
+        table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+        weights = weights_of_labels(weight, table.astype(np.float64), label)
+        chance = table / weights
+        chance /= chance.sum(axis=1, keepdims=True)
+        prob = chance[:, 1] if prob.ndim == 1 else chance
+    drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
+    if clusters is not None:
+        dependence = Dependence(prob, label, clusters, rng)
+        drawn = (dependence.draw(rng) for _ in range(n_draws))
+    for labels in drawn:
+        yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
+
+
+def null_level(
+    measure: Measure,
+    label: IntArray,
+    prob: FloatArray,
+    *,
+    n_draws: int,
+    rng: Rng,
+    clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
+    **options: Any,
+) -> NullLevel:
+    """Do what `calibkit.null_level` does, for rows that hang together or have weights."""
+    how = {} if weight is None else {"sample_weight": weight}
+    value, name = measured(measure, label, prob, {**options, **how}, "null level")
+    redraws = redrawn_rows(
+        label, prob, n_draws, as_generator(rng), clusters=clusters, weight=weight
+    )
+    draws = [float(_again(measure, drawn, prob, w, options)) for drawn, w in redraws]
+    return NullLevel.of(value, name, np.array(draws))
+
+
+def _again(
+    measure: Measure, label: IntArray, prob: FloatArray, weight: FloatVector | None, options: Any
+) -> Any:
+    """Measure redrawn rows in silence: what is to be said was said of the data."""
+    with quiet():
+        more = {} if weight is None else {"sample_weight": weight}
+        return measure(label, prob, **options, **more)
+
+
+def bootstrap_interval(
+    measure: Measure,
+    label: IntArray,
+    prob: FloatArray,
+    *,
+    level: float,
+    n_draws: int,
+    rng: Rng,
+    clusters: Clusters | None = None,
+    weight: FloatVector | None = None,
+    **options: Any,
+) -> BootstrapInterval:
+    """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
+    how = {} if weight is None else {"sample_weight": weight}
+    value, name = measured(measure, label, prob, {**options, **how}, "interval")
+    generator, n = as_generator(rng), len(prob)
+    draws = np.empty(n_draws)
+    for place in range(n_draws):
+        rows = clusters.resample(generator) if clusters else generator.integers(0, n, size=n)
+        some = None if weight is None else weight[rows]
+        draws[place] = float(_again(measure, label[rows], prob[rows], some, options))
+    low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
+    return BootstrapInterval(
+        value=value,
+        name=name,
+        low=2 * value - high,
+        high=2 * value - low,
+        level=level,
+        method="reflected",
+        draws=draws,
+    )
+
+
+def consistency_band(
+    problem: BinaryProblem,
+    *,
+    bins: Bins,
+    level: float,
+    n_draws: int,
+    rng: Rng,
+    clusters: Clusters | None = None,
+) -> ConsistencyBand:
+    """Return a simultaneous band as `calibkit.consistency_band` does; weights follow labels."""
+    table, prob = table_of(problem, as_bins(bins)), problem.prob.astype(np.float64)
+    index, size = table.assign(problem.prob), table.n_bins
+    how: Any = {"clusters": clusters, "weight": problem.weight}
+    frequency = np.empty((n_draws, size))
+    redraws = redrawn_rows(problem.label, prob, n_draws, as_generator(rng), **how)
+    for place, (label, weight) in enumerate(redraws):
+        won = np.bincount(index, label - prob if weight is None else weight * (label - prob), size)
+        with np.errstate(invalid="ignore"):  # empty bins stay NaN
+            frequency[place] = table.mean_prob + won / np.bincount(index, weight, size)
+    variance = np.bincount(index, prob * (1 - prob), size).astype(np.float64)
+    if clusters is not None or problem.weight is not None:
+        variance = (frequency.std(axis=0) * table.total) ** 2
+    lower, upper = simultaneous_ends(frequency, variance, table, level)
+    return ConsistencyBand(table=table, lower=lower, upper=upper, level=level, simultaneous=True)
+
+
+def cox_sums(
+    prob: FloatVector, residual: FloatVector, clusters: Clusters, rows: Any = 1
+) -> tuple[FloatMatrix, FloatVector]:
+    """Return level and slope of each cluster, (C, 2), and their standard deviations as promised."""
+    parts = cox_scores(prob, rows)
+    scores = clusters.sums(np.column_stack([residual, residual * parts.lever]))
+    if parts.slope_sd == 0:  # equal predictions have no slope; what is left is rounding
+        scores[:, 1] = 0.0
+    return scores, np.array([parts.level_sd, parts.slope_sd])
+
+
+def cox_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    cluster: Any,
+    view: View = None,
+    part: str = "both",
+    n_draws: int = 0,
+    rng: Rng = None,
+    positive: Any = None,
+) -> TestResult:
+    """Test Cox's line where only clusters are independent: the robust score test.
+
+    The variances are sandwiches, at least those of independent rows; the law is Hotelling's, which
+    is good from about 30 clusters on; with fewer take redraws, which keep rows together.
+
+    Parameters
+    ----------
+    y_true, y_prob, view, part, n_draws, rng, positive
+        As in `calibkit.cox_test`.
+    cluster : array-like of shape (n,)
+        A name per row; rows of one name belong together.
+
+    Returns
+    -------
+    TestResult
+        The test, without a fitted line.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid, or clusters say nothing.
+
+    Examples
+    --------
+    >>> y_prob = np.linspace(.02, .98, 300)
+    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
+    >>> cox_test(y_true, y_prob, cluster=np.arange(300) // 5).law
+    "Hotelling's law, 60 clusters"
+    """
+    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
+    sample = sample_of(problem)
+    label, prob = sample.label, sample.prob
+    groups = clusters_of(cluster, problem.n).take(np.lexsort((problem.label, problem.prob)))
+    one = cox_statistic(prob, part)
+    kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
+
+    def tested(residual: FloatVector) -> tuple[float, float, float]:
+        scores, promised = cox_sums(prob, residual, groups)
+        square, _, p_value = score_test(scores[:, kept], promised[kept])
+        return square, p_value, float(scores[:, kept].sum())
+
+    value, p_value, side = tested(label - prob)
+    law = f"Hotelling's law, {groups.count:,} clusters"
+    if n_draws:
+        law = f"{spell(n_draws, 'redraw')} of the labels, {groups.count:,} clusters"
+        drawn = redrawn_rows(label, prob, n_draws, as_generator(rng), clusters=groups)
+        p_value = p_value_of(value, np.array([tested(y - prob)[0] for y, _ in drawn]))
+    if part != "both":
+        value = float(np.copysign(np.sqrt(value), side))
+    if (np.abs(label - prob) == 1).any():
+        value, p_value = np.inf, 0.0
+    return one.result(value, p_value, view=problem.view, n=len(prob), law=law)
+
+
+def undecided(beyond: int, n_draws: int, limits: Sequence[float]) -> bool:
+    """Tell whether it is open on which side of a limit the p-value lies, after so many redraws.
+
+    `beyond` of them were as loud as the data. The side is settled where ``(R + 1) b(beyond; R,
+    limit)``, b being the binomial probability, is at most 0.001: were the limit itself the
+    p-value, this would ever happen, however often one looks, with at most that probability
+    (Robbins, 1970; for Monte Carlo tests Gandy, 2009, and Ding, Gandy and Hahn, 2020).
+    """
+    chance = stats.binom.pmf(beyond, n_draws, np.asarray(limits))
+    return bool(((n_draws + 1) * chance > _RISK).any())

@@ -1,0 +1,45 @@
+"""What leaves the house: text that cannot steer a terminal, numbers for JSON, whole files."""
+
+import os
+import stat
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def printable(text: str) -> str:
+    """Write characters that control a terminal or a page as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def finite(value: Any) -> Any:
+    """Return what JSON can hold: a number that is not finite becomes None, also in a list."""
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def write_whole(path: str | Path, text: str) -> Path:
+    """Write a text file under a temporary name and move it: whole or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder; name a file in it, e.g. report.html.")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{target} is a device or a pipe, which a report would replace.")
+    if not target.parent.is_dir():
+        raise ValueError(f"the folder {target.parent} does not exist; make it first.")
+    part = target.with_name(f".calibkit-{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():  # who may read the old file may read the new one, and nobody else
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return target

@@ -1,0 +1,51 @@
+"""The experiments behind the page "Measured", each once, in small."""
+
+import numpy as np
+import pytest
+
+from book.experiments import clustered_rows, interval_coverage as coverage, peeking, rejection_rates
+from calibkit.fakes import LogitDistortion
+
+
+@pytest.mark.long
+def test_a_test_repeated_every_day_cries_wolf_and_the_monitor_finds_what_is_wrong() -> None:
+    calm, wrong = (peeking.alarms(40, 5, shift=shift) for shift in (0, 0.4))
+    share = {test: np.isfinite(rows).mean() for test, rows in calm.items()}
+    assert share["monitor"] <= 0.05 < 0.25 < share["test, every day"] <= share["test, every row"]
+    assert np.isfinite(wrong["monitor"]).all() and np.median(wrong["monitor"]) < 600
+
+
+@pytest.mark.long
+def test_the_adaptive_test_sees_what_ten_bins_cannot() -> None:
+    """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
+    rates = rejection_rates.power(2000, models=3, labels=20, draws=199)
+    wave = {name: rate["sine, 8 periods (0.10)"] for name, rate in rates.items()}
+    assert wave["adaptive, Bonferroni"] > 0.9
+    assert wave["Hosmer-Lemeshow, predictions"] < 0.6
+    assert wave["kernel 0.1"] < 0.3
+
+
+@pytest.mark.slow
+def test_intervals_by_cluster_hold_gain_and_difference() -> None:
+    """100 sets: without what fits are flattered by, 90 % intervals hold 75 of the gains."""
+    assert min(clustered_rows.intervals("repeated outcome, 100 x 10", 100).values()) > 0.8
+
+
+@pytest.mark.slow
+def test_reflected_intervals_hold_an_error_that_is_there_and_percentiles_do_not() -> None:
+    """90 % intervals of 120 sets of 500 rows, give or take four standard errors."""
+    found = coverage.coverage("over-confident", 500, ("w", 1), n_sets=120, n_draws=200, seed=1)
+    assert found["reflected"] > 0.85 - 4 * np.sqrt(0.85 * 0.15 / 120)
+    assert found["percentile"] < 0.6
+
+
+@pytest.mark.slow
+def test_true_errors_of_known_bins() -> None:
+    """Uniform predictions: halves of [0, 1], by the integral of p - c(p)."""
+    fake, grid = LogitDistortion(slope=0.5), (np.arange(200_000) + 0.5) / 200_000
+    gap = grid - fake.true_map(grid)
+    halves = [abs(gap[:100_000].mean()), abs(gap[100_000:].mean())]
+    known, edges = coverage.known("over-confident"), np.array([0.0, 0.5, 1.0])
+    assert known.error(edges, 1) == pytest.approx(np.mean(halves), abs=1e-3)
+    assert known.error(edges, 2) == pytest.approx(np.sqrt(np.mean(np.square(halves))), abs=1e-3)
+    assert coverage.known("calibrated").error(edges, 1) == 0

@@ -1,0 +1,267 @@
+"""The test-based calibration error: decisions, null level, order of rows, speed of growth."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibkit as ck
+from calibkit import bins, hypothesis_tests
+from calibkit.hypothesis_tests import binomial_p_values
+from calibkit.hypothesis_tests.tce import rejections
+from calibkit.inputs import as_generator
+from tests.helpers import class_data
+
+tce = hypothesis_tests.test_based_calibration_error
+
+
+def binary(n: int, seed: int = 0, exponent: float = 1.0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    prob = rng.random(n)
+    return (rng.random(n) < prob**exponent).astype(int), prob
+
+
+# --- The exact test -------------------------------------------------------------------------------
+
+
+def by_scipy(k: Any, n: Any, p: Any) -> Any:
+    rows = zip(k, n, p, strict=True)
+    return np.array([stats.binomtest(int(a), int(b), float(c)).pvalue for a, b, c in rows])
+
+
+def random_tests(size: int, largest: int, seed: int) -> tuple[Any, Any, Any]:
+    """Draw counts and probabilities, most of them near the border of rejection."""
+    rng = np.random.default_rng(seed)
+    n = np.exp(rng.uniform(0, np.log(largest), size)).astype(int)
+    k = rng.binomial(n, rng.beta(0.5, 0.5, size))
+    spread = np.sqrt(np.maximum(k / n * (1 - k / n), 1 / n) / n)
+    side = rng.choice([-1, 1], size) * rng.normal(1.9, 0.5, size)
+    p = np.where(rng.random(size) < 0.8, np.clip(k / n + side * spread, 0, 1), rng.random(size))
+    return k, n, np.where(rng.random(size) < 0.1, rng.integers(0, n + 1) / n, p)
+
+
+@pytest.mark.slow
+def test_p_values_are_those_of_scipy() -> None:
+    k, n, p = random_tests(800, 20_000, seed=0)
+    assert binomial_p_values(k, n, p) == pytest.approx(by_scipy(k, n, p), rel=1e-9, abs=1e-14)
+
+
+def test_p_values_at_the_ends() -> None:
+    k, n = np.repeat([0, 1, 4, 5], 3), np.full(12, 5)
+    p = np.tile([0.0, 0.5, 1.0], 4)
+    assert binomial_p_values(k, n, p) == pytest.approx(by_scipy(k, n, p), abs=1e-14)
+    assert binomial_p_values(0, 1, [0.0, 1.0]).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.slow
+def test_p_values_by_adding_up_all_outcomes() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        n = int(rng.integers(1, 40))
+        k, p = int(rng.integers(0, n + 1)), rng.random()
+        likely = stats.binom.pmf(np.arange(n + 1), n, p)
+        below = likely < likely[k] * (1 - 1e-6)
+        tied = np.abs(likely - likely[k]) <= likely[k] * 1e-6
+        found = float(binomial_p_values(k, n, p))
+        assert found == pytest.approx(likely[below | tied].sum(), abs=1e-12), (k, n, p)
+
+
+def gaps_in_acceptance(n: int) -> list[int]:
+    """Return the k whose set of accepted probabilities is no interval on a fine grid."""
+    grid = np.linspace(0, 1, 4001)[1:-1]
+    k = np.arange(n // 2 + 1)[:, np.newaxis]
+    accepted = binomial_p_values(k, n, grid) > 0.05
+    starts = (np.diff(accepted.astype(int), axis=1) == 1).sum(axis=1) + accepted[:, 0]
+    return np.flatnonzero(starts > 1).tolist()
+
+
+@pytest.mark.parametrize(
+    "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 10))]
+)
+@pytest.mark.long
+def test_acceptance_sets_that_are_not_intervals(n: int, subtests: pytest.Subtests) -> None:
+    found = gaps_in_acceptance(n)
+    assert n != 35 or 2 in found
+    for k in found:
+        with subtests.test(k=k):
+            prob = np.linspace(0, 1, 4001)
+            value = binomial_p_values(k, n, prob)
+            prob = prob[(value > 0.04) & (value < 0.0625)]  # where the gaps are
+            assert len(prob) > 0
+            prob = np.sort(np.resize(prob, n * -(-len(prob) // n)))  # repeated until bins are full
+            bounds = np.arange(0, len(prob) + 1, n)  # all bins have n predictions and k events
+            rejected = rejections(np.full(len(bounds) - 1, k), bounds, prob, 0.05)
+            want = by_scipy(np.full(len(prob), k), np.full(len(prob), n), prob) <= 0.05
+            assert rejected.tolist() == want.tolist()
+
+
+@pytest.mark.slow
+def test_searching_long_bins_finds_the_same_as_testing_everything() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        size = int(rng.integers(1, 3000))
+        centre, width = rng.beta(0.5, 0.5), rng.random() ** 3
+        prob = np.sort(np.clip(centre + width * (rng.random(size) - 0.5), 0, 1))
+        k = int(rng.binomial(size, rng.choice([centre, prob.mean(), rng.random()])))
+        alpha = float(rng.choice([1e-4, 0.01, 0.05, 0.2, 0.5, 0.9]))
+        quick = rejections(np.array([k]), np.array([0, size]), prob, alpha)
+        value = binomial_p_values(k, size, prob)
+        assert quick.tolist() == (value <= alpha).tolist(), (k, size, alpha)
+
+
+def test_acceptance_regions_hold_the_accepted_predictions() -> None:
+    label, prob = binary(3000, 4, 1.4)
+    error = tce(label, prob, n_draws=0)
+    low, high = error.acceptance()
+    verdict = error.verdicts[0]
+    accepted = ~verdict.rejected
+    inside = (prob >= low[verdict.bin] - 1e-9) & (prob <= high[verdict.bin] + 1e-9)
+    assert inside[accepted].all()
+    assert (inside & ~accepted).mean() < 0.005  # gaps of the exact test are rare and narrow
+    counted = binomial_p_values(verdict.hits, verdict.table.count, np.clip(high + 1e-6, 0, 1))
+    assert (counted <= 0.05).all()
+
+
+# --- The error ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("binning", [None, 10, bins.EqualMass(10), bins.Pava(), bins.Distinct()])
+def test_value_is_the_share_of_scipy_rejections(binning: Any) -> None:
+    label, prob = binary(600, 6, 1.5)
+    error = tce(label, prob, bins=binning, n_draws=0)
+    verdict = error.verdicts[0]
+    k, n = verdict.hits[verdict.bin], verdict.table.count[verdict.bin]
+    assert error.rejected.tolist() == (by_scipy(k, n, prob) <= 0.05).tolist()
+    assert float(error) == error.rejected.mean() == pytest.approx(error.verdicts[0].value)
+    table = ck.reliability_table(label, prob, bins=bins.PavaBC() if binning is None else binning)
+    assert table.count.tolist() == error.table.count.tolist()
+    assert error.table.frequency == pytest.approx(table.frequency, abs=1e-12, nan_ok=True)
+    assert error.table.mean_prob == pytest.approx(table.mean_prob, abs=1e-12, nan_ok=True)
+
+
+def test_shares_by_bin() -> None:
+    label, prob = binary(500, 7, 2.0)
+    error = tce(label, prob, bins=bins.FixedEdges([0, 0.4, 0.401, 1]), n_draws=0)
+    used = error.table.occupied
+    weighted = (error.verdicts[0].share[used] * error.table.weight[used]).sum()
+    assert float(error) == pytest.approx(weighted, abs=1e-12)
+    empty = tce([0, 1], [0.1, 0.9], bins=4, n_draws=0)
+    assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
+
+
+def test_the_order_of_tied_rows_does_not_matter() -> None:
+    rng = np.random.default_rng(9)
+    prob = rng.integers(0, 11, 800) / 10
+    label = (rng.random(800) < np.clip(prob + 0.05, 0, 1)).astype(int)
+    shuffles = [rng.permutation(800) for _ in range(10)]
+    assert len({tce(label[i], prob[i], n_draws=0).value for i in shuffles}) == 1
+
+
+def test_class_wise_is_the_mean_over_classes() -> None:
+    label, prob = class_data(400)
+    error = tce(label, prob, view="class-wise", n_draws=4, rng=0)
+    single = [tce(label, prob, view=k, n_draws=0).value for k in range(3)]
+    assert error.value == pytest.approx(np.mean(single), abs=1e-15)
+    assert error.per_view.tolist() == single
+    assert error.rejected.shape == (400, 3)
+    assert "class-wise, 3 classes" in error.describe()
+    rows = np.random.default_rng(0).permutation(400)
+    other = tce(label[rows], prob[rows], view="class-wise", n_draws=4, rng=0)
+    assert other.null_values.tolist() == error.null_values.tolist()
+    with pytest.raises(ValueError, match="one table per class"):
+        _ = error.table
+
+
+def test_class_wise_nulls_redraw_one_class_per_row() -> None:
+    """For two classes both views carry the same information, so their shares agree."""
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    label = (rng.random(300) < p).astype(int)
+    table = np.column_stack([1 - p, p])
+    both = tce(label, table, view="class-wise", bins=10, n_draws=50, rng=0)
+    one = tce(label, p, bins=10, n_draws=400, rng=1)
+    same = tce(label, p, view="class-wise", bins=10, n_draws=50, rng=0)
+    assert same.null_values.tolist() == both.null_values.tolist()
+    spread = np.hypot(both.null_sd / np.sqrt(50), one.null_sd / 20)
+    assert abs(both.null_mean - one.null_mean) < 4 * spread
+
+
+# --- Null level -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("binning", [None, 10])
+def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
+    _, prob = binary(300, 10)
+    error = tce(prob > 0.5, prob, bins=binning, n_draws=7, rng=3)
+    generator, order = as_generator(3), np.sort(prob)
+    uniform = generator.random((7, 300))
+    want = [float(tce((u < order).astype(int), order, bins=binning, n_draws=0)) for u in uniform]
+    assert error.null_values.tolist() == want
+    assert error.null_mean == pytest.approx(np.mean(want))
+    assert error.p_value == (1 + sum(v >= error.value - 1e-12 for v in want)) / 8
+
+
+@pytest.mark.long
+def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
+    """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
+    hits = 0
+    for seed in range(250):
+        label, prob = binary(150, seed)
+        hits += tce(label, prob, bins=5, n_draws=39, rng=seed).p_value <= 0.05
+    assert hits / 250 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 250)
+
+
+def test_without_redraws_there_is_no_null_level() -> None:
+    error = tce([0, 1], [0.2, 0.7], n_draws=0)
+    assert np.isnan([error.null_mean, error.null_sd, error.p_value]).all()
+    assert "would show" not in error.describe()
+    assert np.isnan(tce([0, 1], [0.2, 0.7], n_draws=1, rng=0).null_sd)
+
+
+# --- It does not mean the same for every n --------------------------------------------------------
+
+
+def mean_of_calibrated(n: int, binning: Any, samples: int) -> float:
+    values = [float(tce(*binary(n, seed), bins=binning, n_draws=0)) for seed in range(samples)]
+    return 100 * float(np.mean(values))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("binning", "small", "large"),
+    [(None, 7.2, 35.4), (bins.EqualMass(10), 7.3, 71.3), (bins.Pava(), 6.3, 6.9)],
+    ids=str,
+)
+def test_the_table_of_calibrated_values(binning: Any, small: float, large: float) -> None:
+    """The table in the docstring, re-measured with other seeds, within its standard errors."""
+    assert mean_of_calibrated(300, binning, 40) == pytest.approx(small, abs=4.5)
+    assert mean_of_calibrated(30_000, binning, 10) == pytest.approx(large, abs=3)
+
+
+@pytest.mark.slow
+def test_the_null_level_follows_the_growth() -> None:
+    label, prob = binary(30_000, 12)
+    error = tce(label, prob, n_draws=40, rng=0)
+    assert error.value > 0.25
+    assert error.p_value > 0.05
+    label, prob = binary(30_000, 12, exponent=1.2)
+    assert tce(label, prob, n_draws=40, rng=0).p_value < 0.05
+
+
+# --- Ends, words, bad input -----------------------------------------------------------------------
+
+
+def test_extreme_input(subtests: pytest.Subtests) -> None:
+    for prob in ([0.5], [0.0, 1.0], [0.0] * 30, [0.3] * 30, list(np.linspace(0, 1, 30))):
+        with subtests.test(prob=prob):
+            for label in ([0] * len(prob), [1] * len(prob)):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    error = tce(label, prob, n_draws=3, rng=0)
+                assert 0 <= error.value <= 1
+                assert np.isfinite(error.null_values).all()
+    assert tce([0] * 30, [0.0] * 30, n_draws=3, rng=0).value == 0
+    assert tce([1] * 30, [0.0] * 30, n_draws=3, rng=0).value == 1

@@ -1,0 +1,117 @@
+"""Mean and weak calibration beside an independent fit, and with intervals that hold."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+from calibkit.hypothesis_tests import cox_test
+from calibkit_audit.clinic import (
+    calibration_in_the_large,
+    calibration_slope,
+    observed_expected_ratio,
+)
+from tests.helpers import binary_data, golden, golden_data
+
+
+def loss(a: float, b: float, y: np.ndarray, p: np.ndarray) -> float:
+    return -float(stats.bernoulli.logpmf(y, expit(a + b * logit(p))).sum())
+
+
+def test_they_are_what_an_independent_fit_gives() -> None:
+    y, p = binary_data(400)
+    large, slope = calibration_in_the_large(y, p), calibration_slope(y, p)
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(p)[:, None], y)
+    assert float(slope) == pytest.approx(model.coef_[0, 0], abs=1e-5)
+    assert float(slope) == pytest.approx(cox_test(y, p).slope, abs=1e-6)
+    fixed = optimize.minimize_scalar(lambda a: loss(a, 1, y, p), tol=1e-12)
+    assert float(large) == pytest.approx(fixed.x, abs=1e-6)
+    assert (
+        abs(large.value - cox_test(y, p).intercept) > 1e-3
+    )  # the joint intercept is another number
+    ratio = observed_expected_ratio(y, p)
+    assert float(ratio) == pytest.approx(y.sum() / p.sum(), abs=1e-12)
+    for end in (large.low, large.high):
+        assert 2 * (loss(end, 1, y, p) - fixed.fun) == pytest.approx(3.8415, abs=1e-3)
+    best = loss(model.intercept_[0], float(slope), y, p)
+    for end in (slope.low, slope.high):
+        inner = optimize.minimize_scalar(lambda a, b=end: loss(a, b, y, p)).fun
+        assert 2 * (inner - best) == pytest.approx(3.8415, abs=1e-3)
+    for end, at in ((ratio.low, large.low), (ratio.high, large.high)):
+        assert end == pytest.approx(expit(at + logit(p)).sum() / p.sum(), abs=1e-9)
+    assert "ideal 1" in slope.describe()
+
+
+def test_no_finite_line_is_said() -> None:
+    for measure, y, p, words in (
+        (calibration_in_the_large, [1, 1], [0.2, 0.3], "the event always happened"),
+        (partial(calibration_slope, sample_weight=[2, 0]), [0, 1], [0.3, 0.2], "never happened;"),
+        (calibration_slope, [0, 1], [0.2, 0.3], "the slope is infinite"),
+        (calibration_slope, [0, 1], [0.2, 0.2], "all predictions are equal"),
+        (calibration_slope, [1, 1, 0], [0.0, 0.2, 0.3], "1 row wrongly said 0"),
+        (observed_expected_ratio, [0, 1], [0.0, 1.0], "never happened beside rows that say 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            measure(y, p)
+
+
+def test_certain_rows_that_are_right_leave_the_line_as_it_is() -> None:
+    """They are the limit of rows that are ever surer; only the ratio counts their events."""
+    y, p = binary_data(400)
+    z, q = np.r_[y, 0, 0, 1], np.r_[p, 0.0, 0, 1]
+    for measure in (calibration_in_the_large, calibration_slope, observed_expected_ratio):
+        for how in ({}, {"cluster": np.arange(403) // 2}, {"sample_weight": 1 + z + q}):
+            found, limit = measure(z, q, **how), measure(z, q.clip(1e-12, 1 - 1e-12), **how)
+            same = pytest.approx([float(limit), limit.low, limit.high], abs=1e-6)
+            assert [float(found), found.low, found.high] == same, (measure, how)
+    assert float(observed_expected_ratio(z, q)) == pytest.approx(z.sum() / q.sum(), abs=1e-12)
+
+
+def test_they_are_what_statsmodels_gives() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    y, p = binary_data(400)
+    binomial = sm.families.Binomial()
+    alone = sm.GLM(y, np.ones(400), binomial, offset=logit(p)).fit(tol=1e-12)
+    line = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12)
+    assert float(calibration_in_the_large(y, p)) == pytest.approx(alone.params[0], abs=1e-8)
+    assert float(calibration_slope(y, p)) == pytest.approx(line.params[1], abs=1e-6)
+    # By cluster the interval is the profile's; near the estimate it is that of the sandwich.
+    cluster = np.arange(400) // 4
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": cluster, "df_correction": True}}
+    robust = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12, **how)
+    ours = calibration_slope(y, p, cluster=cluster)
+    assert ours.high - ours.low == pytest.approx(2 * 1.984 * robust.bse[1], rel=0.05)
+
+
+def test_they_are_what_r_gives() -> None:
+    """R's profile ends are interpolated."""
+    by_r, data = golden("by_r.json"), golden_data("binary")
+    for name, measure in (
+        ("calibration in the large", calibration_in_the_large),
+        ("calibration slope", calibration_slope),
+    ):
+        found = measure(*data)
+        assert float(found) == pytest.approx(by_r[name][0], abs=1e-8), name
+        assert [found.low, found.high] == pytest.approx(by_r[name][1:], abs=1e-3), name
+    assert cox_test(*data).intercept == pytest.approx(by_r["joint intercept"][0], abs=1e-6)
+
+
+def test_by_cluster_the_profile_rises_as_much_as_the_design_asks() -> None:
+    y, p = binary_data(300)
+    cluster = np.sort(np.arange(300) % 40)
+    y = np.where(np.arange(300) % 2 == 0, y, np.roll(y, 1))  # neighbours agree
+    found = calibration_in_the_large(y, p, cluster=cluster)
+    fitted = expit(float(found) + logit(p))
+    sums = np.bincount(cluster, y - fitted)
+    design = max(1, 40 / 39 * (sums**2).sum() / (fitted * (1 - fitted)).sum())
+    assert design > 1.2
+    for end in (found.low, found.high):
+        rise = 2 * (loss(end, 1, y, p) - loss(float(found), 1, y, p))
+        assert rise == pytest.approx(design * stats.t.ppf(0.975, 39) ** 2, rel=1e-3)
+    alone = calibration_in_the_large(y, p)
+    assert found.high - found.low > alone.high - alone.low
+    ratio = observed_expected_ratio(y, p, cluster=cluster)
+    assert ratio.low == pytest.approx(expit(found.low + logit(p)).sum() / p.sum(), abs=1e-9)

@@ -1,0 +1,137 @@
+"""Clusters: what is refused, closed forms, and redraws that keep rows together."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import calibkit as ck
+from calibkit_audit import audit, compare, dependent_rows
+from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values, score_test
+from calibkit_audit.dependent_rows import Dependence, cox_test
+from tests.audit_cases import effects
+from tests.helpers import binary_data
+
+ECE = ck.expected_calibration_error
+BAD = {
+    "missing": (["a", None, "a", "b"], r"cluster\[1\] is missing"),
+    "nan": ([1.0, 1.0, np.nan, 2.0], r"cluster\[2\] is missing"),
+    "infinite": ([0.0, 0.0, np.inf, 1.0], r"cluster\[2\] = inf names nothing"),
+    "empty": (["a", "a", "b", " "], r"cluster\[3\] is missing"),
+    "mixed": (["a", "a", 3, 3], r"cluster\[2\] = 3 is of another kind than cluster\[0\] = 'a'"),
+    "a date": (
+        [np.datetime64("2024-01-01").item(), 1, 1, 2],
+        r"cluster\[1\] = 1 is of another kind",
+    ),
+    "one": (["a"] * 4, "one name, 'a', in all rows"),
+    "all": (["a", "b", "c", "d"], "each of 4 rows differently: leave it out"),
+    "short": (["a", "b"], r"shape \(2,\); it needs one value for each of 4 rows"),
+}
+
+
+def test_what_says_nothing_of_clusters_is_refused(subtests: pytest.Subtests) -> None:
+    y, p = [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4]
+    for case, (cluster, message) in BAD.items():
+        for call in (
+            lambda c: clusters_of(c, 4),
+            lambda c: audit(y, p, cluster=c),
+            lambda c: cox_test(y, p, cluster=c),
+            lambda c: compare(y, {"a": p, "b": p}, cluster=c),
+        ):
+            with subtests.test(case=case), pytest.raises(ValueError, match=message):
+                call(cluster)
+
+
+def test_sums_and_resamples_are_those_of_whole_clusters() -> None:
+    rng = np.random.default_rng(0)
+    clusters = clusters_of(rng.permutation(np.repeat(list("dbca"), [1, 2, 3, 5])), 11)
+    values = rng.normal(size=(11, 2))
+    for code in range(4):
+        mine = values[clusters.code == code].sum(axis=0)
+        assert clusters.sums(values)[code] == pytest.approx(mine)
+    drawn = clusters.resample(rng)
+    for code in range(4):
+        times = np.bincount(drawn, minlength=11)[clusters.code == code]
+        assert len(set(times.tolist())) == 1
+    left = clusters.take(clusters.code != 2)
+    assert left.count == 3 and sorted(set(left.code.tolist())) == [0, 1, 2]
+
+
+def test_pseudo_values_of_equal_clusters_are_their_means() -> None:
+    values = np.random.default_rng(0).normal(size=(2, 60))
+    clusters = Clusters(np.repeat(np.arange(12), 5), 12)
+    means = values.reshape(2, 12, 5).mean(axis=2)
+    assert pseudo_values(values, clusters) == pytest.approx(means)
+    for units, given in ((means, clusters), (values, None)):
+        ends = [stats.t.interval(0.9, len(m) - 1, m.mean(), stats.sem(m)) for m in units]
+        assert np.transpose(mean_interval(values, 0.9, given)) == pytest.approx(np.array(ends))
+
+
+def test_score_test_is_hotellings() -> None:
+    scores = np.random.default_rng(0).normal(0.3, 1, (20, 2))
+    mean, cover = scores.mean(axis=0), np.cov(scores.T)
+    square = 20 * mean @ np.linalg.inv(cover) @ mean
+    p_value = stats.f.sf(square * 18 / (19 * 2), 2, 18)
+    assert score_test(scores, np.zeros(2))[2] == pytest.approx(p_value)
+    # A promised variance that is larger makes the test milder, never sharper.
+    assert score_test(scores, np.full(2, 50.0))[2] > p_value
+    # Two clusters cannot tell two scores from chance.
+    assert score_test(scores[:2], np.zeros(2))[2] == 1.0
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.3, 0.9])
+def test_redraws_keep_probabilities_and_bring_the_correlation_back(truth: float) -> None:
+    rng, prob = np.random.default_rng(3), np.tile([0.05, 0.3, 0.5, 0.9], 400)
+    clusters = Clusters(np.repeat(np.arange(400), 4), 400)
+    shared = rng.standard_normal(400)[clusters.code]
+    normal = np.sqrt(truth) * shared + np.sqrt(1 - truth) * rng.standard_normal(1600)
+    chance = Dependence(prob, (special.ndtr(normal) < prob) * 1, clusters, rng)
+    assert chance.correlation == pytest.approx(truth, abs=0.12)
+    drawn = np.stack([chance.draw(rng) for _ in range(300)]).reshape(-1, 4)
+    assert drawn.mean(axis=0) == pytest.approx(prob[:4], abs=0.01)
+
+
+@pytest.mark.long
+def test_rows_that_say_nothing_new_change_no_level() -> None:
+    """Every row ten times, named: the same answers as of single rows, but for the draws."""
+    y, p = binary_data(300, seed=4)
+    cluster, again = np.repeat(np.arange(300), 10), (np.repeat(y, 10), np.repeat(p, 10))
+    ten = cox_test(*again, part="intercept", cluster=cluster)
+    assert ten.statistic == pytest.approx((y - p).sum() / np.sqrt(((y - p) ** 2).sum()))
+    drawn = cox_test(*again, part="intercept", cluster=cluster, n_draws=199, rng=0)
+    assert drawn.p_value == pytest.approx(ten.p_value, abs=0.1)
+    groups = clusters_of(cluster, 3000)
+    for measure in (ECE, ck.log_loss):
+        nulls = (
+            ck.null_level(measure, y, p, rng=0, n_draws=400),
+            dependent_rows.null_level(measure, *again, clusters=groups, rng=0, n_draws=400),
+        )
+        assert nulls[1].mean == pytest.approx(nulls[0].mean, rel=0.12)
+        assert nulls[1].sd == pytest.approx(nulls[0].sd, rel=0.25)
+        ends = (
+            ck.bootstrap_interval(measure, y, p, rng=0),
+            dependent_rows.bootstrap_interval(
+                measure, *again, clusters=groups, level=0.9, n_draws=1000, rng=0
+            ),
+        )
+        widths = [one.high - one.low for one in ends]
+        assert widths[1] == pytest.approx(widths[0], rel=0.2)
+    bands = [
+        dependent_rows.consistency_band(
+            ck.binary_problem(*data), rng=0, bins=5, level=0.9, n_draws=1000, clusters=names
+        )
+        for data, names in (((y, p), None), (again, groups))
+    ]
+    reach = [(band.upper - band.lower)[band.table.occupied] for band in bands]
+    assert reach[1] == pytest.approx(reach[0], rel=0.3)
+
+
+@pytest.mark.long
+def test_cox_by_cluster_holds_its_level() -> None:
+    """At 5 %: 60 clusters by the limit law, ten by redraws."""
+    for size, draws, sets in (((60, 20), 0, 200), ((10, 100), 39, 100)):
+        found = []
+        for seed in range(sets):
+            y, p, cluster = effects(np.random.default_rng([1, seed]), *size)
+            test = cox_test(y, p, cluster=cluster, n_draws=draws)
+            found.append(test.p_value)
+        assert np.mean(np.array(found) <= 0.05) < 0.1

@@ -1,0 +1,73 @@
+"""Calibrators of the confidence: one map for all predictions, or one per predicted class."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from calibkit.calibrators import (
+    BetaCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+)
+from calibkit_course.lesson12 import ByPredictedClass, Reduced
+from tests.helpers import class_data
+
+Y, P = class_data(600, 4)
+ROW = np.arange(len(Y))
+TOP, CONFIDENCE = P.argmax(axis=1), P.max(axis=1)
+ONE_DIMENSIONAL = [PlattCalibrator(), BetaCalibrator(), IsotonicCalibrator(), HistogramBinning(6)]
+
+
+@pytest.mark.parametrize("inner", ONE_DIMENSIONAL, ids=lambda c: type(c).__name__)
+class TestWhatTheyDo:
+    def test_reduced_calibrates_the_confidence(self, inner):
+        expected = clone(inner).fit(CONFIDENCE, Y == TOP)
+        new = Reduced("probabilities", inner).fit(P, Y).calibrate(P)
+        np.testing.assert_array_equal(new[ROW, TOP], expected.calibrate(CONFIDENCE))
+
+    def test_by_predicted_class_has_a_map_per_predicted_class(self, inner):
+        new = ByPredictedClass("probabilities", inner).fit(P, Y).calibrate(P)
+        for c in range(4):
+            mine = np.equal(TOP, c)
+            expected = clone(inner).fit(CONFIDENCE[mine], Y[mine] == c)
+            np.testing.assert_array_equal(new[mine, c], expected.calibrate(CONFIDENCE[mine]))
+
+
+def test_it_keeps_its_ratios():
+    new = Reduced("probabilities").fit(P, Y).calibrate(P)
+    odds = np.delete(P[0], TOP[0])
+    np.testing.assert_allclose(
+        np.delete(new[0], TOP[0]) / (1 - new[0, TOP[0]]), odds / odds.sum(), atol=1e-12
+    )
+
+
+def test_certain_predictions_share_alike():
+    p = np.vstack([P, np.eye(4)])
+    new = Reduced("probabilities").fit(P, Y).calibrate(p)
+    assert np.ptp(new[-1, :3]) < 1e-15 and np.isfinite(new).all()
+
+
+def test_logits_and_probabilities(subtests):
+    for family in (Reduced, ByPredictedClass):
+        with subtests.test(family=family.__name__):
+            a = family("probabilities").fit(P, Y).calibrate(P)
+            b = family("logits").fit(np.log(P) + 3, Y).calibrate(np.log(P) + 3)
+            np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_rare_classes_use_the_map_of_all():
+    model = ByPredictedClass("probabilities", fewest=10**6).fit(P, Y)
+    assert model.own_ == [] and len(model.calibrators_) == 1
+    np.testing.assert_array_equal(
+        model.calibrate(P), Reduced("probabilities").fit(P, Y).calibrate(P)
+    )
+    predicted = np.bincount(P.argmax(axis=1))
+    for k, n in enumerate(predicted):  # as many rows as wanted are enough
+        model = ByPredictedClass("probabilities", fewest=n).fit(P, Y)
+        assert model.own_ == np.flatnonzero(predicted >= n).tolist() and k in model.own_
+
+
+def test_fewest_is_a_count():
+    with pytest.raises(ValueError, match="fewest"):
+        ByPredictedClass("probabilities", fewest=0).fit(P, Y)

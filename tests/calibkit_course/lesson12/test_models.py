@@ -1,0 +1,63 @@
+"""The log-linear distortion against its formula, its special cases and its calibrator."""
+
+import numpy as np
+import pytest
+
+from calibkit.calibrators import DirichletCalibrator
+from calibkit.fakes import DirichletFake, Power
+from calibkit_course.lesson12 import LogLinear
+
+CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
+
+
+def rows(n: int = 200) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet([1, 1, 1], n)
+
+
+@pytest.mark.parametrize("row", rows(5))
+def test_it_is_its_formula_row_by_row(row: np.ndarray) -> None:
+    power = [np.prod(row ** np.array(w)) for w in CONFUSED.weights]
+    assert CONFUSED(row[None])[0] == pytest.approx(np.array(power) / sum(power), abs=1e-14)
+
+
+def test_diagonal_weights_are_a_power() -> None:
+    p = rows()
+    assert np.allclose(LogLinear(np.diag([0.4, 1, 1.4]))(p), Power((0.4, 1, 1.4))(p), atol=1e-14)
+
+
+def test_the_same_row_added_to_all_weights_changes_nothing() -> None:
+    """The freedom that the canonical form of Dirichlet calibration takes away."""
+    p, weights = rows(), np.array(CONFUSED.weights)
+    other = LogLinear(weights + np.array([3.0, -1.0, 0.5]))
+    assert np.allclose(other(p), CONFUSED(p), atol=1e-13)
+
+
+def test_probability_zero_gives_no_nan() -> None:
+    found = CONFUSED(np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]))
+    assert np.isfinite(found).all() and found.sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
+    sample = DirichletFake((1, 1, 1), CONFUSED, "confidence-is-base").sample(40_000, 1)
+    model = DirichletCalibrator("probabilities").fit(sample.y_prob, sample.y_true)
+    distance = np.abs(model.calibrate(sample.y_prob) - sample.true_prob).sum(axis=1).mean()
+    before = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
+    assert distance < 0.012 < 0.3 < before
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([[1, 0]], "K rows of K finite numbers"),
+        ([[1, 0], [0]], "weights is ragged"),
+        ([[1, 0], [0, np.inf]], "weights must be K rows of K finite numbers.* inf"),
+    ],
+)
+def test_bad_values_are_named(weights: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LogLinear(weights)
+
+
+def test_another_number_of_classes_is_refused() -> None:
+    with pytest.raises(ValueError, match="for 3 classes, but the probabilities have"):
+        CONFUSED(np.array([[0.5, 0.5]]))
