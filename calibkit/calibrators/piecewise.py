@@ -126,9 +126,9 @@ class PiecewiseLinear(Calibrator):
         self._maps = [best]
         if self.outcome == "fold-ensemble":
             self._maps = [
-                self._polished(x[train], label[train], fit)
+                found
                 for train in trains
-                for fit in self._fits(x[train], label[train], self.n_pieces_)
+                for found in self._fits(x[train], label[train], self.n_pieces_)
             ]
         self.members_ = [(self._as_prob(m.knots), self._as_prob(m.heights)) for m in self._maps]
 
@@ -367,9 +367,9 @@ def _loss(
     k, hits, n = len(theta) // 2, data.hits, data.n
     heights, knots = theta[: k + 1], np.concatenate((ends[:1], theta[k + 1 :], ends[1:]))
     piece = np.searchsorted(knots[1:-1], data.x)
-    steepness = np.diff(heights) / np.diff(knots)
-    share = (data.x - knots[piece]) / np.diff(knots)[piece]
-    value = heights[piece] + np.diff(heights)[piece] * share
+    rise, width = heights[1:] - heights[:-1], knots[1:] - knots[:-1]
+    share = (data.x - knots[piece]) / width[piece]
+    value = heights[piece] + rise[piece] * share
     in_logits = space == "logit"
     prob = expit(value) if in_logits else np.clip(value, _MARGIN, 1 - _MARGIN)
     if loss == "brier":
@@ -382,6 +382,9 @@ def _loss(
         slope = (n * prob - hits) / (prob * (1 - prob))
     right = np.bincount(piece, slope * share, k)
     left = np.bincount(piece, slope, k) - right
-    of_heights = np.append(left, 0.0) + np.append(0.0, right)
-    of_knots = -(steepness * left)[1:] - (steepness * right)[:-1]
-    return float(each.sum() / n.sum()), np.concatenate([of_heights, of_knots]) / n.sum()
+    gradient = np.zeros(2 * k)
+    gradient[:k] += left
+    gradient[1 : k + 1] += right
+    gradient[k + 1 :] = -(rise / width * left)[1:] - (rise / width * right)[:-1]
+    total = n.sum()
+    return float(each.sum() / total), gradient / total

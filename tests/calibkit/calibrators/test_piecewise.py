@@ -189,12 +189,12 @@ def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests)
         with subtests.test(name=name):
             shape = SyntheticShape.with_error(name, 0.05)
             errors = []
-            for n, seed in product((1000, 3000), range(2)):
+            for n, seed in product((1000, 3000), range(3)):
                 sample = shape.sample(n, seed)
                 model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
                 model.fit(sample.y_prob, sample.y_true)
                 errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
-            assert 1000 * np.mean(errors) < 1.5 * limit
+            assert 1000 * np.mean(errors) < 1.6 * limit
 
 
 # --- options --------------------------------------------------------------------------------
