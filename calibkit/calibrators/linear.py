@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.calibrators.logistic import LogisticFit, fit_softmax
+from calibkit.calibrators.newton import LogisticFit, fit_softmax
 from calibkit.calibrators.multiclass import MulticlassCalibrator
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntVector, as_number, expit, warn
 
