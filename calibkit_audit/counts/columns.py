@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatArray, row_sum_tolerance
+from calibkit.inputs import FloatArray, FloatVector, row_sum_tolerance
 from calibkit_audit.counts.places import Place, quote, quotes
-from calibkit_audit.counts.readers import Block, Column, Texts
+from calibkit_audit.counts.readers import Block, Column
 
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
 _NAMED = 5  # this many rows or words are named in a message
+_MISSING = {"", "na", "n/a", "<na>", "null", "none"}  # where a number should stand
 _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "sample_weight"}
 
 
@@ -36,14 +37,17 @@ class Columns:
         return tuple(dict.fromkeys(name for name in names if name))
 
     @property
-    def labels(self) -> dict[str, int] | None:
-        """The number of the class of each label; None: 0 and 1, or the numbers of the columns."""
+    def labels(self) -> dict[str, int]:
+        """The number of the class of each label."""
         if self.classes:
             return {name: k for k, name in enumerate(self.classes)}
+        if len(self.prob) == 1:
+            return {"0": 0, "1": 1, "false": 0, "true": 1}
+        names = {name: k for k, name in enumerate(self.prob)}
         # Columns that are called 1, 2, 3 name their classes, in every kind of file.
-        if len(self.prob) > 1 and any(name.strip().isdecimal() for name in self.prob):
-            return {name: k for k, name in enumerate(self.prob)}
-        return None
+        if any(name.strip().isdecimal() for name in names):
+            return names
+        return {str(k): k for k in range(len(names))} | names
 
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
@@ -131,27 +135,25 @@ def _hint(names: Sequence[str], name: str) -> str:
 # --- what a block says ----------------------------------------------------------------------------
 
 
-def texts_of(block: Block, name: str) -> Texts:
-    """Return a column of any kind as one of texts, without a missing one."""
+def texts_of(block: Block, name: str) -> list[str]:
+    """Return a column of any kind in words, without a missing one."""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
-    if isinstance(column, Texts):
-        return column
-    values, codes = np.unique(column, return_inverse=True)
-    return Texts(tuple(_as_text(value) for value in values.tolist()), codes)
+    return list(map(_as_text, column if isinstance(column, list) else column.tolist()))
 
 
 def words_of(block: Block, name: str) -> NDArray[np.str_]:
-    """Return a column of any kind, in words."""
-    texts = texts_of(block, name)
-    return np.asarray(np.array(texts.values or ("",))[texts.codes])
+    """Return the same as an array."""
+    return np.array(texts_of(block, name), dtype=np.str_)
 
 
 def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
     """Return a column of probabilities, or of any finite numbers."""
     column, place = block.columns[name], block.place
-    if isinstance(column, Texts):
-        raise place.error(f"column {quote(name)} holds text; store it as numbers.")
+    if isinstance(column, list):
+        if not block.decimal:
+            raise place.error(f"column {quote(name)} holds text; store it as numbers.")
+        column = _parse(column, place, name, block.decimal)
     if column.dtype.kind in "bui":
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
@@ -166,6 +168,25 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
         raise place.error(f"{value} is not a finite logit or weight.", row)
     remedy = "Divide percentages by 100; if these are logits, say so (command line: --logits)."
     raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
+
+
+def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> FloatVector:
+    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
+    # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
+    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
+    numbers = np.empty(len(texts))
+    for row, text in enumerate(texts):
+        word = (text or "").strip().lower()
+        try:
+            numbers[row] = np.nan if word in _MISSING else float(word.translate(marks))
+        except ValueError:
+            mark, other = ("point", ",") if decimal == "." else ("comma", ".")
+            raise place.error(
+                f"{quote(text)} in column {quote(name)} is no number. Write a decimal {mark} (or "
+                f"choose decimal={other!r} or --decimal {other}) and no percent sign.",
+                row,
+            ) from None
+    return numbers
 
 
 def scores_of(block: Block, columns: Columns) -> FloatArray:
@@ -185,46 +206,42 @@ def scores_of(block: Block, columns: Columns) -> FloatArray:
 
 def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     """Return checked labels, or whether the predicted class is the true one; count their words."""
+    column, known, positive = block.columns[columns.label], columns.labels, columns.positive
     if columns.predicted:
-        true, predicted = (words_of(block, name) for name in (columns.label, columns.predicted))
-        for name in (columns.label, columns.predicted):
-            _count_words(texts_of(block, name), name, words)
-        return np.asarray(true == predicted, np.int64)
-    column = block.columns[columns.label]
-    if not isinstance(column, Texts) and column.dtype.kind not in "buif":
+        pair = [texts_of(block, name) for name in (columns.label, columns.predicted)]
+        for name, texts in zip((columns.label, columns.predicted), pair, strict=True):
+            _count_words(texts, name, words)
+        return np.array(list(map(str.__eq__, *pair)), np.int64)
+    if not isinstance(column, list) and column.dtype.kind not in "buif":
         raise block.place.error(f"column {quote(columns.label)} holds {column.dtype}, not labels.")
-    if not isinstance(column, Texts) and columns.positive is None and columns.labels is None:
+    n_classes = max(len(columns.prob), 2)
+    as_numbered = all(known.get(str(k)) == k for k in range(n_classes))
+    if not isinstance(column, list) and positive is None and as_numbered:
         whole = column.dtype.kind != "f" or column == np.rint(column)
-        if np.all((column >= 0) & (column < max(len(columns.prob), 2)) & whole):
+        if np.all((column >= 0) & (column < n_classes) & whole):
             return np.asarray(column, column.dtype if column.dtype.kind in "ui" else np.int64)
     texts = texts_of(block, columns.label)
-    if columns.positive is None:
-        known = columns.labels or _usual_labels(columns.prob)
-        numbers = [known.get(text.strip(), known.get(_plain(text), -1)) for text in texts.values]
-    else:
+    if positive is not None:
         _count_words(texts, columns.label, words)
-        numbers = [int(text.strip() == columns.positive.strip()) for text in texts.values]
-    labels = np.array(numbers or [0])[texts.codes]
-    if (labels < 0).any():
-        row = int(np.flatnonzero(labels < 0)[0])
-        label = f"label {quote(texts.values[texts.codes[row]])} in column {quote(columns.label)}"
-        wrong = (
-            "is neither 0 nor 1. Say which label means y = 1: "
+        return np.array([text.strip() == positive.strip() for text in texts], np.int64)
+    number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
+    if -1 in number.values():
+        row = next(row for row, text in enumerate(texts) if number[text] < 0)
+        raise block.place.error(_unknown_label(texts[row], columns), row)
+    return np.array([number[text] for text in texts], np.int64)
+
+
+def _unknown_label(text: str, columns: Columns) -> str:
+    label = f"label {quote(text)} in column {quote(columns.label)}"
+    if len(columns.prob) == 1:
+        return (
+            f"{label} is neither 0 nor 1. Say which label means y = 1: "
             'positive="…" (command line: --positive …).'
         )
-        if len(columns.prob) > 1:
-            wrong = (
-                f"is none of {quotes(list(known))}. Name the classes in the order of their "
-                "columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
-            )
-        raise block.place.error(f"{label} {wrong}", row)
-    return labels
-
-
-def _usual_labels(prob: Sequence[str]) -> dict[str, int]:
-    if len(prob) == 1:
-        return {"0": 0, "1": 1, "false": 0, "true": 1}
-    return {str(k): k for k in range(len(prob))} | {name: k for k, name in enumerate(prob)}
+    return (
+        f"{label} is none of {quotes(list(columns.labels))}. Name the classes in the order of "
+        "their columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
+    )
 
 
 def _plain(text: str) -> str:
@@ -281,12 +298,9 @@ def _counted(words: Counter[str]) -> str:
     return named + (", …" if len(words) > _NAMED else "")
 
 
-def _count_words(texts: Texts, name: str, words: Words) -> None:
-    # A categorical column may know words that never occur.
-    counts = np.bincount(texts.codes, minlength=len(texts.values)).tolist()
-    for text, count in zip(texts.values, counts, strict=True):
-        if count:
-            words[name, text] += count
+def _count_words(texts: list[str], name: str, words: Words) -> None:
+    for text, count in Counter(texts).items():
+        words[name, text] += count
 
 
 def _as_text(value: Any) -> str:
@@ -294,12 +308,12 @@ def _as_text(value: Any) -> str:
 
 
 def _refuse_missing(column: Column, place: Place, name: str) -> None:
-    if isinstance(column, Texts):
-        missing = np.flatnonzero(column.codes < 0)
+    if isinstance(column, list):
+        missing = [row for row, text in enumerate(column) if text is None]
     else:
-        missing = np.flatnonzero(column != column)  # NaN; numbers of other types have none
-    if len(missing):
-        numbers = ", ".join(f"{place.first_row + row + 1:,}" for row in missing[:_NAMED].tolist())
+        missing = np.flatnonzero(column != column).tolist()  # NaN; other types have none
+    if missing:
+        numbers = ", ".join(f"{place.first_row + row + 1:,}" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
         rows = "row" if len(missing) == 1 else "rows"
         raise place.error(

@@ -52,11 +52,16 @@ class Log:
     def blocks(
         self, path: str, piece: range | None = None, more: Sequence[str] = ()
     ) -> Iterator[Block]:
-        """Yield the rows of a file; `more`: other columns of numbers."""
-        weight = self.columns.beside.get("sample_weight", "")
+        """Yield the rows of a file; `more`: other columns."""
         names = dict.fromkeys((*self.columns.names, *more))
-        numeric = (*self.columns.prob, *more, weight)
-        return blocks_of(path, list(names), numeric=numeric, dialect=self.dialect, piece=piece)
+        return blocks_of(path, list(names), dialect=self.dialect, piece=piece)
+
+    def rows(
+        self, path: str, words: Words, piece: range | None = None
+    ) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Yield checked scores and labels of a file, and count the words that are met."""
+        for block in self.blocks(path, piece):
+            yield scores_of(block, self.columns), events_of(block, self.columns, words)
 
 
 def open_log(
@@ -74,26 +79,24 @@ def open_log(
     columns ``group``, ``cluster``, ``time``, ``weight``.
     """
     wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
-    columns: dict[str, Columns] = {}
-    files: set[object] = set()
-    for path in map(str, paths):
-        here, place = wanted.resolve(column_names(path, dialect), Place(path)), Place(path)
+    names, found, files = [str(path) for path in paths], list[Columns](), set[object]()
+    for path in names:
+        place = Place(path)
+        found.append(wanted.resolve(column_names(path, dialect), place))
         status = stat(path)  # two hard links are one file
         file = (status.st_dev, status.st_ino) if status.st_ino else realpath(path)
         if file in files:
             raise place.error("the file is named twice; its rows would count twice.")
         files.add(file)
-        first = next(iter(columns.values()), here)
-        if _by_class(here) != _by_class(first):
+        if _by_class(found[-1]) != _by_class(found[0]):
             raise place.error(
-                f"its columns of probabilities are {quotes(here.prob)}, those of "
-                f"{quote(next(iter(columns)))} are {quotes(first.prob)}. Files counted together "
+                f"its columns of probabilities are {quotes(found[-1].prob)}, those of "
+                f"{quote(names[0])} are {quotes(found[0].prob)}. Files counted together "
                 "need the same columns."
             )
-        columns[path] = first
-    if not columns:
+    if not names:
         raise ValueError("There are no files to count.")
-    return Log(tuple(columns), next(iter(columns.values())), dialect)
+    return Log(tuple(names), found[0], dialect)
 
 
 def _by_class(columns: Columns) -> dict[str, str]:
@@ -192,14 +195,12 @@ def count_files(
 
 def _count(empty: CountTable, log: Log, path: str, piece: range | None) -> tuple[CountTable, Words]:
     """Return the table of a piece, and the words that were met."""
-    words = Words()
-
-    def problems() -> Iterator[tuple[BinaryProblem, ...]]:
-        for block in log.blocks(path, piece):
-            prob, label = scores_of(block, log.columns), events_of(block, log.columns, words)
-            yield problems_of(label, prob, empty.view, is_confidence=bool(log.columns.predicted))
-
-    return empty.count(problems()), words
+    words, is_confidence = Words(), bool(log.columns.predicted)
+    problems = (
+        problems_of(label, prob, empty.view, is_confidence=is_confidence)
+        for prob, label in log.rows(path, words, piece)
+    )
+    return empty.count(problems), words
 
 
 def problems_of(
@@ -259,8 +260,7 @@ def monitor_files(
     words = Words([(label, positive)] if positive and old.events else [])
     for path in log.paths:
         _take_note(new, path)
-        for block in log.blocks(path):
-            scores, labels = scores_of(block, log.columns), events_of(block, log.columns, words)
+        for scores, labels in log.rows(path, words):
             if logits:
                 scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
             if len(labels):

@@ -9,7 +9,6 @@ import gzip
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector
 from calibkit_audit.counts.places import Place, file_errors, quote, refuse_absent
 
 FilePath = str | PathLike[str]
@@ -27,29 +25,19 @@ LARGEST_ARCHIVE = 2**31  # bytes of all arrays of an .npz file, unpacked
 CSV_VALUES = 2**18  # values of a block
 _KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 _KINDS |= {".npz": "arrays", ".npy": "arrays"}
-_MISSING = {"", "na", "n/a", "<na>", "null", "none"}  # where a number should stand
 _PIECES = 64  # a Parquet file is shared in at most so many: enough for even loads
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """A column of texts: the different ones, and for each row its place there; -1: missing."""
-
-    values: tuple[str, ...]
-    codes: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-
-Column = Texts | NDArray[Any]
+# Numbers as an array; texts as a list, None where one is missing.
+Column = NDArray[Any] | list[str | None]
 
 
 class Block(NamedTuple):
-    """Some rows of a file, by columns."""
+    """Some rows of a file, by columns; `decimal`: the mark in numbers that are still texts."""
 
     place: Place
     columns: dict[str, Column]
+    decimal: str = ""
 
 
 class Dialect(NamedTuple):
@@ -108,24 +96,16 @@ def pieces_of(path: FilePath) -> list[range | None]:
 
 
 def blocks_of(
-    path: FilePath,
-    names: Sequence[str],
-    *,
-    numeric: Sequence[str] = (),
-    dialect: Dialect = USUAL,
-    piece: range | None = None,
+    path: FilePath, names: Sequence[str], *, dialect: Dialect = USUAL, piece: range | None = None
 ) -> Iterator[Block]:
     """Yield the rows of these columns, a block at a time.
 
-    `numeric`: which of them are numbers in a CSV file; `piece`: row groups of a Parquet file, by
-    default all.
+    `piece`: row groups of a Parquet file, by default all.
     """
     kind, place = _kind_of(path), Place(str(path))
     if kind == "parquet":
         return _parquet_blocks(place, names, piece)
-    if kind == "csv":
-        return _csv_blocks(place, names, numeric, dialect)
-    return _array_blocks(place, names)
+    return _csv_blocks(place, names, dialect) if kind == "csv" else _array_blocks(place, names)
 
 
 def _kind_of(path: FilePath) -> str:
@@ -159,9 +139,7 @@ def _lines(file: IO[Any], place: Place) -> Iterator[str]:
         yield line
 
 
-def _csv_blocks(
-    place: Place, names: Sequence[str], numeric: Sequence[str], dialect: Dialect
-) -> Iterator[Block]:
+def _csv_blocks(place: Place, names: Sequence[str], dialect: Dialect) -> Iterator[Block]:
     with file_errors(place), _csv_rows(place, dialect) as rows:
         head, first_row = next(rows), 0
         filled, size = filter(None, rows), max(1, CSV_VALUES // len(head))
@@ -172,40 +150,10 @@ def _csv_blocks(
                     short = f"a row has {len(row)} values, but there are {len(head)} columns"
                     remedy = "Put quotes around values that hold what separates columns."
                     raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
-            columns: dict[str, Column] = {}
-            for name in names:
-                cells = [row[head.index(name)] for row in part]
-                if name in numeric:
-                    columns[name] = _csv_numbers(cells, here, name, dialect.decimal)
-                else:
-                    columns[name] = _csv_texts(cells)
-            yield Block(here, columns)
+            columns = dict(zip(head, zip(*part, strict=True), strict=True))
+            texts: dict[str, Column] = {n: [text or None for text in columns[n]] for n in names}
+            yield Block(here, texts, dialect.decimal)
             first_row += len(part)
-
-
-def _csv_texts(cells: Sequence[str]) -> Texts:
-    known: dict[str, int] = {}
-    codes = [known.setdefault(text, len(known)) if text else -1 for text in cells]
-    return Texts(tuple(known), np.array(codes, dtype=np.intp))
-
-
-def _csv_numbers(cells: Sequence[str], place: Place, name: str, decimal: str) -> FloatVector:
-    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
-    # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
-    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
-    numbers = np.empty(len(cells))
-    for row, text in enumerate(cells):
-        try:
-            missing = text.strip().lower() in _MISSING
-            numbers[row] = np.nan if missing else float(text.translate(marks))
-        except ValueError:
-            word, other = ("point", ",") if decimal == "." else ("comma", ".")
-            raise place.error(
-                f"{quote(text)} in column {quote(name)} is no number. Write a decimal {word} (or "
-                f"choose decimal={other!r} or --decimal {other}) and no percent sign.",
-                row,
-            ) from None
-    return numbers
 
 
 # --- Parquet --------------------------------------------------------------------------------------
@@ -231,21 +179,14 @@ def _parquet_blocks(place: Place, names: Sequence[str], piece: range | None) -> 
         from pyarrow import ArrowException
 
         rows = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        before = np.cumsum([0, *rows]).tolist()
         for group in range(len(rows)) if piece is None else piece:
-            start, end = before[group], before[group + 1]
-            here = Place(place.path, start, f"row group {group}")
+            here = Place(place.path, sum(rows[:group]), f"row group {group}")
             size, only = _rows_of_a_block(len(names)), {"row_groups": [group], "columns": [*names]}
-            batches = file.iter_batches(size, **only, use_threads=False)
-            while True:
-                with file_errors(here, ArrowException):
-                    batch = next(batches, None)
-                if batch is None:
-                    break
-                columns = {name: _from_arrow(batch.column(name), here, name) for name in names}
-                yield Block(here, columns)
-                here = Place(place.path, here.first_row + len(batch), here.part)
-            if here.first_row != end:
+            with file_errors(here, ArrowException):
+                for batch in file.iter_batches(size, **only, use_threads=False):
+                    yield Block(here, {n: _from_arrow(batch.column(n), here, n) for n in names})
+                    here = Place(place.path, here.first_row + len(batch), here.part)
+            if here.first_row != sum(rows[: group + 1]):
                 raise here.error(f"has not the {rows[group]:,} rows that are announced.")
 
 
@@ -264,10 +205,7 @@ def _from_arrow(values: Any, place: Place, name: str) -> Column:
     elif values.null_count and not (types.is_floating(kind) or types.is_dictionary(kind)):
         values = values.cast(pa.string())
     if types.is_dictionary(values.type) or "string" in str(values.type):
-        coded = values if types.is_dictionary(values.type) else values.dictionary_encode()
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
-        words = ("" if word is None else str(word) for word in coded.dictionary.to_pylist())
-        return Texts(tuple(words), codes)
+        return [None if word is None else str(word) for word in values.to_pylist()]
     return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
@@ -288,6 +226,10 @@ def _array_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
     for start in range(0, length, size):
         part = {name: _from_numpy(array[start : start + size]) for name, array in arrays.items()}
         yield Block(Place(place.path, start), part)
+
+
+def _from_numpy(array: NDArray[Any]) -> Column:
+    return [text or None for text in array.tolist()] if array.dtype.kind == "U" else array
 
 
 def _arrays(place: Place) -> dict[str, NDArray[Any]]:
@@ -315,10 +257,3 @@ def _arrays(place: Place) -> dict[str, NDArray[Any]]:
                 elif isinstance(array, np.ndarray):  # a note beside the arrays is none
                     columns[name] = array
         return columns
-
-
-def _from_numpy(array: NDArray[Any]) -> Column:
-    if array.dtype.kind != "U":
-        return np.asarray(array)
-    values, codes = np.unique(array, return_inverse=True)
-    return Texts(tuple(values.tolist()), np.where(array == "", -1, codes))
