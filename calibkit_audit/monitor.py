@@ -48,16 +48,6 @@ class MonitorState:
     log_largest: float = 0.0
     wealth: list[float] = field(default_factory=lambda: [_NOTHING] * len(_A))  # logarithms, by bet
 
-    def checked(self) -> "MonitorState":
-        """Return these sums, if each number is one, and there are as many as there are bets."""
-        single = (getattr(self, name) for name in MonitorState.__slots__ if name != "wealth")
-        numbers = np.array([*self.wealth, *(one for one in single if one is not None)])
-        if numbers.dtype.kind not in "if" or not np.isfinite(numbers).all():
-            raise ValueError("not all of the sums are numbers")
-        if len(self.wealth) != len(_A):
-            raise ValueError("other bets")
-        return self
-
     def after(self, label: FloatVector, prob: FloatVector, alpha: float) -> "MonitorState":
         """Return the sums after these rows; the equations stand in the Notes of `Monitor`."""
         certain = (prob == 0) | (prob == 1)
@@ -307,7 +297,10 @@ class Monitor:
             version = state["version"]
             if version == _VERSION:
                 monitor = cls(**{name: state[name] for name in _SETTINGS})
-                monitor._state = MonitorState(**state["sums"]).checked()
+                monitor._state = sums = MonitorState(**state["sums"])
+                numbers = np.hstack([one for one in asdict(sums).values() if one is not None])
+                if len(sums.wealth) != len(_A) or not (np.abs(numbers) < np.inf).all():
+                    raise ValueError("other bets, or sums that are no numbers")
                 monitor.notes = list(state["notes"])
         except (ValueError, KeyError, TypeError):
             message = f"{path} is no state of a monitor, or damaged. {kept}, or a copy of it."

@@ -25,7 +25,7 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.cli.arguments import CODES_OF, command_parser
+from calibkit_audit.cli.arguments import CODES_OF, ROLES, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import quote, quotes
@@ -34,7 +34,6 @@ from calibkit_audit.doctor import doctor
 from calibkit_audit.saving import printable, write_whole
 
 OK, CONDITION_MET, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-_BESIDE = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
 _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
 _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
@@ -95,7 +94,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     with _warnings_printed():
         report = make(options, scores)
     roles = {"label": [options.label], "predictions": scores}
-    roles |= {name: [given[name]] for name in _BESIDE if given.get(name)}
+    roles |= {name: [given[name]] for name in ROLES if given[name]}
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     command = ["calibkit", *words, *seed]
     source = source_of_files(options.paths, roles, command, list(files.values()))
@@ -129,39 +128,30 @@ def _put(options: Options, document: str, text: str) -> None:
 
 def _scores(options: Options) -> list[str]:
     """Return the columns of the predictions, of a comparison one per model."""
-    logits = vars(options).get("logits") or []
-    if options.prob and logits:
+    if options.prob and options.logits:
         raise ValueError("give --prob or --logits, not both.")
-    scores: list[str] = options.prob or logits
+    scores: list[str] = options.prob or options.logits or []
     if options.command == "compare":
         scores = [name for text in scores for name in _parts(text)]
-    _refuse_missing(options, scores)
+    if not options.label or not scores:
+        missing = "--prob" if options.label else "--label"
+        dialect = Dialect.checked(options.delimiter, options.decimal)
+        names = column_names(options.paths[0], dialect)
+        raise ValueError(
+            f"{missing} is missing. The columns of {quote(options.paths[0])} are {quotes(names)}; "
+            f"choose one, e.g. {missing} {quote(names[0])}."
+        )
     return scores
-
-
-def _refuse_missing(options: Options, scores: Sequence[str]) -> None:
-    if options.label and scores:
-        return
-    missing, names = "--prob" if options.label else "--label", _names(options)
-    raise ValueError(
-        f"{missing} is missing. The columns of {quote(options.paths[0])} are {quotes(names)}; "
-        f"choose one, e.g. {missing} {quote(names[0])}."
-    )
-
-
-def _names(options: Options) -> list[str]:
-    """Return the columns of the first file."""
-    return column_names(options.paths[0], Dialect.checked(options.delimiter, options.decimal))
 
 
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
-    given, names = vars(options), (*_BESIDE, "positive", "delimiter", "decimal")
-    return {name: given[name] for name in names if given.get(name)} | {
+    given, names = vars(options), (*ROLES, "positive", "delimiter", "decimal")
+    return {name: given[name] for name in names if given[name]} | {
         "label": options.label,
         "prob": scores,
         "classes": None if options.classes is None else _parts(options.classes),
-        "logits": bool(given.get("logits")),
+        "logits": bool(options.logits),
     }
 
 

@@ -34,6 +34,7 @@ exit codes:
   1  an alarm, now or before; after a repair begin a new state, with a new --model
   2  wrong use, or a file that cannot be used; the state is as it was
 """
+ROLES = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
 CODES_OF = {
     "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
     "compare": list(COMPARISON_CODES),
@@ -59,6 +60,7 @@ def command_parser() -> argparse.ArgumentParser:
         ("monitor", "bet against the predictions of each day", _BETS, _DAILY),
     ):
         command = add(name, help=help_, description=words, epilog=epilog, allow_abbrev=False)
+        command.set_defaults(**dict.fromkeys((*ROLES, "logits")))
         _add_columns(command, name)
         (_add_bets if name == "monitor" else _add_questions)(command)
         _add_reports(command, name)

@@ -1,9 +1,9 @@
 """Which columns of a log hold what, and how a block of them becomes labels and probabilities."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,16 @@ class Columns:
     classes: tuple[str, ...] | None = None
     predicted: str | None = None  # column of the predicted class: y says whether the label is it
     logits: bool = False  # `prob` names logits: any finite numbers
-    beside: Mapping[str, str] = field(default_factory=dict)  # more, by what it is to `audit`
+    group: str | None = None
+    cluster: str | None = None
+    time: str | None = None
+    weight: str | None = None
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """More columns, by what they are to `audit`."""
+        pairs = ((role, getattr(self, name)) for name, role in _BESIDE.items())
+        return {role: column for role, column in pairs if column}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,19 +107,16 @@ class Columns:
             raise place.error(f"{problem}; label {quote(self.label)}, probabilities {prob}.")
 
 
-def columns_of(label: str, prob: str | Sequence[str], **given: Any) -> Columns:
+def columns_of(
+    label: str, prob: str | Sequence[str], *, classes: Sequence[str] | None = None, **given: Any
+) -> Columns:
     """Return `Columns`; `given`: more of what `open_log` takes."""
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    beside: dict[str, str] = {}
-    for name, role in _BESIDE.items():
-        column = given.pop(name, None)
-        if column is not None and column in (label, *names):
-            taken = f"{quote(column)} is the labels' or a probability column"
+    for name in _BESIDE:
+        if given.get(name) in (label, *names):
+            taken = f"{quote(given[name])} is the labels' or a probability column"
             raise ValueError(f"The {name}s' column {taken}; name another one.")
-        beside |= {role: column} if column else {}
-    if given.get("classes") is not None:
-        given["classes"] = tuple(given["classes"])
-    return Columns(label, names, beside=beside, **given)
+    return Columns(label, names, classes=None if classes is None else tuple(classes), **given)
 
 
 def _between(names: Sequence[str], head: str, tail: str) -> tuple[str, ...]:
@@ -139,7 +145,9 @@ def texts_of(block: Block, name: str) -> list[str]:
     """Return a column of any kind in words, without a missing one."""
     column = block.columns[name]
     _refuse_missing(column, block.place, name)
-    return list(map(_as_text, column if isinstance(column, list) else column.tolist()))
+    if isinstance(column, list):
+        return cast(list[str], column)
+    return list(map(_as_text, column.tolist()))
 
 
 def words_of(block: Block, name: str) -> NDArray[np.str_]:
@@ -221,14 +229,16 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
         if np.all((column >= 0) & (column < n_classes) & whole):
             return np.asarray(column, column.dtype if column.dtype.kind in "ui" else np.int64)
     texts = texts_of(block, columns.label)
-    if positive is not None:
+    if positive is None:
+        number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
+    else:
         _count_words(texts, columns.label, words)
-        return np.array([text.strip() == positive.strip() for text in texts], np.int64)
-    number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
-    if -1 in number.values():
-        row = next(row for row, text in enumerate(texts) if number[text] < 0)
+        number = {t: int(t.strip() == positive.strip()) for t in dict.fromkeys(texts)}
+    labels = np.array([number[text] for text in texts], np.int64)
+    if (labels < 0).any():
+        row = int(labels.argmin())
         raise block.place.error(_unknown_label(texts[row], columns), row)
-    return np.array([number[text] for text in texts], np.int64)
+    return labels
 
 
 def _unknown_label(text: str, columns: Columns) -> str:

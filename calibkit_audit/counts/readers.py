@@ -150,9 +150,11 @@ def _csv_blocks(place: Place, names: Sequence[str], dialect: Dialect) -> Iterato
                     short = f"a row has {len(row)} values, but there are {len(head)} columns"
                     remedy = "Put quotes around values that hold what separates columns."
                     raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
-            columns = dict(zip(head, zip(*part, strict=True), strict=True))
-            texts: dict[str, Column] = {n: [text or None for text in columns[n]] for n in names}
-            yield Block(here, texts, dialect.decimal)
+            columns: dict[str, Column] = {}
+            for name in names:
+                place_in_row = head.index(name)
+                columns[name] = [row[place_in_row] or None for row in part]
+            yield Block(here, columns, dialect.decimal)
             first_row += len(part)
 
 
@@ -200,13 +202,14 @@ def _from_arrow(values: Any, place: Place, name: str) -> Column:
         raise place.error(f"column {quote(name)} holds {quote(kind)}; {needed}.")
     if types.is_null(kind):
         return np.full(len(values), np.nan)
-    if types.is_decimal(kind) or (types.is_integer(kind) and values.null_count):
+    if types.is_dictionary(kind):
+        values = values.dictionary_decode().cast(pa.string())
+    elif types.is_decimal(kind) or (types.is_integer(kind) and values.null_count):
         values = values.cast(pa.float64(), safe=False)
-    elif values.null_count and not (types.is_floating(kind) or types.is_dictionary(kind)):
+    elif values.null_count and not types.is_floating(kind):
         values = values.cast(pa.string())
-    if types.is_dictionary(values.type) or "string" in str(values.type):
-        return [None if word is None else str(word) for word in values.to_pylist()]
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    array = np.asarray(values.to_numpy(zero_copy_only=False))
+    return array.tolist() if "string" in str(values.type) else array
 
 
 # --- NumPy ----------------------------------------------------------------------------------------
