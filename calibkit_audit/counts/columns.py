@@ -214,31 +214,37 @@ def scores_of(block: Block, columns: Columns) -> FloatArray:
 
 def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     """Return checked labels, or whether the predicted class is the true one; count their words."""
-    column, known, positive = block.columns[columns.label], columns.labels, columns.positive
     if columns.predicted:
-        pair = [texts_of(block, name) for name in (columns.label, columns.predicted)]
-        for name, texts in zip((columns.label, columns.predicted), pair, strict=True):
-            _count_words(texts, name, words)
-        return np.array(list(map(str.__eq__, *pair)), np.int64)
-    if not isinstance(column, list) and column.dtype.kind not in "buif":
-        raise block.place.error(f"column {quote(columns.label)} holds {column.dtype}, not labels.")
-    n_classes = max(len(columns.prob), 2)
-    as_numbered = all(known.get(str(k)) == k for k in range(n_classes))
-    if not isinstance(column, list) and positive is None and as_numbered:
-        whole = column.dtype.kind != "f" or column == np.rint(column)
-        if np.all((column >= 0) & (column < n_classes) & whole):
-            return np.asarray(column, column.dtype if column.dtype.kind in "ui" else np.int64)
-    texts = texts_of(block, columns.label)
-    if positive is None:
+        names = (columns.label, columns.predicted)
+        true, predicted = (_count_texts(block, name, words) for name in names)
+        return np.array(list(map(str.__eq__, true, predicted)), np.int64)
+    column, known = block.columns[columns.label], columns.labels
+    if not isinstance(column, list):
+        kind, n_classes = column.dtype.kind, max(len(columns.prob), 2)
+        if kind not in "buif":
+            what = f"column {quote(columns.label)} holds {column.dtype}, not labels."
+            raise block.place.error(what)
+        if columns.positive is None and all(known.get(str(k)) == k for k in range(n_classes)):
+            whole = kind != "f" or column == np.rint(column)
+            if np.all((column >= 0) & (column < n_classes) & whole):
+                return np.asarray(column, column.dtype if kind in "ui" else np.int64)
+    texts = _count_texts(block, columns.label, words)
+    if columns.positive is None:
         number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
     else:
-        _count_words(texts, columns.label, words)
-        number = {t: int(t.strip() == positive.strip()) for t in dict.fromkeys(texts)}
+        number = {t: int(t.strip() == columns.positive.strip()) for t in dict.fromkeys(texts)}
     labels = np.array([number[text] for text in texts], np.int64)
     if (labels < 0).any():
         row = int(labels.argmin())
         raise block.place.error(_unknown_label(texts[row], columns), row)
     return labels
+
+
+def _count_texts(block: Block, name: str, words: Words) -> list[str]:
+    texts = texts_of(block, name)
+    for text, count in Counter(texts).items():
+        words[name, text] += count
+    return texts
 
 
 def _unknown_label(text: str, columns: Columns) -> str:
@@ -306,11 +312,6 @@ def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) ->
 def _counted(words: Counter[str]) -> str:
     named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
     return named + (", …" if len(words) > _NAMED else "")
-
-
-def _count_words(texts: list[str], name: str, words: Words) -> None:
-    for text, count in Counter(texts).items():
-        words[name, text] += count
 
 
 def _as_text(value: Any) -> str:
