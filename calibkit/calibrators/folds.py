@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualMass, EqualWidth, assign
+from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins
 from calibkit.calibrators.binning import ChosenBinning
 from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_number
 
@@ -166,12 +166,17 @@ def held_out_scores(
                 "One fold holds out all predictions, so nothing is left to fit to. Use at least "
                 "two folds."
             )
+        fitted, tested = prob[~held], prob[held]
+        of_fitted, of_tested = _sums_before(residual[~held]), _sums_before(residual[held])
         for place, binning in enumerate(binnings):
-            edges = binning.edges(prob[~held])
-            index = assign(prob[~held], edges)
-            sums = np.bincount(index, residual[~held], len(edges) - 1)
-            count = np.bincount(index, minlength=len(edges) - 1)
-            shift = sums / np.maximum(count, 1)
-            left = residual[held] - shift[assign(prob[held], edges)]
-            scores[part, place] = np.square(left).mean()
+            edges = binning.edges(fitted)
+            at, tested_at = bounds_of_bins(fitted, edges), bounds_of_bins(tested, edges)
+            shift = np.diff(of_fitted[at]) / np.maximum(np.diff(at), 1)
+            # The sum of (residual - shift)^2, less that of residual^2, which is the same for all.
+            gain = np.diff(tested_at) * shift**2 - 2 * shift * np.diff(of_tested[tested_at])
+            scores[part, place] = (np.square(residual[held]).sum() + gain.sum()) / len(tested)
     return np.asarray(scores.mean(axis=0))
+
+
+def _sums_before(values: FloatVector) -> FloatVector:
+    return np.concatenate(([0.0], np.cumsum(values)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.bins import Binning, Bins, PavaBC, as_bins, assign, edges_between
+from calibkit.bins import Binning, Bins, PavaBC, as_bins, bounds_of_bins, edges_between
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
 from calibkit.hypothesis_tests.p_values import lower_tail, p_values_of, tails_of, upper_tail
@@ -255,8 +255,7 @@ class SortedProblem:
             bounds = np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
             return edges_between(self.prob, bounds), bounds
         edges = self.binning.edges(self.prob, label)
-        index = assign(self.prob, edges)
-        return edges, np.searchsorted(index, np.arange(len(edges)))
+        return edges, bounds_of_bins(self.prob, edges)
 
     def verdict(self, alpha: float) -> ViewVerdict:
         """Test each prediction against the events of its bin."""
