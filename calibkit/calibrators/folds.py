@@ -167,16 +167,11 @@ def held_out_scores(
                 "two folds."
             )
         fitted, tested = prob[~held], prob[held]
-        of_fitted, of_tested = _sums_before(residual[~held]), _sums_before(residual[held])
+        sums = np.concatenate(([0.0], np.cumsum(residual[~held])))
         for place, binning in enumerate(binnings):
             edges = binning.edges(fitted)
-            at, tested_at = bounds_of_bins(fitted, edges), bounds_of_bins(tested, edges)
-            shift = np.diff(of_fitted[at]) / np.maximum(np.diff(at), 1)
-            # The sum of (residual - shift)^2, less that of residual^2, which is the same for all.
-            gain = np.diff(tested_at) * shift**2 - 2 * shift * np.diff(of_tested[tested_at])
-            scores[part, place] = (np.square(residual[held]).sum() + gain.sum()) / len(tested)
+            at = bounds_of_bins(fitted, edges)
+            shift = np.diff(sums[at]) / np.maximum(np.diff(at), 1)
+            left = residual[held] - np.repeat(shift, np.diff(bounds_of_bins(tested, edges)))
+            scores[part, place] = np.square(left).mean()
     return np.asarray(scores.mean(axis=0))
-
-
-def _sums_before(values: FloatVector) -> FloatVector:
-    return np.concatenate(([0.0], np.cumsum(values)))
