@@ -224,7 +224,8 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
         if kind not in "buif":
             what = f"column {quote(columns.label)} holds {column.dtype}, not labels."
             raise block.place.error(what)
-        if columns.positive is None and all(known.get(str(k)) == k for k in range(n_classes)):
+        # Where nothing names the labels, numbers are among the words that are known.
+        if columns.positive is None and len(known) > len(columns.prob):
             whole = kind != "f" or column == np.rint(column)
             if np.all((column >= 0) & (column < n_classes) & whole):
                 return np.asarray(column, column.dtype if kind in "ui" else np.int64)
