@@ -9,7 +9,37 @@ this house's; the names to begin with:
 - `counts.CountTable`, `counts.count_files`: logs that fit no memory.
 """
 
-from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare, compare_table
-from calibkit_audit.monitor import Monitor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["AuditSettings", "Monitor", "audit", "audit_table", "compare", "compare_table"]
+if TYPE_CHECKING:  # for type checkers and editors
+    from calibkit_audit.auditing import *  # noqa: F403
+    from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
+
+_HOMES = {
+    "COMPARISON_CODES": "auditing",
+    "Answer": "auditing",
+    "AuditReport": "auditing",
+    "AuditSettings": "auditing",
+    "Comparison": "auditing",
+    "GroupTable": "auditing",
+    "RepairTable": "auditing",
+    "audit": "auditing",
+    "audit_table": "auditing",
+    "compare": "auditing",
+    "compare_table": "auditing",
+    "Evidence": "monitor",
+    "Monitor": "monitor",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for: the command can be interrupted before numpy has loaded.
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -334,6 +334,25 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(
     assert sorted(os.listdir()) == ["log.csv", "r.json"]
 
 
+INTERRUPTED = """
+import sys
+
+class AsNumpyLoads:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, AsNumpyLoads())
+from calibkit_audit.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_an_interruption_of_the_first_second_is_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "calibkit: interrupted\n")
+
+
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (MemoryError, 2)])
 def test_interruption_and_lack_of_memory(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], code: int
