@@ -19,7 +19,7 @@ from calibkit_audit.auditing.comparison_report import COMPARISON_CODES, Comparis
 from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.questions import audit, audit_table
-from calibkit_audit.auditing.repair_table import RepairTable
+from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport
 from calibkit_audit.auditing.settings import AuditSettings
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from calibkit.bins import Binning, as_bins
-from calibkit.chance import NullLevel
 from calibkit.decisions import murphy_curve
 from calibkit.decisions.costs import as_costs
 from calibkit.errors import expected_calibration_error
@@ -21,22 +20,17 @@ from calibkit.inputs import (
     refuse_other_columns,
     refuse_other_order,
 )
-from calibkit.reliability import reliability_table
+from calibkit.reliability import table_of
 from calibkit.results import spell
 from calibkit_audit.auditing.calibration import weak_calibration
 from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
 from calibkit_audit.auditing.costs import net_benefits
 from calibkit_audit.auditing.dependence import dependence_finding
 from calibkit_audit.auditing.differences import SCORES, Changes, Each, differences_of, row_measures
+from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.predictions import class_columns, table_columns
-from calibkit_audit.auditing.rows import (
-    AuditRows,
-    cluster_notes,
-    drop_weightless,
-    probability_of,
-    rows_of,
-)
+from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import null_level
 from calibkit_audit.incoming import column_names
@@ -45,9 +39,7 @@ from calibkit_audit.incoming import column_names
 def view_of_models(rows: AuditRows, view: View) -> View:
     """Return the events that all models are compared in."""
     if rows.top:
-        if view not in (None, "top-label"):
-            raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-        return "confidence"
+        return package_view(rows, *views_of(rows, view))
     if view is None and not rows.binary:
         return "class-wise" if rows.n_classes <= MOST_CLASSES else "top-label"
     return view
@@ -75,10 +67,9 @@ def rows_of_models(
     rows, probs = None, {}
     for name, prob in named.items():
         try:
-            if rows is None:
-                rows = rows_of(y_true, prob, **options)
-                y_true = rows.label[np.argsort(rows.position)]
-            checked = as_predictions(y_true, prob)[1].astype(np.float64)
+            rows = rows or rows_of(y_true, prob, **options)
+            label = rows.label[np.argsort(rows.position)]
+            checked = as_predictions(label, prob)[1].astype(np.float64)
         except ValueError as error:
             raise ValueError(f"model {name!r}: {error}") from None
         if checked.shape != rows.prob.shape:
@@ -179,19 +170,21 @@ def compare(
     of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
     view = view_of_models(rows, view)
     doubt = dependence_finding(rows, np.random.default_rng(of_order))
-    each, nulls = _measure(rows, probs, table, view, bins, of_null)
-    changes = _differences(rows, each, nulls, table, level, of_all)
+    each = {name: row_measures(rows, p, table, view, bins) for name, p in probs.items()}
+    calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)
+    by_chance = calibration.columns["by chance"]
+    changes = _differences(rows, each, by_chance, table, level, of_all)
     return Comparison(
         title=str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
-        calibration=_calibration(each, nulls),
+        calibration=calibration,
         groups=_by_group(rows, each, level, table),
+        benefit=net_benefits(rows, probs, table, level),
         costs=table,
-        **_clinic(rows, probs, view, table, level),
+        **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
         advice=doubt.sentence if doubt else "",
-        **_diagrams(rows, probs, view, bins),
         **comparison_fields(tuple(probs), changes, level),
     )
 
@@ -227,60 +220,34 @@ def compare_table(
     >>> "better log loss" in compare_table(table, label="y", models=["old", "new"]).codes
     True
     """
-    names = {"groups": groups, "cluster": cluster}
+    names = {"y_true": label, "groups": groups, "cluster": cluster}
     names |= {"predicted": predicted, "sample_weight": sample_weight}
-    named = {role: name for role, name in names.items() if name is not None}
-    columns = table_columns(table, {"y_true": label, **named})
+    columns = table_columns(table, {k: name for k, name in names.items() if name is not None})
     by_name = models if isinstance(models, Mapping) else dict(zip(models, models, strict=True))
     probs = {name: class_columns(table, label, prob)[0] for name, prob in by_name.items()}
     return compare(models=probs, **columns, **options)
 
 
-def _measure(
-    rows: AuditRows, probs: Models, costs: FloatVector | None, view: View, bins: Binning, seed: int
-) -> tuple[Each, list[NullLevel]]:
-    """Return what each row adds to the measures of each model, and the null levels of its error."""
-    each, nulls = {}, []
-    for name, prob in probs.items():
-        each[name] = row_measures(rows, prob, costs, view, bins)
-        how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
-        measured = expected_calibration_error, rows.label, prob
-        nulls.append(null_level(*measured, clusters=rows.clusters, weight=rows.weight, **how))
-    return each, nulls
-
-
-def _clinic(
-    rows: AuditRows, probs: Models, view: View, costs: FloatVector | None, level: float
+def _diagrams(
+    rows: AuditRows, probs: Models, view: View, bins: Binning, level: float
 ) -> dict[str, Any]:
-    """Return weak calibration, and net benefit of P(y = 1) at the given prices."""
-    shown, one = "top-label" if view == "class-wise" else view, np.ones(rows.n, dtype=np.intp)
-    how: Any = {"view": shown, "sample_weight": rows.weight}
-    problems = {name: binary_problem(rows.label, p, **how) for name, p in probs.items()}
-    told = {name: probability_of(one, prob) for name, prob in probs.items()}
-    return {
-        "weak": weak_calibration(problems, rows.clusters, level),
-        "benefit": net_benefits(rows, told, costs, level),
-    }
-
-
-def _diagrams(rows: AuditRows, probs: Models, view: View, bins: Binning) -> dict[str, Any]:
     """Return what the figures show; of every class, summed, that is the predicted one."""
-    summed = view == "class-wise"
+    summed, how = view == "class-wise", {"sample_weight": rows.weight}
     shown: View = "top-label" if summed else view
-    how: Any = {"view": shown, "bins": bins, "sample_weight": rows.weight}
-    tables = {n: reliability_table(rows.label, p, **how) for n, p in probs.items()}
-    several, how = {} if view in _SEVERAL else probs, {"view": view, "sample_weight": rows.weight}
+    problems = {n: binary_problem(rows.label, p, view=shown, **how) for n, p in probs.items()}
+    several = {} if view in _SEVERAL else probs
     return {
-        "view": "every class, summed" if summed else next(iter(tables.values())).view,
-        "bins": tables,
-        "curves": {n: murphy_curve(rows.label, p, **how) for n, p in several.items()},
+        "view": "every class, summed" if summed else next(iter(problems.values())).view,
+        "bins": {n: table_of(problem, bins) for n, problem in problems.items()},
+        "curves": {n: murphy_curve(rows.label, p, view=view, **how) for n, p in several.items()},
+        "weak": weak_calibration(problems, rows.clusters, level),
     }
 
 
 def _differences(
     rows: AuditRows,
     each: Each,
-    nulls: Sequence[NullLevel],
+    by_chance: FloatVector,
     costs: FloatVector | None,
     level: float,
     seed: int,
@@ -289,24 +256,24 @@ def _differences(
     differences, names, found = differences_of(rows, each, costs), list(each), {}
     together = differences.together(level, np.random.default_rng(seed))
     for other, key in product(range(1, len(names)), differences.measures):
-        wider = (nulls[other].mean, nulls[0].mean) if key == "calibration error" else (0.0, 0.0)
+        wider = tuple(by_chance[[other, 0]]) if key == "calibration error" else (0.0, 0.0)
         alone, joint = (differences.change(key, other, one, wider) for one in (level, together))
         found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found
 
 
-def _calibration(each: Each, nulls: Sequence[NullLevel]) -> Listing:
+def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> Listing:
     """Put the error of each model beside what chance alone would show."""
-    rows = [
-        (name, null.value, null.mean, null.p_value, np.isinf(own["log loss"]).sum())
-        for (name, own), null in zip(each.items(), nulls, strict=True)
-    ]
-    said = "; ".join(
-        f"{name} {value:.4f} (a calibrated model would show {mean:.4f}, p = {p:.3f})"
-        for name, value, mean, p, _ in rows
-    )
+    how |= {"n_draws": _DRAWS, "clusters": rows.clusters, "weight": rows.weight}
+    lines, said = [], []
+    for name, prob in probs.items():
+        null = null_level(expected_calibration_error, rows.label, prob, **how)
+        never = np.isinf(each[name]["log loss"]).sum()
+        lines.append((name, null.value, null.mean, null.p_value, never))
+        chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3f}"
+        said.append(f"{name} {null.value:.4f} ({chance})")
     heads = ("model", "error", "by chance", "p_value", "impossible events")
-    return Listing.of(f"Calibration error: {said}.", heads, rows)
+    return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
 
 
 def _by_group(
@@ -317,19 +284,20 @@ def _by_group(
         return None
     names, content, found = list(each), 1 - (1 - level) / len(rows.groups), []
     scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
+    worse, few = [], []
     for place, group in enumerate(rows.groups):
         inside = differences_of(rows, scores, costs, rows.group == place)
+        few += [group] if inside.few else []
         for other, key in product(range(1, len(names)), inside.measures):
             row: Any = np.nan, np.nan, np.nan, "too few rows"
             if not inside.few:
                 row = inside.change(key, other, content)[2:6]
             found.append((group, inside.n, names[other], key, *row))
+            worse += [f"{group} ({names[other]}, {key})"] if row[-1] == "worse" else []
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
-    worse = [f"{row[0]} ({row[2]}, {row[3]})" for row in found if row[-1] == "worse"]
-    few_groups = sorted({str(row[0]) for row in found if row[-1] == "too few rows"})
     text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
     text += f"{', '.join(worse) or 'none shown'}"
-    text += f"; too few rows to tell: {', '.join(few_groups)}." if few_groups else "."
+    text += f"; too few rows to tell: {', '.join(few)}." if few else "."
     return Listing.of(text, heads, found)
 
 

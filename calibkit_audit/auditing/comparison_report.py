@@ -13,7 +13,7 @@ from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
-from calibkit_audit.auditing.pages import Listing, Report
+from calibkit_audit.auditing.pages import Listing, Report, as_columns
 
 # Each measure with its unit in words.
 MEASURES = {
@@ -24,8 +24,7 @@ MEASURES = {
     "discrimination": "in discrimination",
     "calibration error": "in calibration error",
 }
-
-
+_HEADS = ("model", "measure", *Change._fields)
 # Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
 COMPARISON_CODES = (
     *(f"{word} {measure}" for word in ("better", "worse") for measure in MEASURES),
@@ -137,19 +136,19 @@ class Comparison(Report):
         return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("model", "measure", *Change._fields)
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _HEADS}
 
 
 def comparison_fields(names: tuple[str, ...], found: Changes, level: float) -> dict[str, Any]:
     """Return what a `Comparison` holds of the differences: its columns, headline and light."""
-    rows = [(*key, *change) for key, change in found.items()]
-    heads = ("model", "measure", *Change._fields)
-    columns = dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
+    columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())
-    headline_of = " ".join(_sentence(names[0], other, found, level) for other in names[1:])
-    light = "caution" if told else "unknown"
-    return columns | {"models": names, "level": level, "headline": headline_of, "light": light}
+    return columns | {
+        "models": names,
+        "level": level,
+        "headline": " ".join(_sentence(names[0], other, found, level) for other in names[1:]),
+        "light": "caution" if told else "unknown",
+    }
 
 
 def _sentence(first: str, other: str, found: Changes, level: float) -> str:

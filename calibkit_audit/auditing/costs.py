@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from calibkit.decisions import (
     MurphyCurve,
-    PolicyCost,
     best_actions,
     decision_threshold,
     murphy_curve,
@@ -25,45 +24,32 @@ from calibkit_audit.clusters import mean_interval
 _GRID = np.linspace(0.005, 0.995, 199)
 
 
-class Estimate(NamedTuple):
-    """A difference in cost per prediction, with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def numbers(self, name: str) -> dict[str, float]:
-        """Return value and interval under names for the report."""
-        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Paid:
-    """What trusting costs at the costs that were given."""
-
-    trust: PolicyCost
-    repaired: float  # mean cost with repaired predictions, held out; NaN without a repair
-    regret: Estimate  # what trust costs more than the repaired predictions
-    over_ignoring: Estimate  # what it costs more than the best single action for all
-    threshold: float  # where the best action changes; NaN unless two actions meet two classes
-    costs: FloatVector  # the table of the given costs
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consequences:
-    """Costs of trusting the predictions."""
+    """Costs of trusting the predictions.
 
-    paid: Paid | None  # at the given costs
-    curve: MurphyCurve  # trust, for all ratios of costs, in the first view
-    repaired: MurphyCurve | None  # the same for the repaired predictions
-    worst: float  # largest loss over all ratios of costs that sum to 1, and its threshold
-    worst_threshold: float
-    average: Estimate  # mean loss over all thresholds
+    Parameters
+    ----------
+    numbers : mapping from str to float
+        Over all ratios of costs that sum to 1, by how much trust costs more than repaired
+        predictions: ``worst`` with its threshold, and ``average``. At given costs what trust
+        costs, had ``promised``, and how much that is above repaired predictions (``regret``) and
+        the best single action (``over_ignoring``). Intervals end at ``_low`` and ``_high``.
+    curve, repaired : MurphyCurve, and MurphyCurve or None
+        Trust for all ratios of costs, in the first view, as it is and with repaired predictions.
+    costs : ndarray of shape (A, K) or None
+        The table of costs that were given.
+    """
+
+    numbers: Mapping[str, float]
+    curve: MurphyCurve
+    repaired: MurphyCurve | None
+    costs: FloatVector | None
 
     @property
     def prices(self) -> FloatVector | None:
         """The costs that were given, if there is one threshold to be drawn."""
-        return None if self.paid is None else prices_with_threshold(self.paid.costs)
+        return prices_with_threshold(self.costs)
 
 
 def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
@@ -88,24 +74,28 @@ def consequences_of(
     """Compute what trusting costs at the given costs and over all ratios of costs."""
     event, before = _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before, sample_weight=rows.weight), None
-    worst, worst_at, average = 0.0, float("nan"), Estimate(0.0, 0.0, 0.0)
+    numbers = {"worst": 0.0, "worst_threshold": float("nan")}
+    numbers |= dict.fromkeys(("average", "average_low", "average_high"), 0.0)
     if repaired is not None:
-        after_prob = np.clip(_event(rows, repaired, view)[1], 0, 1)
-        after = murphy_curve(event, after_prob, sample_weight=rows.weight)
+        fixed = np.clip(_event(rows, repaired, view)[1], 0, 1)
+        after = murphy_curve(event, fixed, sample_weight=rows.weight)
         loss = curve.cost(_GRID) - after.cost(_GRID)
-        worst, worst_at = float(loss.max()), float(_GRID[loss.argmax()])
+        numbers = {"worst": float(loss.max()), "worst_threshold": float(_GRID[loss.argmax()])}
         # Mean cost over all thresholds is half a Brier score per row.
-        gain = rows.weigh(((event - before) ** 2 - (event - after_prob) ** 2) / 2)
-        ends = mean_interval(gain[np.newaxis], level, rows.clusters)
-        average = Estimate(float(gain.mean()), *np.concatenate(ends).tolist())
-    return Consequences(
-        paid=None if costs is None else _paid(rows, repaired, costs, level),
-        curve=curve,
-        repaired=after,
-        worst=worst,
-        worst_threshold=worst_at,
-        average=average,
-    )
+        gain = ((event - before) ** 2 - (event - fixed) ** 2) / 2
+        numbers |= _with_interval("average", gain, rows, level)
+    if costs is not None:
+        numbers |= _paid(rows, repaired, costs, level)
+    return Consequences(numbers=numbers, curve=curve, repaired=after, costs=costs)
+
+
+def _with_interval(
+    name: str, values: FloatVector, rows: AuditRows, level: float
+) -> dict[str, float]:
+    """Return the mean over rows with its interval, under three names."""
+    weighed = rows.weigh(values)[np.newaxis]
+    (low,), (high,) = mean_interval(weighed, level, rows.clusters)
+    return {name: float(weighed.mean()), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _event(rows: AuditRows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
@@ -118,50 +108,46 @@ def _event(rows: AuditRows, prob: FloatVector, view: int) -> tuple[IntVector, Fl
     return (rows.label == column).astype(np.int64), probability_of(column, prob)
 
 
-def _paid(rows: AuditRows, repaired: FloatVector | None, costs: FloatVector, level: float) -> Paid:
-    own = costs[best_actions(rows.prob, costs=costs), rows.label]
+def _paid(
+    rows: AuditRows, repaired: FloatVector | None, costs: FloatVector, level: float
+) -> dict[str, float]:
+    """Return what trust costs at the given costs, beside repaired predictions and no model."""
+    trust = policy_cost(rows.label, rows.prob, costs=costs, sample_weight=rows.weight)
+    own = fixed = cost_of_rows(rows.label, rows.prob, costs)
+    numbers = {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
+    numbers["repaired"] = float("nan")
+    if repaired is not None:
+        fixed = cost_of_rows(rows.label, repaired, costs)
+        numbers["repaired"] = float(rows.weigh(fixed).mean())
     count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
-    fixed = own
-    if repaired is not None:
-        fixed = costs[best_actions(repaired, costs=costs), rows.label]
-    differences = rows.weigh(np.stack([own - fixed, own - ignoring]))
-    ends = mean_interval(differences, level, rows.clusters)
-    regret, over_ignoring = map(Estimate, *map(np.ndarray.tolist, (differences.mean(1), *ends)))
-    return Paid(
-        trust=policy_cost(rows.label, rows.prob, costs=costs, sample_weight=rows.weight),
-        repaired=float("nan") if repaired is None else float(rows.weigh(fixed).mean()),
-        regret=regret,
-        over_ignoring=over_ignoring,
-        threshold=_threshold(costs),
-        costs=costs,
-    )
+    numbers |= _with_interval("regret", own - fixed, rows, level)
+    numbers |= _with_interval("over_ignoring", own - ignoring, rows, level)
+    return numbers | {"threshold": _threshold(costs)}
+
+
+def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> FloatVector:
+    """Return what each row costs where the best action for its prediction is taken."""
+    return np.asarray(costs[best_actions(prob, costs=costs), label])
 
 
 def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None) -> Answer:
     """Answer question 5: whether it matters for the costs."""
-    level = summary.settings.level
-    numbers = {"worst": found.worst, "worst_threshold": found.worst_threshold}
-    numbers |= found.average.numbers("average")
-    paid = found.paid
-    if paid is None:
+    level, numbers = summary.settings.level, dict(found.numbers)
+    if found.costs is None:
         text = "No costs were given, so this is open."
         if found.repaired is not None:
             wrong, missed = "a false alarm", "a miss"
             if summary.first.view == TOP:
                 wrong, missed = "trust in a wrong answer", "mistrust in a right one"
             text += f" Say {wrong} costs t and {missed} 1 - t ({summary.words})."
-            text += f" {_over_t(found, level)}"
+            text += f" {_over_t(numbers, level)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
-    trust = paid.trust
-    numbers |= {"cost": trust.value, "promised": trust.promised, "ignoring": trust.ignoring}
-    numbers |= {"repaired": paid.repaired} | paid.regret.numbers("regret")
-    numbers |= paid.over_ignoring.numbers("over_ignoring") | {"threshold": paid.threshold}
-    text = _paid_in_words(paid, level)
-    if paid.over_ignoring.low > 0:
+    text = _paid_in_words(numbers, level)
+    if numbers["over_ignoring_low"] > 0:
         verdict, light = "worse than ignoring", "bad"
         text = f"Yes, trust is worse than no model. {text}"
-    elif paid.regret.low > 0:
+    elif numbers["regret_low"] > 0:
         verdict, light, text = "costly", "caution", f"Yes. {text}"
     elif not summary.power.enough:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
@@ -173,36 +159,36 @@ def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None)
     return Answer("costs", verdict, light, text, numbers)
 
 
-def _over_t(found: Consequences, level: float) -> str:
+def _over_t(numbers: Mapping[str, float], level: float) -> str:
     """Say what trust costs on average over all ratios of costs."""
-    mean, low, high = found.average
-    about = f"{four_digits(mean)} ({interval_in_words(level, low, high)})"
+    low, high = numbers["average_low"], numbers["average_high"]
+    about = f"{four_digits(numbers['average'])} ({interval_in_words(level, low, high)})"
     if low <= 0:
         much = "save nothing beyond chance" if high >= 0 else "cost more, not less"
         return f"Repaired predictions {much}: on average over t {about} per prediction."
     return (
         f"On average over t, trust costs {about} more per prediction than repaired predictions; "
-        f"at worst, t = {found.worst_threshold:.2f}, about {found.worst:.4f}."
+        f"at worst, t = {numbers['worst_threshold']:.2f}, about {numbers['worst']:.4f}."
     )
 
 
-def _paid_in_words(paid: Paid, level: float) -> str:
+def _paid_in_words(numbers: Mapping[str, float], level: float) -> str:
     """Say what trust, no model and repaired predictions cost."""
-    trust, (extra, low, high) = paid.trust, paid.over_ignoring
+    extra, low, high = (numbers[f"over_ignoring{end}"] for end in ("", "_low", "_high"))
     way = "adds"
     if extra <= 0:
         way, extra, low, high = "saves", -extra, -high, -low
     text = (
-        f"Trusting costs {trust.value:.4f} per prediction; it promised {trust.promised:.4f}. "
-        f"Ignoring the model costs {trust.ignoring:.4f}: trust {way} {four_digits(extra)} "
-        f"({interval_in_words(level, low, high)})."
+        f"Trusting costs {numbers['cost']:.4f} per prediction; it promised "
+        f"{numbers['promised']:.4f}. Ignoring the model costs {numbers['ignoring']:.4f}: trust "
+        f"{way} {four_digits(extra)} ({interval_in_words(level, low, high)})."
     )
-    if np.isnan(paid.repaired):
+    if np.isnan(numbers["repaired"]):
         return text
-    regret, low, high = paid.regret
+    ends = interval_in_words(level, numbers["regret_low"], numbers["regret_high"])
     return (
-        f"{text} Repaired predictions cost {paid.repaired:.4f}: a difference of {regret:.4f} "
-        f"({interval_in_words(level, low, high)})."
+        f"{text} Repaired predictions cost {numbers['repaired']:.4f}: a difference of "
+        f"{numbers['regret']:.4f} ({ends})."
     )
 
 

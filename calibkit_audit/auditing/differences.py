@@ -8,7 +8,6 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
-from calibkit.decisions import best_actions
 from calibkit.inputs import (
     BinaryProblem,
     FloatMatrix,
@@ -19,6 +18,7 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
+from calibkit_audit.auditing.costs import cost_of_rows
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import means_of_sums, student
 
@@ -39,10 +39,8 @@ def row_scores(
     brier = (1 - own) ** 2
     if prob.ndim == 2:
         brier = np.einsum("ik,ik->i", prob, prob) - own**2 + brier
-    found = {"log loss": losses(own), "Brier score": brier}
-    if costs is None:
-        return found
-    return {"cost": costs[best_actions(prob, costs=costs), label]} | found
+    cost = {} if costs is None else {"cost": cost_of_rows(label, prob, costs)}
+    return cost | {"log loss": losses(own), "Brier score": brier}
 
 
 def row_measures(
@@ -56,9 +54,9 @@ def row_measures(
     problems = binary_problems(rows.label, prob, view=view, sample_weight=rows.weight)
     parts = [_corp_and_gaps(problem, bins) for problem in problems]
     lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
-    parts_of_brier = {"miscalibration": lost, "discrimination": won}
-    scores = row_scores(rows.label, prob, costs)
-    return scores | parts_of_brier | {"calibration error": error / len(problems)}
+    more = {"miscalibration": lost, "discrimination": won}
+    more |= {"calibration error": error / len(problems)}
+    return row_scores(rows.label, prob, costs) | more
 
 
 def _corp_and_gaps(

@@ -11,7 +11,7 @@ import platform
 import re
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,16 +67,16 @@ def file_name(path: str) -> str:
     return os.fsencode(Path(path).name).decode("utf-8", "replace")
 
 
-def list_names(names: Sequence[str]) -> str:
-    """Return names in a row, at most eight of them.
+def list_names(names: Sequence[str], most: int = 8) -> str:
+    """Return names in a row, so many of them at most.
 
     >>> list_names(["a", "b"]), list_names(list("abcdefgh"))
     ('a, b', 'a, b, c, d, e, f, g, h')
     >>> list_names([f"p{k}" for k in range(10)])
     'p0, p1, p2, p3, p4, p5, p6, p7 and 2 more'
     """
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"{', '.join(names[:8])}{more}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def _sha256(path: str) -> str:
@@ -84,6 +84,11 @@ def _sha256(path: str) -> str:
         return "unknown: it is no regular file"
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def as_columns(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, NDArray[Any]]:
+    """Return rows as columns by their names."""
+    return dict(zip(heads, map(np.array, zip(*rows, strict=True)), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -96,8 +101,7 @@ class Listing(Result):
     @classmethod
     def of(cls, sentence: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Listing":
         """Return a table of rows."""
-        columns = map(np.array, zip(*rows, strict=True))
-        return cls(sentence=sentence, columns=dict(zip(heads, columns, strict=True)))
+        return cls(sentence=sentence, columns=as_columns(heads, rows))
 
     def describe(self) -> str:
         """Return the sentence."""
@@ -271,10 +275,8 @@ class Report(Result):
             names, rows = as_rows(table)
             lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
             lines += [f"|{' --- |' * len(names)}"]
-            lines += [
-                f"| {' | '.join(_mark(format_cell(value)) for value in row)} |" for row in rows
-            ]
-            lines += [""]
+            cells = ([_mark(format_cell(value)) for value in row] for row in rows)
+            lines += [*(f"| {' | '.join(row)} |" for row in cells), ""]
         lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
         return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
 
@@ -288,11 +290,7 @@ class Report(Result):
         ValueError
             If the name ends otherwise, or names a folder, a device, or a folder that is not there.
         """
-        kinds: dict[str, Callable[[], str]] = {
-            ".html": self.to_html,
-            ".md": self.to_markdown,
-            ".json": self.to_json,
-        }
+        kinds = {".html": self.to_html, ".md": self.to_markdown, ".json": self.to_json}
         suffix = Path(path).suffix.lower()
         if suffix not in kinds:
             raise ValueError(

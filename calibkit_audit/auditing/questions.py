@@ -20,7 +20,7 @@ from calibkit_audit.auditing.evidence import (
 )
 from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import class_columns, table_columns
-from calibkit_audit.auditing.repair_table import RepairTable
+from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.inputs import as_level, warn
@@ -15,10 +14,9 @@ from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.html import draw_audit, page, panel
-from calibkit_audit.auditing.pages import Answer, Listing, Report
+from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import ViewTest
-from calibkit_audit.auditing.repair_table import RepairTable
-from calibkit_audit.auditing.repairs import NoRepair
+from calibkit_audit.auditing.repairs import NoRepair, RepairTable
 from calibkit_audit.auditing.settings import AuditSettings
 
 _WIDTH = 88  # of a line in a terminal
@@ -41,9 +39,8 @@ def views_in_words(views: Sequence[ViewTest], names: Sequence[str], alpha: float
     all_views = spell(len(views), "view")
     said = f"The labels contradict none of {all_views} ({TEST})."
     if found:
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         said = f"The labels contradict {len(found)} of {all_views} ({TEST}): "
-        said += f"{', '.join(found[:_NAMED])}{more}."
+        said += f"{list_names(found, _NAMED)}."
     return Listing.of(said, ("view", *_NUMBERS, "direction"), rows)
 
 
@@ -209,8 +206,7 @@ class AuditReport(Report):
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]
-        columns = map(np.array, zip(*rows, strict=True))
-        return dict(zip(("topic", "question", "verdict", "answer"), columns, strict=True))
+        return as_columns(("topic", "question", "verdict", "answer"), rows)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -347,12 +347,13 @@ def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
 @pytest.mark.parametrize("view", ["top-label", 2])
 def test_the_curve_of_costs_is_that_of_the_view(view: Any) -> None:
     case = make("over-confident", 3, 400, 4)
-    costs = of(case, view=view, settings=QUICK).consequences
+    report = of(case, view=view, settings=QUICK)
+    costs, numbers = report.consequences, report["costs"].numbers
     assert costs.curve.area == pytest.approx(murphy_curve(case.y_true, case.y_prob, view=view).area)
-    assert costs.repaired is not None and costs.average.value > 0
-    assert costs.average.value == pytest.approx(costs.curve.area - costs.repaired.area)
+    assert costs.repaired is not None and numbers["average"] > 0
+    assert numbers["average"] == pytest.approx(costs.curve.area - costs.repaired.area)
     # No row can lose or gain more than half a Brier score.
-    assert costs.average.high - costs.average.value < 1.65 * 0.5 / np.sqrt(case.n)
+    assert numbers["average_high"] - numbers["average"] < 1.65 * 0.5 / np.sqrt(case.n)
 
 
 def test_repairs_are_only_recommended_where_they_gain() -> None:
