@@ -23,21 +23,19 @@ def sample(n: int):
 
 
 class TestGeometry:
-    def test_corners_are_the_certain_vectors(self, subtests):
+    def test_corners_are_the_certain_vectors(self):
         ax = simplex.draw(np.eye(3))
         for k in range(3):
-            with subtests.test(k=k):
-                assert np.allclose(one(ax, f"points-{k}").get_offsets(), CORNERS[k])
+            assert np.allclose(one(ax, f"points-{k}").get_offsets(), CORNERS[k])
         assert [text.get_text() for text in find(ax, "corner")] == ["class 0", "class 1", "class 2"]
 
-    def test_the_distance_from_a_side_is_the_probability(self, subtests):
+    def test_the_distance_from_a_side_is_the_probability(self):
         table = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
         ax = simplex.draw(table)
         for k in range(3):
-            with subtests.test(k=k):
-                rows = table[table.argmax(axis=1) == k]
-                height = one(ax, f"points-{k}").get_offsets()[:, 1]
-                assert np.allclose(height / CORNERS[2, 1], rows[:, 2])
+            rows = table[table.argmax(axis=1) == k]
+            height = one(ax, f"points-{k}").get_offsets()[:, 1]
+            assert np.allclose(height / CORNERS[2, 1], rows[:, 2])
 
     def test_arrows_run_from_the_stated_to_the_true_vector(self, fake):
         ax = simplex.draw(fake)

@@ -22,15 +22,14 @@ needs_data = pytest.mark.skipif(
 )
 
 
-def test_every_entry_names_origin_licence_and_checksum(subtests: pytest.Subtests) -> None:
+def test_every_entry_names_origin_licence_and_checksum() -> None:
     for name, entry in data.REGISTRY.items():
-        with subtests.test(name=name):
-            assert entry.name == name
-            assert len(entry.sha256) == 64
-            assert len(entry.commit) == 40
-            assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
-            assert entry.url.startswith("https://raw.githubusercontent.com/")
-            assert entry.url.endswith(entry.path + entry.file)
+        assert entry.name == name
+        assert len(entry.sha256) == 64
+        assert len(entry.commit) == 40
+        assert entry.licence in {"CC-BY-4.0", "Apache-2.0", "MIT"}
+        assert entry.url.startswith("https://raw.githubusercontent.com/")
+        assert entry.url.endswith(entry.path + entry.file)
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
@@ -149,16 +148,15 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_data
-def test_every_entry_loads_and_is_valid_input(subtests: pytest.Subtests) -> None:
+def test_every_entry_loads_and_is_valid_input() -> None:
     for name in data.REGISTRY:
-        with subtests.test(name=name):
-            found = data.load(name, original=True)
-            view = None if found.y_prob.ndim == 1 else "top-label"
-            error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
-            assert 0 < float(error) < 0.25
-            n_classes = 2 if view is None else found.y_prob.shape[1]
-            assert set(np.unique(found.y_true)) == set(range(n_classes))
-            assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
+        found = data.load(name, original=True)
+        view = None if found.y_prob.ndim == 1 else "top-label"
+        error = ck.expected_calibration_error(found.y_true, found.y_prob, view=view)
+        assert 0 < float(error) < 0.25
+        n_classes = 2 if view is None else found.y_prob.shape[1]
+        assert set(np.unique(found.y_true)) == set(range(n_classes))
+        assert found.y_prob.flags.writeable is found.y_true.flags.writeable is False
 
 
 # Share of events (of right classes), mean probability of them, and expected calibration error.
@@ -201,30 +199,24 @@ def test_a_tie_is_neither_won_nor_lost_and_the_description_says_so(name: str, ti
     assert found.note in found.describe()
 
 
-def test_what_is_shipped_is_small_and_the_readme_has_its_checksums(
-    subtests: pytest.Subtests,
-) -> None:
+def test_what_is_shipped_is_small_and_the_readme_has_its_checksums() -> None:
     readme = (files.SHIPPED / "README.md").read_text(encoding="utf-8")
     assert sum(path.stat().st_size for path in files.SHIPPED.iterdir()) <= 1_000_000
     for name, path in SHIPPED.items():
-        with subtests.test(name=name):
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            assert f"{digest}  {path.name}\n" in readme
-            entry = data.REGISTRY[name]
-            assert f"| `{path.name}` |" in readme
-            assert f"| {entry.origin} | {entry.licence} |" in readme
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert f"{digest}  {path.name}\n" in readme
+        entry = data.REGISTRY[name]
+        assert f"| `{path.name}` |" in readme
+        assert f"| {entry.origin} | {entry.licence} |" in readme
 
 
-def test_without_originals_the_shipped_files_are_read(
-    nowhere: Path, subtests: pytest.Subtests
-) -> None:
+def test_without_originals_the_shipped_files_are_read(nowhere: Path) -> None:
     assert len(SHIPPED) == 8
     for name in SHIPPED:
-        with subtests.test(name=name):
-            found = data.load(name)
-            assert data.available(name) and found.n == len(found.y_prob)
-            for column in found.columns.values():
-                assert len(column) == found.n and not column.flags.writeable
+        found = data.load(name)
+        assert data.available(name) and found.n == len(found.y_prob)
+        for column in found.columns.values():
+            assert len(column) == found.n and not column.flags.writeable
     nfl = data.load("nfl").columns
     assert nfl["date"].dtype == "datetime64[D]" and nfl["season"].min() == 2015
     assert {"Rams", "Bengals"} <= set(nfl["team1"]) & set(nfl["team2"])

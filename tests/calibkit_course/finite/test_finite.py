@@ -71,7 +71,7 @@ def only(k):
 
 class TestGolden:
     @each_case("title", GOLDEN)
-    def test_every_row_is_met_exactly(self, title, subtests):
+    def test_every_row_is_met_exactly(self, title):
         fake, wanted = from_golden(GOLDEN[title]), GOLDEN[title]["result"]
         best = fake.best_postprocessing()
         found = {
@@ -87,11 +87,10 @@ class TestGolden:
         }
         assert found.keys() == wanted.keys()
         for name, value in wanted.items():
-            with subtests.test(name=name):
-                exact = [F(v) for v in value] if isinstance(value, list) else F(value)
-                assert found[name] == exact, name
-                values = found[name] if name == "cwECE_k" else [exact]
-                assert all(isinstance(value, F) for value in values)
+            exact = [F(v) for v in value] if isinstance(value, list) else F(value)
+            assert found[name] == exact, name
+            values = found[name] if name == "cwECE_k" else [exact]
+            assert all(isinstance(value, F) for value in values)
 
     @each_case("letter", NAMES)
     def test_the_examples_are_those_classifiers(self, letter):
@@ -264,22 +263,20 @@ class TestSampling:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["three atoms", "class-wise only", "confidence only"])
-    def test_frequencies_converge(self, name, subtests):
+    def test_frequencies_converge(self, name):
         """Each of at most 27 cells within 4.5 standard errors: one false alarm in 5,000 runs."""
         fake = finite.example(name)
         sample = fake.sample(self.N, rng=7)
         assert sample.y_prob.shape == sample.true_prob.shape == (self.N, fake.n_classes)
         for mass, stated, true in zip(fake.mass, fake.confidence, fake.truth, strict=True):
-            with subtests.test(true=true):
-                rows = (sample.y_prob == np.array(stated, dtype=float)).all(axis=1)
-                for k, r in enumerate(true):
-                    with subtests.test(true=true, k=k):
-                        share = float(mass * r)
-                        found = (rows & (sample.y_true == k)).mean()
-                        assert abs(found - share) <= 4.5 * math.sqrt(share * (1 - share) / self.N)
-                assert np.array_equal(
-                    np.unique(sample.true_prob[rows], axis=0)[0], np.array(true, float)
-                )
+            rows = (sample.y_prob == np.array(stated, dtype=float)).all(axis=1)
+            for k, r in enumerate(true):
+                share = float(mass * r)
+                found = (rows & (sample.y_true == k)).mean()
+                assert abs(found - share) <= 4.5 * math.sqrt(share * (1 - share) / self.N)
+            assert np.array_equal(
+                np.unique(sample.true_prob[rows], axis=0)[0], np.array(true, float)
+            )
 
     def test_what_has_probability_0_never_happens(self):
         fake = FiniteClassifier(None, [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]], [[0, 1, 0], [0, 0, 1]])

@@ -132,7 +132,7 @@ def test_the_best_temperature_is_found_by_another_route() -> None:
     assert 1 / one_slope.coef_[0, 0] == pytest.approx(BEST, abs=1e-4)
 
 
-def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
+def test_the_orders_of_the_three_classifiers() -> None:
     rng = np.random.default_rng(23)
     dials: list[dict[str, Any]] = [
         {"scores": (2, 2)},
@@ -151,8 +151,7 @@ def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
     ]
     assert "".join("ABC"[i] for i in np.argsort(won)[::-1]) == lesson02.BY_DISCRIMINATION
     for fine in fines:
-        with subtests.test(fine=fine):
-            assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
+        assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
 
 
 @pytest.mark.slow

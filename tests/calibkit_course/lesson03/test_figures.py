@@ -21,41 +21,36 @@ def is_inside(ax: Axes, side: str, accuracy: float, error: float) -> bool:
 
 class TestWedges:
     @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
-    def test_the_bounds_are_lemma_1(self, n_classes, subtests):
+    def test_the_bounds_are_lemma_1(self, n_classes):
         k = n_classes
         for gid, side, bound in (
             ("bound-over", "over", lambda acc: 1 - acc),
             ("bound-under", "under", lambda acc: acc - 1 / k),
             ("bound-any", "under", lambda acc: 1 - acc / k),
         ):
-            with subtests.test(gid):
-                ax = figures03.accuracy_error(n_classes=k, direction=side)
-                across, up = one(ax, gid).get_data()
-                assert np.allclose(across, [1 / k, 1]) and np.allclose(up, bound(np.array(across)))
+            ax = figures03.accuracy_error(n_classes=k, direction=side)
+            across, up = one(ax, gid).get_data()
+            assert np.allclose(across, [1 / k, 1]) and np.allclose(up, bound(np.array(across)))
 
     @pytest.mark.parametrize("direction", ["over", "under"])
     @pytest.mark.parametrize("share", [0.2, 0.97])
-    def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(
-        self, direction, share, subtests
-    ):
+    def test_one_sided_fakes_lie_outside_their_wedge_whatever_the_dials(self, direction, share):
         ax = figures03.accuracy_error(n_classes=5, direction=direction)
         for accuracy in (0.25, 0.5, 0.9):
-            with subtests.test(accuracy=accuracy):
-                truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
-                assert not is_inside(ax, direction, truth.accuracy, truth.expected)
-                room = truth.expected / share
-                assert is_inside(ax, direction, truth.accuracy, room + 0.01)
+            truth = KnobClassifier(5, accuracy, budget_share=share, direction=direction).truth()
+            assert not is_inside(ax, direction, truth.accuracy, truth.expected)
+            room = truth.expected / share
+            assert is_inside(ax, direction, truth.accuracy, room + 0.01)
 
-    def test_a_direction_hatches_only_its_own(self, subtests):
+    def test_a_direction_hatches_only_its_own(self):
         for direction, other in (("over", "under"), ("under", "over")):
-            with subtests.test(direction):
-                ax = figures03.accuracy_error(n_classes=3, direction=direction)
-                assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
-                assert f"{other}-confident" not in plot.alt_text(ax)
+            ax = figures03.accuracy_error(n_classes=3, direction=direction)
+            assert find(ax, f"wedge-{direction}") and not find(ax, f"wedge-{other}")
+            assert f"{other}-confident" not in plot.alt_text(ax)
 
 
 class TestPoints:
-    def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(self, subtests):
+    def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(self):
         before = plt.get_fignums()
         no_pair = [{"p": bad} for bad in (0.5, (0.5,), (0.5, "x"), (0, 0.1, 0.2), None, object())]
         outside = [{"p": bad} for bad in ((1.2, 0.1), (0.5, -0.1), (np.nan, 0.1))]
@@ -66,7 +61,7 @@ class TestPoints:
             ("direction", ("up",), 'direction must be .*"under", got'),
         ):
             for value in values:
-                with subtests.test(option, value=value), pytest.raises(ValueError, match=named):
+                with pytest.raises(ValueError, match=named):
                     figures03.accuracy_error(**({"n_classes": 3} | {option: value}))
         assert plt.get_fignums() == before
 

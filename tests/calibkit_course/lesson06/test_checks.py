@@ -197,18 +197,6 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def test_the_table_of_the_judge_is_the_estimate_of_the_package(subtests: pytest.Subtests) -> None:
-    """Build rows with the counts, means and frequencies of a table; the package must agree."""
-    for count, mean, rate in judges._TABLES:
-        with subtests.test(count=count, mean=mean, rate=rate):
-            prob = np.repeat(mean, count)
-            label = np.concatenate(
-                [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
-            )
-            found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
-            assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
-
-
 @pytest.mark.parametrize("slope", [1.0, 0.8])
 def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(slope) -> None:
     plain, debiased = squares(slope, n_sets=200)
@@ -217,17 +205,6 @@ def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(
     assert plain.truth == debiased.truth == pytest.approx(np.mean((said - true) ** 2))
     for found, wanted in ((plain, np.mean(true * (1 - true)) / 50), (debiased, 0)):
         assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
-
-
-def test_one_of_the_tables_has_a_negative_answer() -> None:
-    answers = [by_loops(*table) for table in judges._TABLES]
-    assert min(answers) < -1e-3 < 1e-3 < max(answers)
-
-
-def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
-    assert CHOICE.n_bins_ == WITHIN.min() < CHOICE.best_n_bins_
-    assert len(WITHIN) >= 3
-    assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
 
 
 @pytest.mark.slow

@@ -72,22 +72,6 @@ class TestOutcomeDraws:
         assert draws.sweep().tolist() == numbers
         np.testing.assert_allclose(draws.at(draws.sweep()), errors, rtol=0, atol=1e-12)
 
-    def test_held_out_scores_by_their_definition(self, subtests):
-        """Slope-1 maps fitted by loops on nine parts, scored on the tenth."""
-        draws, held = draws_of(83, n_replicates=3), _folds(83)[4]
-        rest = np.setdiff1d(np.arange(83), held)
-        found = draws._held_out_brier((1, 3, 7), held)
-        for row, n_bins in enumerate((1, 3, 7)):
-            with subtests.test(n_bins=n_bins):
-                edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
-                parts = (draws.prob[rows] for rows in (rest, held))
-                fit, test = (np.searchsorted(edges[1:-1], part, "right") for part in parts)
-                for r, label in enumerate(columns(draws)):
-                    residual = label[rest] - draws.prob[rest]
-                    shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
-                    score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
-                    assert found[row, r] == pytest.approx(score, abs=1e-12)
-
     def test_unsorted_or_tied_predictions_are_refused(self):
         for prob in ([0.2, 0.1], [0.1, 0.1]):
             with pytest.raises(ValueError, match="increase strictly"):

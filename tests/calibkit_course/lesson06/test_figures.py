@@ -15,11 +15,10 @@ OTHER = Replicates(name="debiased", values=np.array([-0.1, 0.1, 0.2, 0.3]), trut
 
 
 class TestReplicates:
-    def test_every_estimate_is_counted_once(self, subtests):
+    def test_every_estimate_is_counted_once(self):
         ax = figures06.replicates([PLAIN, OTHER])
         for place in (0, 1):
-            with subtests.test(place=place):
-                assert sum(one(ax, f"estimates-{place}").get_data().values) == 4
+            assert sum(one(ax, f"estimates-{place}").get_data().values) == 4
 
     def test_equal_estimates_still_make_a_column(self):
         flat = Replicates(name="flat", values=np.full(5, 0.2), truth=0.2)

@@ -65,20 +65,19 @@ def test_manners_title_legend_words_and_what_is_drawn(subtests):
 
 class TestDiagram:
     @pytest.mark.parametrize("n_bins", [1, 12])
-    def test_each_violin_spans_its_predictions(self, n_bins, subtests):
+    def test_each_violin_spans_its_predictions(self, n_bins):
         same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
         error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
         ax, verdict = draw_test_based(error), error.verdicts[0]
         parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
         for b, (left, right) in enumerate(pairwise(error.table.edges)):
-            with subtests.test(b=b):
-                mine = parts[(parts[:, 0] > left) & (parts[:, 2] < right)]
-                prob, (middle, half) = verdict.prob[verdict.bin == b], (right + left, right - left)
-                across = [middle / 2 - 0.44 * half, middle / 2 + 0.44 * half]
-                assert [mine[:, 0].min(), mine[:, 2].max()] == pytest.approx(across)
-                assert [mine[:, 1].min(), mine[:, 3].max()] == [prob.min(), prob.max()]
-                assert (mine[:, 3] - mine[:, 1]).sum() == pytest.approx(np.ptp(prob))
-                assert len(mine) == 1 or (mine[:, 3] > mine[:, 1]).all()
+            mine = parts[(parts[:, 0] > left) & (parts[:, 2] < right)]
+            prob, (middle, half) = verdict.prob[verdict.bin == b], (right + left, right - left)
+            across = [middle / 2 - 0.44 * half, middle / 2 + 0.44 * half]
+            assert [mine[:, 0].min(), mine[:, 2].max()] == pytest.approx(across)
+            assert [mine[:, 1].min(), mine[:, 3].max()] == [prob.min(), prob.max()]
+            assert (mine[:, 3] - mine[:, 1]).sum() == pytest.approx(np.ptp(prob))
+            assert len(mine) == 1 or (mine[:, 3] > mine[:, 1]).all()
         boxes = np.array(drawn(ax, "acceptance"))
         for gid in ("accepted", "rejected"):
             for left, low, right, high in drawn(ax, gid):

@@ -37,12 +37,11 @@ class TestView:
         assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
     @pytest.mark.slow
-    def test_sizes_steer_pava_bc_and_nothing_else(self, subtests):
+    def test_sizes_steer_pava_bc_and_nothing_else(self):
         found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
         for sizes, (smallest, largest) in SIZES.items():
-            with subtests.test(sizes):
-                count = found[sizes].error.table.count
-                assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+            count = found[sizes].error.table.count
+            assert count.min() >= 400 // smallest and count.max() <= 400 // largest
         others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
         assert len(set(others)) == 1
 
@@ -53,13 +52,12 @@ class TestView:
         assert high / 3 < low < high
 
     @pytest.mark.slow
-    def test_more_data_raise_the_null_level_of_ten_bins_only(self, subtests):
+    def test_more_data_raise_the_null_level_of_ten_bins_only(self):
         """What prediction 8b asks, and the remedies of the lesson."""
         for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
-            with subtests.test(rule):
-                few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
-                assert (many > few + 0.08) == grows
-                assert grows or many < 0.08
+            few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
+            assert (many > few + 0.08) == grows
+            assert grows or many < 0.08
 
     @pytest.mark.slow
     @pytest.mark.parametrize("rule", RULES)

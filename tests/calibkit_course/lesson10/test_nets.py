@@ -201,21 +201,20 @@ class TestLosses:
 
 
 class TestHistory:
-    def test_it_is_what_the_package_measures(self, subtests):
+    def test_it_is_what_the_package_measures(self):
         network, history = trained(keep_logits=True, epochs=8)
         assert history.logits is not None and history.logits.shape == (8, 60, 10)
         y = SPLIT.validation_y
         for epoch, logits in enumerate(history.logits):
-            with subtests.test(epoch=epoch):
-                with warnings.catch_warnings(action="ignore"):  # at first, logits are of no use
-                    scaling = TemperatureScaling("logits").fit(logits, y)
-                assert history.temperature[epoch] == pytest.approx(scaling.temperature_, rel=1e-9)
-                before, after = softmax(logits.astype(float), axis=1), scaling.calibrate(logits)
-                error = ck.expected_calibration_error(y, before, view="top-label").value
-                assert history.log_loss[epoch] == pytest.approx(ck.log_loss(y, before).value)
-                assert history.refined_log_loss[epoch] == pytest.approx(ck.log_loss(y, after).value)
-                assert history.accuracy[epoch] == np.mean(logits.argmax(axis=1) == y)
-                assert history.calibration_error[epoch] == pytest.approx(error, abs=1e-12)
+            with warnings.catch_warnings(action="ignore"):  # at first, logits are of no use
+                scaling = TemperatureScaling("logits").fit(logits, y)
+            assert history.temperature[epoch] == pytest.approx(scaling.temperature_, rel=1e-9)
+            before, after = softmax(logits.astype(float), axis=1), scaling.calibrate(logits)
+            error = ck.expected_calibration_error(y, before, view="top-label").value
+            assert history.log_loss[epoch] == pytest.approx(ck.log_loss(y, before).value)
+            assert history.refined_log_loss[epoch] == pytest.approx(ck.log_loss(y, after).value)
+            assert history.accuracy[epoch] == np.mean(logits.argmax(axis=1) == y)
+            assert history.calibration_error[epoch] == pytest.approx(error, abs=1e-12)
         last = nets.logits_of(network, SPLIT.validation_x)
         np.testing.assert_array_equal(history.logits[-1], last)
         assert (history.refined_log_loss <= history.log_loss + 1e-12).all()

@@ -6,26 +6,24 @@ import pytest
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit_course import lesson12
-from calibkit_course.finite import FiniteClassifier
-from calibkit_course.lesson12.models import FAKES, calibrated, centred, hidden
+from calibkit_course.lesson12.models import FAKES, calibrated, centred
 from calibkit_course.lesson12.view import NEAR, VIEWS
 
 lens_of = lesson12.simplex_lens_view
 
 
 class TestView:
-    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self, subtests):
+    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self):
         lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
         sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
         given = sample.y_true, sample.y_prob
         for view, name in (("top-label", "top-label"), (2, "class")):
-            with subtests.test(name):
-                error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
-                assert lens.errors[name] == error.value
+            error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
+            assert lens.errors[name] == error.value
         distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
         assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
 
-    def test_what_each_calibrator_straightens(self, subtests):
+    def test_what_each_calibrator_straightens(self):
         """The table of the lesson, in the frames of the explorer."""
         wanted = {
             ("bold", "none"): set(),
@@ -41,25 +39,23 @@ class TestView:
         }
         for (model, calibrator), notions in wanted.items():
             for k in (0, 2):
-                with subtests.test(model, calibrator=calibrator, k=k):
-                    lens = lens_of(model=model, calibrator=calibrator, k=k)
-                    found = {name for name, straight in lens.straight.items() if straight}
-                    assert found == notions, (model, calibrator, k)
+                lens = lens_of(model=model, calibrator=calibrator, k=k)
+                found = {name for name, straight in lens.straight.items() if straight}
+                assert found == notions, (model, calibrator, k)
 
     def test_strong_arrows_lead_to_the_truth(self):
         stated, seen = lens_of(model="cyclic").arrows
         assert np.allclose(seen, FAKES["cyclic"].distortion(stated), atol=1e-14)
         assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
 
-    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self, subtests):
+    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self):
         lens = lens_of(view="class", k=1, model="per class")
         stated, seen = lens.arrows
         table = lens.measured[1].tables[0]
         for c, r in zip(stated, seen, strict=True):
-            with subtests.test(c=c, r=r):
-                b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
-                assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
-                assert r[0] / r[2] == pytest.approx(c[0] / c[2])
+            b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
+            assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
+            assert r[0] / r[2] == pytest.approx(c[0] / c[2])
         assert np.allclose(seen.sum(axis=1), 1)
 
     def test_arrows_of_the_confidence_move_the_predicted_class(self):
@@ -75,17 +71,6 @@ class TestView:
         lengths = {view: lens_of(view=view, model="hidden").moved for view in VIEWS}
         assert lengths["strong"] == pytest.approx(0.8)
         assert max(lengths["top-label"], lengths["class"]) < 0.03
-
-    def test_six_vectors_are_six_points(self, subtests):
-        stated, true = lens_of(model="hidden").points
-        assert len(stated) == 6
-        fake = hidden()
-        assert isinstance(fake, FiniteClassifier)
-        known = dict(zip(fake.confidence, fake.truth, strict=True))
-        for c, r in zip(stated, true, strict=True):
-            with subtests.test(c=c, r=r):
-                key = next(k for k in known if np.allclose(np.array(k, dtype=float), c))
-                assert np.allclose(np.array(known[key], dtype=float), r)
 
     def test_the_matrix_is_fitted_in_another_gauge(self):
         matrix = lens_of(model="per class", calibrator="matrix")
