@@ -193,11 +193,6 @@ def test_the_sharpened_nets_of_the_lesson(alpha: float, accuracy: float, error: 
     assert error < 1 - accuracy
 
 
-def test_within_one_class_the_bound_can_be_broken_too() -> None:
-    assert WITHIN_A_CLASS.expected_error() == Fraction(8, 25)
-    assert WITHIN_A_CLASS.accuracy == Fraction(4, 5)
-
-
 def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
     errors = []
     for share in np.arange(0, 1, 0.1):

@@ -37,25 +37,15 @@ def fitted(calibrator, draws: OutcomeDraws):
 
 
 class TestOutcomeDraws:
-    @pytest.mark.parametrize(("n", "n_bins"), [(50, 1), (50, 50), (97, 10), (400, 15)])
-    def test_plain_is_the_error_of_the_package(self, n, n_bins):
-        draws = draws_of(n)
-        wanted = [
-            ck.expected_calibration_error(label, draws.prob, bins=ck.EqualMass(n_bins)).value
-            for label in columns(draws)
-        ]
-        np.testing.assert_allclose(draws.plain(n_bins), wanted, rtol=0, atol=1e-12)
-
     @pytest.mark.parametrize(("n", "n_bins"), [(60, 1), (60, 30), (97, 10), (400, 15)])
-    def test_debiased_is_that_of_the_package(self, n, n_bins):
-        draws = draws_of(n)
-        wanted = [
-            ck.debiased_calibration_error(
-                label, draws.prob, bins=ck.EqualMass(n_bins), norm=1
-            ).value
-            for label in columns(draws)
-        ]
-        np.testing.assert_allclose(draws.debiased(n_bins), wanted, rtol=0, atol=1e-12)
+    def test_both_errors_are_those_of_the_package(self, n, n_bins):
+        draws, bins = draws_of(n), ck.EqualMass(n_bins)
+        plain, debiased = (
+            [error(label, draws.prob, bins=bins, norm=1).value for label in columns(draws)]
+            for error in (ck.calibration_error, ck.debiased_calibration_error)
+        )
+        np.testing.assert_allclose(draws.plain(n_bins), plain, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(draws.debiased(n_bins), debiased, rtol=0, atol=1e-12)
 
     @pytest.mark.parametrize("n", [60, 211, 1000])
     def test_cross_validation_chooses_like_the_package(self, n):
@@ -83,8 +73,7 @@ class TestReplicates:
         three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
         assert three.mean == pytest.approx(0.3)
         assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
-        assert "toy, 3 replicates: mean 0.3000" in three.describe()
-        assert "bias is +0.1000" in three.describe() and len(three.to_frame()) == 3
+        assert "mean 0.3000" in three.describe() and "bias is +0.1000" in three.describe()
 
     @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
     def test_bad_values_are_named(self, bad):

@@ -25,13 +25,6 @@ def test_golden_gaussian_data(key: str, deployed: float) -> None:
     assert predicted.mean() == pytest.approx(row["mean_prediction"], abs=1e-4)
 
 
-def test_the_slope_is_a_quarter() -> None:
-    model = GaussianDiscriminant()
-    assert model.slope == 0.25 and model.intercept == 0
-    rare = GaussianDiscriminant(0.01)
-    assert rare.intercept == pytest.approx(np.log(0.01 / 0.99)) and rare.slope == 0.25
-
-
 @settings(max_examples=50)
 @given(
     st.floats(0.01, 0.99),

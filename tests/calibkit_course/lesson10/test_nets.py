@@ -50,10 +50,13 @@ def weights(network: Any) -> Any:
 class TestTheSameTwice:
     @pytest.mark.parametrize("loss", LOSSES)
     def test_bit_by_bit(self, loss):
+        """And the generators of all others are left alone."""
         torch.manual_seed(1)
+        before = torch.get_rng_state(), str(np.random.get_state())  # noqa: NPY002
         one = trained(loss=loss)[0]
+        assert torch.equal(before[0], torch.get_rng_state())
+        assert before[1] == str(np.random.get_state())  # noqa: NPY002
         torch.manual_seed(2)
-        torch.rand(3)
         np.testing.assert_array_equal(weights(one), weights(trained(loss=loss)[0]))
 
     def test_another_seed_is_another_network_and_another_training(self):
@@ -61,12 +64,6 @@ class TestTheSameTwice:
         assert not np.array_equal(*first)
         last = [weights(trained(rng=seed)[0]) for seed in (0, 1)]
         assert not np.array_equal(*last)
-
-    def test_global_generators_are_left_alone(self):
-        before = torch.get_rng_state(), np.random.get_state()[1]  # noqa: NPY002
-        trained(loss="mixup")
-        assert torch.equal(before[0], torch.get_rng_state())
-        np.testing.assert_array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002
 
     def test_settings_of_the_caller_do_not_matter(self):
         plain = trained()[0]
@@ -225,7 +222,6 @@ class TestHistory:
         with pytest.raises(ValueError, match="read-only"):
             history.log_loss[0] = 0
         assert "3 epochs" in history.describe() and "60 validation rows" in history.describe()
-        assert list(history.to_frame().columns[:2]) == ["epoch", "train_loss"]
         assert pickle.loads(pickle.dumps(history)).epoch.tolist() == [1, 2, 3]
 
 
@@ -248,15 +244,8 @@ def test_bad_settings(settings, message):
 def test_the_room_opens_without_torch():
     """The error at first use says what to install."""
     code = """
-import importlib.abc
 import sys
-
-class Blocked(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ImportError(name)
-
-sys.meta_path.insert(0, Blocked())
+sys.modules["torch"] = None
 from calibkit_course.lesson10 import nets
 try:
     nets.image_network()

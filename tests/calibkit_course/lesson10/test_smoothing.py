@@ -5,14 +5,13 @@ import pytest
 from scipy import optimize
 
 from calibkit_course.lesson10 import undo_label_smoothing
-from tests.helpers import each_case
 
 TRUTH = np.array([0.7, 0.2, 0.1])
 
 
 class TestLabelSmoothing:
-    @each_case("amount", [0.0, 0.05, 0.1, 0.5, 0.99])
-    @each_case("k", [2, 3, 10])
+    @pytest.mark.parametrize("amount", [0.0, 0.1, 0.99])
+    @pytest.mark.parametrize("k", [2, 3, 10])
     def test_it_inverts_the_optimum(self, amount, k):
         truth = np.random.default_rng(k).dirichlet(np.ones(k), 50)
         truth[0] = np.eye(k)[0]
