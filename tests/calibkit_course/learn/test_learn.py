@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -177,8 +178,11 @@ def test_right_numbers_are_accepted_in_every_container(
 
 
 @each_check
-def test_a_missing_return_is_told_what_is_wanted(name: str, cid: str) -> None:
+def test_where_a_function_is_wanted_its_three_slips_are_named(name: str, cid: str) -> None:
+    """No function, a function that cannot be called so, and one without `return`."""
     if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
+        assert "it should be a function" in refused(name, cid, 0.3)
+        assert "your function raised" in refused(name, cid, lambda: 0.3)
         said = refused(name, cid, lambda *_, **__: None)
         assert "returns nothing, because `return` is missing. It should return" in said
 
@@ -191,7 +195,7 @@ def equal_numbers(text: str) -> list[str]:
     return [number for each in found for number, times in Counter(each).items() if times > 1]
 
 
-@pytest.mark.parametrize("share", often([3e-6, 2e-5, 1e-4, 4e-4, 2e-3], 1e-4))
+@pytest.mark.parametrize("share", often([2e-5, 1e-4, 2e-3], 1e-4))
 @pytest.mark.parametrize("name", QUICK_LESSONS)
 def test_near_misses_never_look_equal(name: str, share: float, subtests: pytest.Subtests) -> None:
     for cid, factor in product(open_lesson(name).checks, (1 - share, 1 + share)):
@@ -263,19 +267,13 @@ def test_without_an_answer_the_variable_is_looked_up() -> None:
     "error", [ValueError("no good"), KeyError("x"), RecursionError(), SystemExit(3)]
 )
 def test_what_a_judge_raises_is_a_wrong_kind(error: BaseException) -> None:
-    def judge(answer: Any) -> None:
-        raise error
-
-    said = toy(judge).check("9.1", 1)
+    said = toy(Mock(side_effect=error)).check("9.1", 1)
     assert said.state is State.WRONG_KIND and type(error).__name__ in said.text
 
 
 def test_an_interrupt_still_interrupts() -> None:
-    def judge(answer: Any) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        toy(judge).check("9.1", 1)
+        toy(Mock(side_effect=KeyboardInterrupt)).check("9.1", 1)
 
 
 class Hostile:
@@ -510,15 +508,14 @@ def test_a_number_is_put_beside_the_outcome(guess: float) -> None:
 def test_what_the_experiment_showed_wins() -> None:
     lesson = guessing()
     lesson.predict("8b", 100)
-    assert "110 days" in lesson.reveal("8b", 110).text
-    assert "close" in lesson.reveal("8b", np.int64(110)).text
+    said = lesson.reveal("8b", np.int64(110)).text
+    assert "110 days" in said and "close" in said
     assert '"down"' in lesson.reveal("8a", "down").text
 
 
 def test_a_missing_prediction_is_named() -> None:
     for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
         assert "no prediction 8" in said.text
-    assert "none" in toy().predict("8a").text
 
 
 def test_declarations_are_checked() -> None:
@@ -549,8 +546,7 @@ def test_progress_is_a_table_of_states() -> None:
     assert "1 of 1 exercises correct" in repr(lesson.progress())
     lesson.check("9.1", 0.4)
     assert "≈ Almost" in repr(lesson.progress())
-    html = lesson.progress()._repr_html_()
-    assert html.count('scope="col"') == 3 and "≈ Almost" in html
+    assert "≈ Almost" in lesson.progress()._repr_html_()
 
 
 # --- what is kept over a restart -----------------------------------------------------------------
@@ -669,15 +665,11 @@ def test_an_entry_of_another_course_breaks_nothing(workbook: Path) -> None:
 # --- lessons by number -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", ["01", "1", 1])
-def test_a_lesson_is_found_by_its_number(number: str | int) -> None:
-    assert open_lesson(number).id == "01"
-
-
-@pytest.mark.parametrize("number", ["77", "one", 77, "", None])
-def test_a_missing_lesson_lists_those_that_exist(number: Any) -> None:
-    with pytest.raises(ValueError, match="00, 01"):
-        open_lesson(number)
+def test_a_lesson_is_found_by_its_number_or_those_that_exist_are_listed() -> None:
+    assert {open_lesson(number).id for number in ("01", "1", 1)} == {"01"}
+    for number in ("77", "one", 77, "", None):
+        with pytest.raises(ValueError, match="00, 01"):
+            open_lesson(number)
 
 
 # --- looks -------------------------------------------------------------------------------------

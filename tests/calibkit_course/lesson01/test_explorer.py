@@ -28,9 +28,9 @@ class TestForecasterView:
 
     @pytest.mark.slow
     def test_the_interval_covers_the_truth_as_often_as_it_says(self):
-        """95 % of 2000 runs; a correct interval fails this with probability below 1e-4."""
+        """95 % of 500 runs; a correct interval fails this with probability below 1e-4."""
         inside = 0
-        for attempt in range(2000):
+        for attempt in range(500):
             record = lesson01.forecaster_view(days=60, truth=0.6, attempt=attempt)
             inside += record.low[-1] <= 0.6 <= record.high[-1]
-        assert 0.93 < inside / 2000 < 0.97
+        assert 0.91 < inside / 500 < 0.99

@@ -48,7 +48,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, r: (parts(y, p, r)[0], np.mean((r - y) ** 2), y.var()), "minus that score"),
         (lambda *three: np.add(parts(*three), [0, 1e-5, 0]), "DSC should be 0.13889"),
         (lambda y, p, r: (0, 0, 0), "UNC should be 0.2500 here, but it is 0.0000"),
-        (lambda y, p, r: None, "three numbers"),
         (lambda y: 0.5, "TypeError"),
         (0.42, "a number"),
     ],

@@ -93,9 +93,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (with_own(None), "Take all chance from `rng`"),
         (with_own(0), "another seed gives the same"),
         (lambda q, t, rng: machine(q, t, rng)[0], "two arrays"),
-        (lambda q, t, rng: None, "It should return two arrays"),
-        (lambda q: 0, "your function raised"),
-        (0.3, "a function"),
     ],
     "3.4": [
         (powered, "distorts once more"),
@@ -107,11 +104,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda said, a: powered(said, 0.5), "Does it use the argument `a`?"),
         (lambda said, a: powered(said, 2 if a < 1 else 0.5), "a = 2, but not for a = 3"),
         (lambda said, a: by_bisection(said, a, 12), "the truth is"),
-        (lambda said, a: None, "It should return an array with one true probability"),
         (lambda said, a: powered(said, 0.7), "the truth is"),
         (lambda said, a: 0.5, "an array with one true probability per report"),
-        (lambda said: said, "your function raised"),
-        (0.3, "a function"),
     ],
     "3.2": [
         (fakes.KnobClassifier(10, 0.8, budget_share=0.75), "reports 0.150, for all gaps have one"),

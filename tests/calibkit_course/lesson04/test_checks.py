@@ -154,9 +154,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             "belongs to the bin above",
         ),
         (spoil_input, "changes its input"),
-        (lambda y_true, y_prob: None, "your function raised"),
-        (lambda y_true, y_prob, n_bins: None, "It should return three arrays"),
-        (0.3, "a function"),
     ],
     "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],
     "4.4": [

@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit.bins import assign
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course.lesson06 import checks as judges, null_ece, squares
+from calibkit_course.lesson06 import null_ece, squares
 
 # --- 6.5 ---------------------------------------------------------------------------------------
 
@@ -169,10 +169,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             "comes from its frequency",
         ),
         (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
-        (lambda count, mean: 0.0, "your function raised"),
-        (lambda n, p, y: None, "returns nothing"),
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
-        (0.01, "a function"),
     ],
     "6.2": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
 }
@@ -209,9 +206,5 @@ def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(
 
 @pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
-    assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
-    assert mean_error_of_a_perfect_model(14_900, 15) == pytest.approx(0.01, abs=4e-4)
-
-
-def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
-    return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
+    found = null_ece(LogitDistortion(), 14_900, ck.EqualWidth(15), seed=1)[0]
+    assert found == pytest.approx(0.01, abs=4e-4)

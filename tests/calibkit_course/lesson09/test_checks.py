@@ -54,7 +54,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda f: np.ceil((1.645 / f) ** 2), "How far above 1"),
         (lambda f: (1.645 / (f - 1)) ** 2, "round up"),
         (lambda f: 100, "it takes 68 expected events, not 100"),
-        (68, "a function"),
     ],
     "9.3": [
         (lambda p, train, test: p * test / train, "Multiply the odds"),
@@ -67,8 +66,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: np.clip(p + test - train, 0, 1), "should become"),
         (lambda p, train, test: 0.5, "one probability per prediction"),
         (lambda p, train, test: in_logits(np.clip(p, 0.01, 0.99), train, test), "p = 0.0005"),
-        (lambda p: p, "your function raised"),
-        (0.5, "a function"),
     ],
     "9.5": [
         (lambda p, train, now: p.mean(), "First move the predictions"),
@@ -77,8 +74,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, now: in_logits(p, train, now).mean() / 2, "the next step is"),
         (lambda p, train, now: "half", "one number"),
         (lambda p, train, now: in_logits(p, train, now).mean() + 3e-5, "0.4517"),
-        (lambda p: p, "your function raised"),
-        (0.2, "a function"),
     ],
     "9.4": [("O/E, of course.", "only 3 words"), (["O/E", "chance"], "a text in quotes")],
 }

@@ -96,8 +96,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda s, w: "s over w", "a number"),
         (lambda s, w: round(s / (s + w), 1), "is 0.75, not 0.80"),
         (lambda s, w: s / (s + w) + 0.001, "is 0.750, not 0.751"),
-        (lambda s: 0.75, "your function raised"),
-        (0.75, "a function"),
     ],
     "13.2": [
         (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
@@ -113,7 +111,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
         (change, "changes its input"),
         (lambda y, p, a, b: [0.1, 0.2], "a number"),
-        (0.05, "a function"),
     ],
     "13.3": [
         (0.01 * ORACLE / 8, "the bound promises"),
@@ -144,8 +141,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
         (lambda price, loss: abs(1 - price / loss), "Always answer"),
         (lambda price, loss: 0.5, "answer from 0.875"),
-        (lambda price, loss: None, "returns nothing"),
-        (0.875, "a function"),
     ],
 }
 

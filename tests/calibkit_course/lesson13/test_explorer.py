@@ -175,7 +175,7 @@ class TestGame:
 @pytest.fixture(scope="module")
 def twin():
     """The page without a kernel, with fewer draws."""
-    return quiz_page(replace(lesson13.ward_rounds(), n_book=3))
+    return quiz_page(replace(lesson13.ward_rounds(), n_book=2))
 
 
 class TestGamePage:
@@ -191,7 +191,7 @@ class TestGamePage:
 
     @pytest.mark.slow
     def test_the_page_is_light(self, twin):
-        assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
+        assert len(twin) * lesson13.ward_rounds().n_book / 2 <= 400 * KILOBYTE
 
     @pytest.mark.browser
     def test_a_browser_counts_like_python(self, twin, browser):
@@ -203,7 +203,7 @@ class TestGamePage:
         tab.set_content(f"<style>{css}</style>{twin}<script>{script}</script>")
         totals = np.zeros(3)
         assert tab.locator(".ck-tally").is_hidden()
-        for draw in (1, 2, 3):
+        for draw in (1, 2):
             chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
             for place, tick in enumerate(chosen):
                 tab.locator("input").nth(place).set_checked(tick)

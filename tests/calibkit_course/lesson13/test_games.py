@@ -19,7 +19,7 @@ from calibkit_course.lesson13 import (
 )
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import GAINS, knapsack
-from tests.helpers import binary_data, class_data, golden
+from tests.helpers import binary_data, class_data, golden, some
 
 GOLDEN = golden("knob_golden.json")
 WARD = GOLDEN["game1 K=5 s=3 B=2 H=6 (t=.75)"]
@@ -89,7 +89,7 @@ def test_requirement_sweep() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", LEAST)
+@pytest.mark.parametrize("error", some([*LEAST], 3))
 def test_least_accuracy(error: str) -> None:
     for utility, expected in LEAST[error].items():
         found = least_accuracy(Ward(), utility=float(utility), error=float(error), concentration=3)

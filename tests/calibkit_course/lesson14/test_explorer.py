@@ -8,12 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from calibkit import plot
 from calibkit_audit.auditing import audit
 from calibkit_audit.auditing.settings import CODES
 from calibkit_course import lesson14
 from calibkit_course.lesson14 import figures as figures14
-from calibkit_course.lesson14.explorer import _draw
 from calibkit_course.lesson14.files import MOST_BYTES, audit_bytes
 from calibkit_course.lesson14.sample_files import sample_file
 from calibkit_course.lesson14.view import FILES, UNKNOWN, VIEWS
@@ -84,12 +82,10 @@ class TestFigure:
             assert {answer.symbol, answer.topic, answer.verdict, detail} <= set(texts)
         lights = [line.get_gid() for line in ax.lines]
         assert lights == [f"light {answer.light}" for answer in board.report.answers]
-        assert plot.alt_text(ax).startswith("Lights of an audit.")
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_diagram_names_the_class(self, view):
-        figure = plt.figure(layout="constrained")
-        _draw(lesson14.audit_board_view(file="three animals", view=view), figure, False)
+        figure = lesson14.audit_board().static(("A", {"file": "three animals", "view": view}))
         axes = [part for ax in figure.axes for part in (ax, *ax.child_axes)]
         words = " ".join(ax.get_xlabel() + ax.get_ylabel() for ax in axes)
         assert words.count("of class cat") == (3 if view == "class-wise" else 0)
@@ -102,9 +98,6 @@ class TestFigure:
         figure.draw_without_rendering()
         right = max(text.get_window_extent().x1 for text in ax.texts)
         assert right <= figure.bbox.x1
-
-
-# --- explorer and twin ---------------------------------------------------------------------------
 
 
 # --- a file of one's own -------------------------------------------------------------------------
