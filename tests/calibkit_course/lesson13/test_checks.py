@@ -209,7 +209,6 @@ def test_the_requirement_is_what_prediction_13d_says() -> None:
     least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
     assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13d"].outcome, abs=0.03)
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
-    assert 2 * 0.875 - 6 * 0.125 == 1.0
 
 
 LESSON = "13_decide_with_probabilities.md"
