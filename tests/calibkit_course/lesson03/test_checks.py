@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 03: wrong ones with the hint they must get, and right ones."""
 
-import importlib
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import calibkit as ck
 from calibkit import fakes
 from calibkit.calibrators import TemperatureScaling
 from calibkit_course import data, finite, lesson03
+from calibkit_course.lesson03.checks import PREDICTIONS, judge_third_truth
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 
@@ -195,11 +196,10 @@ def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
         assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-12)
         errors.append(truth.expected)
     assert errors == sorted(errors)
-    module = importlib.import_module("calibkit_course.lesson03.checks")
-    assert module.PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
+    assert PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
     boaster = fakes.KnobClassifier(10, 0.8, budget_share=0.5).truth()
     said = f"{boaster.mean_confidence - boaster.accuracy:.3f}"
-    assert module.PREDICTIONS["3d"].outcome == said == f"{boaster.expected:.3f}"
+    assert PREDICTIONS["3d"].outcome == said == f"{boaster.expected:.3f}"
 
 
 def test_without_a_common_sign_only_the_general_bound_is_left() -> None:
@@ -220,27 +220,18 @@ def test_the_two_readings_swap_accuracy_and_mean_confidence() -> None:
     assert truth_first.expected == pytest.approx(said_first.expected, abs=1e-9)
 
 
-def test_the_exercise_has_the_mirror_image_of_the_three_atoms() -> None:
-    module = importlib.import_module("calibkit_course.lesson03.checks")
-    atoms = finite.example("three atoms")
-    assert atoms.confidence == module._STATED
-    mirror = [[row[k] for k in (0, 2, 1)] for row in (atoms.truth[k] for k in (0, 2, 1))]
-    assert mirror == [*map(list, module._TRUE), [Fraction(3, 5), 0, Fraction(2, 5)]]
-    assert set(atoms.class_wise_errors()) == {0}
-
-
-def test_no_other_third_atom_hides_the_error() -> None:
+def test_only_the_mirror_image_of_the_three_atoms_hides_the_error() -> None:
     """The judge looks at two classes; here all three errors are computed, on a grid."""
-    module = importlib.import_module("calibkit_course.lesson03.checks")
-    hidden = []
-    for i in range(11):
-        for j in range(11 - i):
-            row = (Fraction(i, 10), Fraction(j, 10), Fraction(10 - i - j, 10))
-            fake = finite.FiniteClassifier(None, module._STATED, (*module._TRUE, row))
-            verdict = module.judge_third_truth([float(p) for p in row])
-            assert (max(fake.class_wise_errors()) == 0) == (verdict is None), row
+    atoms, hidden = finite.example("three atoms"), []
+    *first, last = [tuple(atoms.truth[k][c] for c in (0, 2, 1)) for k in (0, 2, 1)]
+    for i, j in product(range(11), repeat=2):
+        row = (Fraction(i, 10), Fraction(j, 10), Fraction(10 - i - j, 10))
+        if row[2] >= 0:
+            fake = finite.FiniteClassifier(None, atoms.confidence, (*first, row))
+            verdict = judge_third_truth([float(p) for p in row])
+            assert any(fake.class_wise_errors()) == (verdict is not None), row
             hidden += [row] if verdict is None else []
-    assert len(hidden) == 1
+    assert hidden == [last]
 
 
 # --- the clone -----------------------------------------------------------------------------------

@@ -178,10 +178,10 @@ def test_predicted_verdicts_come_true() -> None:
 
 
 def test_the_third_light_answers_first() -> None:
-    boards = [lesson14.audit_board_view(rows=rows, costs="1 : 20") for rows in (30, 120, 250)]
     mute = {"alignment": "alignment unclear", "calibration": "cannot say"}
     mute |= {"costs": "costs unknown", "repair": "no repair"}
-    for board, answered in zip(boards, (set(), {"calibration"}, set(mute)), strict=True):
+    for rows, answered in {30: set(), 120: {"calibration"}, 250: set(mute)}.items():
+        board = lesson14.audit_board_view(rows=rows, costs="1 : 20")
         said = dict(zip(board.topics, board.verdicts, strict=True))
         assert {topic for topic in mute if said[topic] != mute[topic]} == answered
 
