@@ -4,8 +4,10 @@ import hashlib
 import os
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -46,17 +48,12 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_offline_says_what_where_and_how(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pooch = pytest.importorskip("pooch")
 
-    def refuse(*args: object, **options: object) -> None:
-        raise OSError("no network")
-
-    monkeypatch.setattr(pooch, "retrieve", refuse)
+    monkeypatch.setattr(pooch, "retrieve", Mock(side_effect=OSError("no network")))
     with pytest.raises(data.DataUnavailable) as caught:
         data.load("cifar10-lenet")
-    message = str(caught.value)
-    assert "lenet-5-cifar-10.npz" in message
-    assert "CALIBKIT_DATA" in message
-    assert str(nowhere / "cache" / "calibkit") in message
-    assert "EFS-OpenSource/calibration-framework" in message
+    cache, source = str(nowhere / "cache" / "calibkit"), "EFS-OpenSource/calibration-framework"
+    for words in ("lenet-5-cifar-10.npz", "CALIBKIT_DATA", cache, source):
+        assert words in str(caught.value)
     assert data.available("cifar10-lenet") is False
 
 
@@ -99,17 +96,8 @@ def test_changed_contents_are_refused(nowhere: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_cache_is_used_after_the_folder(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "prob1,prob1_outcome\n0.5,1\n0.25,0\n0.5,0.5\n"
-    entry = data.Entry(
-        name="toy",
-        file="toy.csv",
-        kind="games",
-        title="toy games",
-        repository="a/b",
-        commit="0" * 40,
-        path="",
-        licence="MIT",
-        sha256=hashlib.sha256(text.encode()).hexdigest(),
-    )
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    entry = replace(data.REGISTRY["mlb"], name="toy", file="toy.csv", sha256=digest)
     monkeypatch.setitem(data.REGISTRY, "toy", entry)
     cache = nowhere / "cache" / "calibkit"
     cache.mkdir(parents=True)

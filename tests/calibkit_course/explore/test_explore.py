@@ -122,28 +122,28 @@ class TestExplorer:
         assert plt.get_fignums() == []
 
 
-class TestQuiz:
-    def test_all_right_and_all_wrong(self):
-        game = lesson04.which_is_perfect()
-        perfect, error = game.view(draw=1).perfect, game.view(draw=1).errors[0]
-        assert game.answer(1, perfect).right == 6
-        wrong = game.answer(1, [not one for one in perfect])
-        assert wrong.right == 0
-        assert all("wrong, it is " in line for line in wrong.lines)
-        assert f"ECE {error.value:.3f}" in wrong.lines[0]
-        assert f"show {error.null_mean:.3f} ±" in wrong.lines[0]
-        with pytest.raises(ValueError, match="2 ticks for 6 panels"):
-            game.answer(1, [True, False])
+def test_all_right_and_all_wrong():
+    game = lesson04.which_is_perfect()
+    perfect, error = game.view(draw=1).perfect, game.view(draw=1).errors[0]
+    assert game.answer(1, perfect).right == 6
+    wrong = game.answer(1, [not one for one in perfect])
+    assert wrong.right == 0
+    assert all("wrong, it is " in line for line in wrong.lines)
+    assert f"ECE {error.value:.3f}" in wrong.lines[0]
+    assert f"show {error.null_mean:.3f} ±" in wrong.lines[0]
+    with pytest.raises(ValueError, match="2 ticks for 6 panels"):
+        game.answer(1, [True, False])
 
-    @pytest.mark.slow
-    def test_the_panels_do_not_move_when_they_are_revealed(self):
-        game = lesson04.which_is_perfect()
-        places = []
-        for revealed in (False, True):
-            figure = game.static(1, revealed=revealed)
-            figure.canvas.draw()
-            places.append([ax.get_position().bounds for ax in figure.axes])
-        assert np.allclose(places[0], places[1], atol=2e-3)
+
+@pytest.mark.slow
+def test_the_panels_do_not_move_when_they_are_revealed():
+    game = lesson04.which_is_perfect()
+    places = []
+    for revealed in (False, True):
+        figure = game.static(1, revealed=revealed)
+        figure.canvas.draw()
+        places.append([ax.get_position().bounds for ax in figure.axes])
+    assert np.allclose(places[0], places[1], atol=2e-3)
 
 
 def toy(*controls, view, title="Toy"):
@@ -329,20 +329,19 @@ class TestPageWithoutKernel:
         assert page.elements[0][1]["aria-label"] == 'A "title" & more'
 
 
-class TestPicture:
-    @pytest.mark.slow
-    def test_a_small_picture_keeps_size_words_and_colours(self):
-        picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
-        small = picture.small()
-        assert replace(small, image=picture.image) == picture
-        assert picture.width <= 700
-        assert len(small.png) < len(picture.png) / 2
-        full, flat = (np.asarray(open_rgb(p), dtype=int) for p in (picture, small))
-        distance = np.sqrt(((full - flat) ** 2).sum(axis=2))
-        assert (flat[0, 0] == 255).all()
-        assert np.mean(distance) < 1.5 and np.mean(distance > 40) < 0.01
-        for colour in ((213, 94, 0), (0, 114, 178)):  # vermilion and blue survive exactly
-            assert (flat == colour).all(axis=2).sum() >= (full == colour).all(axis=2).sum() > 50
+@pytest.mark.slow
+def test_a_small_picture_keeps_size_words_and_colours():
+    picture, _ = lesson04.diagram_lab().show(model="over-confident", n=1000)
+    small = picture.small()
+    assert replace(small, image=picture.image) == picture
+    assert picture.width <= 700
+    assert len(small.png) < len(picture.png) / 2
+    full, flat = (np.asarray(open_rgb(p), dtype=int) for p in (picture, small))
+    distance = np.sqrt(((full - flat) ** 2).sum(axis=2))
+    assert (flat[0, 0] == 255).all()
+    assert np.mean(distance) < 1.5 and np.mean(distance > 40) < 0.01
+    for colour in ((213, 94, 0), (0, 114, 178)):  # vermilion and blue survive exactly
+        assert (flat == colour).all(axis=2).sum() >= (full == colour).all(axis=2).sum() > 50
 
 
 def open_rgb(picture: Picture) -> Image.Image:

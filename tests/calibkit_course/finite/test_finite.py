@@ -302,17 +302,17 @@ class TestInput:
             FiniteClassifier(None, [[1, 0]], [[1, 0]], ties="random")
 
 
-class TestWords:
-    def test_it_says_the_fractions(self):
-        words = finite.example("three atoms").describe()
-        assert "3 classes, 3 atoms: accuracy 2/5, mean confidence 2/5" in words
-        assert "expected 0, largest class-wise 0, strong 3/5" in words
-        assert "accuracy 3/5 and Brier score 12/25 instead of 33/50" in words
+def test_it_says_the_fractions():
+    words = finite.example("three atoms").describe()
+    assert "3 classes, 3 atoms: accuracy 2/5, mean confidence 2/5" in words
+    assert "expected 0, largest class-wise 0, strong 3/5" in words
+    assert "accuracy 3/5 and Brier score 12/25 instead of 33/50" in words
 
-    def test_log_loss_is_infinite_where_the_impossible_happens(self):
-        assert finite.example("confidence only").log_loss == pytest.approx(
-            -(0.5 * (0.9 + 0.7) * math.log(0.8) + 0.5 * (0.1 + 0.3) * math.log(0.2))
-        )
-        fake = FiniteClassifier(None, [[1, 0]], [["1/2", "1/2"]])
-        assert fake.log_loss == math.inf
-        assert finite.example("slides").log_loss < math.inf
+
+def test_log_loss_is_infinite_where_the_impossible_happens():
+    assert finite.example("confidence only").log_loss == pytest.approx(
+        -(0.5 * (0.9 + 0.7) * math.log(0.8) + 0.5 * (0.1 + 0.3) * math.log(0.2))
+    )
+    fake = FiniteClassifier(None, [[1, 0]], [["1/2", "1/2"]])
+    assert fake.log_loss == math.inf
+    assert finite.example("slides").log_loss < math.inf

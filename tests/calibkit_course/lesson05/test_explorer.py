@@ -63,8 +63,7 @@ class TestView:
             assert title.endswith(f": {view.shown.value:.3f}, ECE {view.ece:.3f}")
 
 
-class TestExplorer:
-    def test_no_fitted_value_leaves_the_frame(self, views):
-        for state, view in views:
-            fitted = view.slanted.fitted
-            assert fitted.min() > -0.2 and fitted.max() < 1.2, state
+def test_no_fitted_value_leaves_the_frame(views):
+    for state, view in views:
+        fitted = view.slanted.fitted
+        assert fitted.min() > -0.2 and fitted.max() < 1.2, state

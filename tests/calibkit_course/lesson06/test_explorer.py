@@ -68,17 +68,17 @@ class TestOutcomeDraws:
                 OutcomeDraws.from_events(np.array(prob), np.zeros((2, 3), dtype=bool))
 
 
-class TestReplicates:
-    def test_error_is_bias_and_spread(self):
-        three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
-        assert three.mean == pytest.approx(0.3)
-        assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
-        assert "mean 0.3000" in three.describe() and "bias is +0.1000" in three.describe()
+def test_error_is_bias_and_spread():
+    three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
+    assert three.mean == pytest.approx(0.3)
+    assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
+    assert "mean 0.3000" in three.describe() and "bias is +0.1000" in three.describe()
 
-    @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match="values"):
-            Replicates(name="toy", values=np.array(bad), truth=0.0)
+
+@pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
+def test_bad_values_are_named(bad):
+    with pytest.raises(ValueError, match="values"):
+        Replicates(name="toy", values=np.array(bad), truth=0.0)
 
 
 class TestBinTunerView:

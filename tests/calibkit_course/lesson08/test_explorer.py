@@ -20,35 +20,37 @@ def hunted(rule: str, model: str = "calibrated", n: int = 8000) -> Hunt:
 BINS = {"mass": EqualMass(10), "root": EqualMass(22), "pava": Pava(), "pava-bc": PavaBC(25, 100)}
 
 
-class TestView:
-    @pytest.mark.parametrize("rule", BINS)
-    def test_it_is_the_error_of_the_package(self, rule):
-        sample = MODELS["over-confident"].sample(500, 8)
-        wanted = test_based_calibration_error(
-            sample.y_true, sample.y_prob, bins=BINS[rule], n_draws=60, rng=8
-        )
-        hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
-        assert hunt.error.value == wanted.value
-        assert np.array_equal(hunt.error.null_values, wanted.null_values)
+@pytest.mark.parametrize("rule", BINS)
+def test_it_is_the_error_of_the_package(rule):
+    sample = MODELS["over-confident"].sample(500, 8)
+    wanted = test_based_calibration_error(
+        sample.y_true, sample.y_prob, bins=BINS[rule], n_draws=60, rng=8
+    )
+    hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
+    assert hunt.error.value == wanted.value
+    assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
-    @pytest.mark.slow
-    def test_sizes_steer_pava_bc_and_nothing_else(self):
-        found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
-        for sizes, (smallest, largest) in SIZES.items():
-            count = found[sizes].error.table.count
-            assert count.min() >= 400 // smallest and count.max() <= 400 // largest
-        others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
-        assert len(set(others)) == 1
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("rule", RULES)
-    def test_an_over_confident_model_is_caught_with_enough_data(self, rule):
-        assert hunted(rule, "over-confident").error.p_value < 0.02
-        assert hunted(rule).error.p_value > 0.05
+@pytest.mark.slow
+def test_sizes_steer_pava_bc_and_nothing_else():
+    found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
+    for sizes, (smallest, largest) in SIZES.items():
+        count = found[sizes].error.table.count
+        assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+    others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
+    assert len(set(others)) == 1
 
-    def test_it_says_share_null_level_and_model(self):
-        hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
-        words, error = hunt.describe(), hunt.error
-        assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
-        assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
-        assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES)
+def test_an_over_confident_model_is_caught_with_enough_data(rule):
+    assert hunted(rule, "over-confident").error.p_value < 0.02
+    assert hunted(rule).error.p_value > 0.05
+
+
+def test_it_says_share_null_level_and_model():
+    hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
+    words, error = hunt.describe(), hunt.error
+    assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
+    assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
+    assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")

@@ -70,22 +70,22 @@ def three(values: Any = (0.01, 0.5, 0.0)) -> SimpleNamespace:
     return SimpleNamespace(names="ABC", values=np.array(values), null_low=low, null_high=high)
 
 
-class TestMeasures:
-    def test_marks_stand_at_the_values_and_tell_chance_from_fault(self):
-        ax = figures09.measures(three())
-        assert one(ax, "measured, above chance").get_xydata().tolist() == [[50.0, 1]]
-        assert one(ax, "measured, within chance").get_xdata().tolist() == [1.0, 0.005]
-        ends = [segment[:, 0].tolist() for segment in one(ax, "null").get_segments()]
-        assert ends == [[0.005, 2.0], [0.1, 10.0], [0.005, 0.005]]
-        assert [text.get_text() for text in ax.texts] == ["1 %", "50 %", "0 %"]
-        assert "B 50 % (by chance 0.1 to 10 %)" in plot.alt_text(ax)
-        assert_nothing_is_cut_off(ax)
+def test_marks_stand_at_the_values_and_tell_chance_from_fault():
+    ax = figures09.measures(three())
+    assert one(ax, "measured, above chance").get_xydata().tolist() == [[50.0, 1]]
+    assert one(ax, "measured, within chance").get_xdata().tolist() == [1.0, 0.005]
+    ends = [segment[:, 0].tolist() for segment in one(ax, "null").get_segments()]
+    assert ends == [[0.005, 2.0], [0.1, 10.0], [0.005, 0.005]]
+    assert [text.get_text() for text in ax.texts] == ["1 %", "50 %", "0 %"]
+    assert "B 50 % (by chance 0.1 to 10 %)" in plot.alt_text(ax)
+    assert_nothing_is_cut_off(ax)
 
-    @pytest.mark.slow
-    def test_the_dial_fits_and_tiny_values_stay_on_the_axis(self):
-        view = lesson09.prevalence_dial_view(made_for=0.5, times=1, n=1000)
-        ax = figures09.measures(view)
-        assert [label.get_text() for label in ax.get_yticklabels()] == list(view.names)
-        assert_nothing_is_cut_off(ax)
-        written = [text.get_text() for text in figures09.measures(three([1e-7, 0.5, 20.0])).texts]
-        assert written == ["1e-05 %", "50 %", "2,000 %"]
+
+@pytest.mark.slow
+def test_the_dial_fits_and_tiny_values_stay_on_the_axis():
+    view = lesson09.prevalence_dial_view(made_for=0.5, times=1, n=1000)
+    ax = figures09.measures(view)
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(view.names)
+    assert_nothing_is_cut_off(ax)
+    written = [text.get_text() for text in figures09.measures(three([1e-7, 0.5, 20.0])).texts]
+    assert written == ["1e-05 %", "50 %", "2,000 %"]
