@@ -41,8 +41,9 @@ def test_training_is_in_one_thread():
         seen.append(torch.get_num_threads())
         return 0.0
 
-    part = np.zeros((20, 28, 28), dtype=np.float32), Y[:20]
-    split = nets.Split(*part, *part, *part, noise=0.0)
+    images, parts = np.zeros((20, 28, 28), dtype=np.float32), ("train", "validation", "test")
+    given = {f"{part}_x": images for part in parts} | {f"{part}_y": Y[:20] for part in parts}
+    split = nets.Split(noise=0.0, **given)
     nets.train_network(nets.image_network((2, 2), 4), split, step=step, epochs=2)
     assert seen == [1, 1] and torch.get_num_threads() == 2
     one = nets.OrderPreserving("logits").fit(Z, Y).calibrate(Z)

@@ -85,7 +85,8 @@ class TestFigure:
 
     @pytest.mark.parametrize("view", VIEWS)
     def test_the_diagram_names_the_class(self, view):
-        figure = lesson14.audit_board().static(("A", {"file": "three animals", "view": view}))
+        board, figure = lesson14.audit_board(), plt.figure(layout="constrained")
+        board.draw(board.view(file="three animals", view=view), figure, False)
         axes = [part for ax in figure.axes for part in (ax, *ax.child_axes)]
         words = " ".join(ax.get_xlabel() + ax.get_ylabel() for ax in axes)
         assert words.count("of class cat") == (3 if view == "class-wise" else 0)
