@@ -12,7 +12,6 @@ from tests.drawn import assert_nothing_is_cut_off, corners, one
 TILTED = LogitDistortion(slope=0.6)
 
 
-@pytest.mark.slow
 def test_each_panel_counts_its_bins_and_rejections_and_draws_the_true_map():
     sample, errors = TILTED.sample(600, rng=8), {}
     for rule in (EqualMass(6), Pava()):
