@@ -72,26 +72,19 @@ def test_each_explorer_has_its_bad_values() -> None:
 
 @by_explorer
 def test_its_controls_fit_the_book(name: str) -> None:
+    """And start where the view does."""
     explorer = EXPLORERS[name]()
-    states = list(explorer.states())
+    states, start = list(explorer.states()), inspect.signature(explorer.view).parameters
     assert explorer.n_states == len(states) and explorer.default in states
     for control in explorer.controls:
-        assert control.label
-        assert all(control.text(value) for value in control.values), control.name
+        assert control.label and all(control.text(value) for value in control.values), control.name
+        assert control.default == start[control.name].default, control.name
 
 
 @by_explorer
 def test_its_line_is_one_line_and_always_the_same(name: str) -> None:
     (line,) = {repr(EXPLORERS[name]()) for _ in range(2)}
     assert "\n" not in line and " at 0x" not in line
-
-
-@by_explorer
-def test_its_controls_start_where_the_view_does(name: str) -> None:
-    explorer = EXPLORERS[name]()
-    parameters = inspect.signature(explorer.view).parameters
-    for control in explorer.controls:
-        assert control.default == parameters[control.name].default, control.name
 
 
 @by_explorer

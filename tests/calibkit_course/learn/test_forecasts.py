@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from book.experiments import your_calibration as experiment
 from calibkit import expected_calibration_error, null_level
 from calibkit.calibrators import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
@@ -73,10 +72,7 @@ def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
     ("sure", "words"),
     [
         (70, "`sure=70` looks like per cent; write `sure=0.7`"),
-        ("70 %", "no probability"),
-        ("0.7", "no probability"),
-        (True, "no probability"),
-        ([0.7], "no probability"),
+        *((sure, "no probability") for sure in ("70 %", "0.7", True, [0.7])),
         (1, "more than 0.99"),
         (0.3, "pure guessing among 3 options"),
     ],
@@ -183,11 +179,6 @@ def test_an_import_adds_and_changes_nothing(file: Path, tmp_path: Path) -> None:
 def test_without_forecasts_a_stand_in_is_named_as_such(file: Path) -> None:
     said = my_calibration(draw=False)
     assert said.forecasts.stand_in and "stand-in" in said.describe()
-    assert said.forecasts.n == experiment.STAND_IN_LENGTH
-    rng = np.random.default_rng(experiment.STAND_IN_SEED)
-    again = experiment.learner(2.0, experiment.STAND_IN_LENGTH, rng)
-    assert np.array_equal(again.right, said.forecasts.right)
-    assert np.array_equal(again.sure, said.forecasts.sure)
 
 
 @pytest.mark.parametrize(
@@ -199,12 +190,9 @@ def test_the_verdict_follows_the_interval(hits: int, sure: float, verdict: str) 
     assert found.verdict == verdict
     assert found.gap == pytest.approx(sure - hits / 20)
     assert f"confidence is {100 * sure:.0f} %, and {5 * hits} % of them" in found.describe()
-    assert f"up to {100 * found.reach:.0f} points" in found.describe()
     for end in (sure - found.low, sure - found.high):
         assert abs(end - hits / 20) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / 20), rel=1e-3)
-    table = found.to_frame()
-    assert table["forecasts"].tolist() == [20]
-    assert table["gap"][0] == pytest.approx(found.gap)
+    assert found.to_frame()["gap"][0] == pytest.approx(found.gap)
 
 
 def test_scores_are_compared_with_always_saying_one_over_k() -> None:
@@ -293,8 +281,7 @@ def test_the_interval_of_a_class_counts_its_clusters() -> None:
     one = found[0]
     assert one.describe().startswith("360 forecasts of 12 students")
     assert one.to_frame()["each"].mean() == pytest.approx(one.gap)
-    left, right = one.draw().axes
-    assert {"means", "gap"} <= {a.get_gid() for ax in (left, right) for a in ax.get_children()}
+    assert {"means", "gap"} <= {artist.get_gid() for artist in one.draw().findobj()}
     ends = (one.low > 0).sum(), (one.high < 0).sum()
     assert "alone, {} students are over-confident and {} under".format(*ends) in one.describe()
     two = class_calibration({"Ann": own([0, 0], [0.9, 0.7]), "Bob": own([0, 0], [0.7, 0.5])})
@@ -304,12 +291,3 @@ def test_the_interval_of_a_class_counts_its_clusters() -> None:
     assert np.isnan(alone.half) and "of 1 student" in alone.describe()
     with pytest.raises(ValueError, match="no forecast"):
         class_calibration({})
-
-
-# --- how often that is wrong ---------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_the_tables_of_the_page_are_what_the_experiment_prints(root: Path) -> None:
-    page = (root / "book" / "your_calibration.md").read_text(encoding="utf-8")
-    assert all(table in page for table in experiment.tables())

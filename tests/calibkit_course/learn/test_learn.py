@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,6 @@ from calibkit_course.learn._lesson import Lesson
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
-from tests.helpers import each_case
 
 ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
@@ -67,14 +67,12 @@ each_check = pytest.mark.parametrize(("name", "cid"), EACH_CHECK)
 # --- every lesson ------------------------------------------------------------------------------
 
 
-@each_case("name", LESSONS)
-def test_every_check_has_wrong_and_right_answers(name: str, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_check_has_wrong_and_right_answers(name: str) -> None:
     checks = open_lesson(name).checks
     wrong, right = tables(name).WRONG, tables(name).RIGHT
     assert set(wrong) == set(right) == set(checks)
-    for cid in set(checks) - WITHOUT_ANSWER:
-        with subtests.test(cid):
-            assert len(wrong[cid]) >= 2 and len(right[cid]) >= 1
+    assert all(len(wrong[cid]) >= 2 and right[cid] for cid in set(checks) - WITHOUT_ANSWER)
 
 
 @each_check
@@ -174,15 +172,17 @@ def test_right_numbers_are_accepted_in_every_container(
     name: str, form: str, subtests: pytest.Subtests
 ) -> None:
     for cid in open_lesson(name).checks:
+        answer = in_other_words(first_right(name, cid), FORMS[form])
         with subtests.test(cid):
-            answer = in_other_words(first_right(name, cid), FORMS[form])
-            if answer is not None:
-                assert refused(name, cid, answer) == ""
+            assert answer is None or refused(name, cid, answer) == ""
 
 
 @each_check
-def test_a_missing_return_is_told_what_is_wanted(name: str, cid: str) -> None:
+def test_where_a_function_is_wanted_its_three_slips_are_named(name: str, cid: str) -> None:
+    """No function, a function that cannot be called so, and one without `return`."""
     if any(type(answer) is FunctionType for answer in tables(name).RIGHT[cid]):
+        assert "it should be a function" in refused(name, cid, 0.3)
+        assert "your function raised" in refused(name, cid, lambda: 0.3)
         said = refused(name, cid, lambda *_, **__: None)
         assert "returns nothing, because `return` is missing. It should return" in said
 
@@ -195,53 +195,39 @@ def equal_numbers(text: str) -> list[str]:
     return [number for each in found for number, times in Counter(each).items() if times > 1]
 
 
-@pytest.mark.parametrize("share", often([3e-6, 2e-5, 1e-4, 4e-4, 2e-3], 1e-4))
+@pytest.mark.parametrize("share", often([2e-5, 1e-4, 2e-3], 1e-4))
 @pytest.mark.parametrize("name", QUICK_LESSONS)
 def test_near_misses_never_look_equal(name: str, share: float, subtests: pytest.Subtests) -> None:
     for cid, factor in product(open_lesson(name).checks, (1 - share, 1 + share)):
+        answer = in_other_words(
+            first_right(name, cid), lambda value, by=factor: np.asarray(value)[()] * by
+        )
         with subtests.test(cid, factor=factor):
-            answer = in_other_words(
-                first_right(name, cid), lambda value, by=factor: np.asarray(value)[()] * by
-            )
-            if answer is not None:
-                said = refused(name, cid, answer)
-                assert equal_numbers(said) == []
+            assert answer is None or equal_numbers(refused(name, cid, answer)) == []
 
 
-@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
-def test_each_check_has_hints(name: str, cid: str, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_each_check_has_hints_and_blanks_are_not_attempts(name: str) -> None:
     lesson = open_lesson(name)
-    check = lesson.checks[cid]
-    assert len(check.hints) >= 2 and len(set(check.hints)) == len(check.hints)
-    assert check.variable.isidentifier() and check.task and check.praise
-    for level, words in enumerate(check.hints, start=1):
-        with subtests.test(level=level):
+    for cid, check in lesson.checks.items():
+        assert len(set(check.hints)) == len(check.hints) >= 2
+        assert check.variable.isidentifier() and check.task and check.praise
+        for level, words in enumerate(check.hints, start=1):
             assert words in lesson.hint(cid, level).text
-
-
-@each_case(("name", "cid"), [check.values for check in EACH_CHECK])
-def test_blanks_are_not_attempts(name: str, cid: str, subtests: pytest.Subtests) -> None:
-    lesson = open_lesson(name)
-    variable = f"`{lesson.checks[cid].variable}`"
-    for blank in (..., [...], (0.5, ...), {"a": ...}, {"a": [1, ...]}, np.array([1, ...])):
-        with subtests.test(str(blank)):
+        for blank in (..., [...], (0.5, ...), {"a": ...}, {"a": [1, ...]}, np.array([1, ...])):
             said = lesson.check(cid, blank)
-            assert said.state is State.NOT_ATTEMPTED and variable in said.text
+            assert said.state is State.NOT_ATTEMPTED and f"`{check.variable}`" in said.text
 
 
-@each_case("name", LESSONS)
-def test_predictions_can_be_guessed_and_revealed(name: str, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_predictions_can_be_guessed_and_revealed(name: str) -> None:
     lesson = open_lesson(name)
     for pid, prediction in lesson.predictions.items():
-        with subtests.test(pid):
-            assert prediction.question in lesson.predict(pid, ...).text
-            assert "no guess" in lesson.reveal(pid).text
-            assert prediction.why in lesson.reveal(pid).text
-            assert "Noted" in lesson.predict(pid, prediction.outcome).text
-            assert re.search("right|close", lesson.reveal(pid).text)
-
-
-# --- words -------------------------------------------------------------------------------------
+        assert prediction.question in lesson.predict(pid, ...).text
+        assert "no guess" in lesson.reveal(pid).text
+        assert prediction.why in lesson.reveal(pid).text
+        assert "Noted" in lesson.predict(pid, prediction.outcome).text
+        assert re.search("right|close", lesson.reveal(pid).text)
 
 
 # --- five states -------------------------------------------------------------------------------
@@ -281,19 +267,13 @@ def test_without_an_answer_the_variable_is_looked_up() -> None:
     "error", [ValueError("no good"), KeyError("x"), RecursionError(), SystemExit(3)]
 )
 def test_what_a_judge_raises_is_a_wrong_kind(error: BaseException) -> None:
-    def judge(answer: Any) -> None:
-        raise error
-
-    said = toy(judge).check("9.1", 1)
+    said = toy(Mock(side_effect=error)).check("9.1", 1)
     assert said.state is State.WRONG_KIND and type(error).__name__ in said.text
 
 
 def test_an_interrupt_still_interrupts() -> None:
-    def judge(answer: Any) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        toy(judge).check("9.1", 1)
+        toy(Mock(side_effect=KeyboardInterrupt)).check("9.1", 1)
 
 
 class Hostile:
@@ -414,25 +394,17 @@ def _html(lesson: Lesson) -> str:
     return lesson.progress()._repr_html_()
 
 
-@pytest.mark.parametrize(
-    ("text", "state", "words"),
-    [
+@pytest.mark.parametrize("ticked", [{}, {"contains": [1]}, {"contains": ...}], ids=str)
+def test_points_are_shown_below_a_text_only(ticked: Any) -> None:
+    for text, state, words in (
         (..., State.NOT_ATTEMPTED, "`my_text`"),
-        ("", State.NOT_ATTEMPTED, "still empty"),
         (" \n", State.NOT_ATTEMPTED, "still empty"),
         (17, State.WRONG_KIND, "a number; it should be a text in quotes"),
-        ([TEXT], State.WRONG_KIND, "a list of 1"),
         ("It is over-confident.", State.ALMOST, "only 3 words"),
-    ],
-)
-def test_points_are_shown_below_a_text_only(
-    text: Any, state: State, words: str, subtests: pytest.Subtests
-) -> None:
-    for ticked in ({}, {"contains": [1]}, {"contains": ...}):
-        with subtests.test(str(ticked)):
-            said = essay().check("9.1", text, **ticked)
-            assert said.state is state and words in said.text
-            assert not any(point in said.text for point in POINTS)
+    ):
+        said = essay().check("9.1", text, **ticked)
+        assert said.state is state and words in said.text
+        assert not any(point in said.text for point in POINTS)
 
 
 NAMED = [([1, 3], (1, 3)), (3, (3,)), ([], ()), ({2, 1}, (1, 2)), (range(1, 4), (1, 2, 3)),
@@ -442,23 +414,15 @@ NO_POINT = [([1, 4], "there is no point 4"), (0, "no point 0"), ("1, 3", "this i
             ([[1, 2], [3]], "the numbers of points"), ({1: True}, "a dict of 1")]  # fmt: skip
 
 
-def test_points_are_named_by_their_numbers_or_get_a_sentence(subtests: pytest.Subtests) -> None:
+def test_points_are_named_by_their_numbers_or_get_a_sentence() -> None:
     for contains, points in NAMED:
-        with subtests.test(repr(contains)):
-            assert essay().check("9.1", TEXT, contains=contains).points == points
+        assert essay().check("9.1", TEXT, contains=contains).points == points
     for contains, words in NO_POINT:
-        with subtests.test(repr(contains)):
-            said = essay().check("9.1", TEXT, contains=contains)
-            assert said.state is State.WRONG_KIND and words in said.text
-
-
-@pytest.mark.parametrize("blank", [..., [...], [1, ...]])
-def test_a_blank_among_the_points_says_how_to_fill_it(blank: Any) -> None:
-    said = essay().check("9.1", TEXT, contains=blank)
-    assert said.state is State.COMPARE and "contains=[1, 3]" in said.text
-
-
-def test_weird_points_never_raise() -> None:
+        said = essay().check("9.1", TEXT, contains=contains)
+        assert said.state is State.WRONG_KIND and words in said.text
+    for blank in (..., [...], [1, ...]):
+        said = essay().check("9.1", TEXT, contains=blank)
+        assert said.state is State.COMPARE and "contains=[1, 3]" in said.text
     for contains in WEIRD:
         assert essay().check("9.1", TEXT, contains=contains)._repr_html_()
     assert "has no points to tick" in toy().check("9.1", 0.5, contains=[1]).text
@@ -504,10 +468,9 @@ def test_a_guess_after_the_outcome_is_counted_as_one() -> None:
     assert repr(lesson.progress()).endswith("2 of 2 guesses made, 1 of them after the outcome.")
 
 
-def test_options_that_are_numerals_accept_the_number(subtests: pytest.Subtests) -> None:
+def test_options_that_are_numerals_accept_the_number() -> None:
     for guess in (27, 27.0, np.int64(27), "27"):
-        with subtests.test(repr(guess)):
-            assert 'Noted: "27"' in open_lesson("00").predict("0a", guess).text
+        assert 'Noted: "27"' in open_lesson("00").predict("0a", guess).text
     assert "`5` is not among the answers" in open_lesson("00").predict("0a", 5).text
 
 
@@ -526,48 +489,33 @@ def test_a_wrong_option_lists_the_options_and_is_not_kept() -> None:
     lesson.predict("8a", "down")
     said = lesson.predict("8a", "sideways").text
     assert "sideways" in said and '`"up"`' in said and '`"down"`' in said
-    assert "one of" in said
     assert 'Your earlier guess, "down", stands.' in said
     assert 'You guessed "down"' in lesson.reveal("8a").text
 
 
-@pytest.mark.parametrize(
-    ("guess", "words"),
-    [
-        (200, "exactly right"),
-        (200.0000001, "exactly right"),
-        (170, "close"),
-        (50, "too low, by a factor of 4.0"),
-        (1000, "too high, by a factor of 5.0"),
-        (-3, "surprised"),
-        (0, "surprised"),
-    ],
-)
-def test_a_number_is_put_beside_the_outcome(guess: float, words: str) -> None:
+BESIDE = {200: "exactly right", 200.0000001: "exactly right", 170: "close", -3: "surprised",
+          50: "too low, by a factor of 4.0", 1000: "too high, by a factor of 5.0"}  # fmt: skip
+
+
+@pytest.mark.parametrize("guess", BESIDE)
+def test_a_number_is_put_beside_the_outcome(guess: float) -> None:
     lesson = guessing()
     lesson.predict("8b", guess)
-    assert words in lesson.reveal("8b").text
+    assert BESIDE[guess] in lesson.reveal("8b").text
     assert "200 days" in lesson.reveal("8b").text
-
-
-def test_a_guess_of_a_share_has_a_factor_too() -> None:
-    share = Prediction(question="q", unit="of 1", outcome=0.8, why="w")
-    assert "too low, by a factor of 2.0" in share.compare(0.4, 0.8)
-    assert "too high, by a factor of 2.0" in share.compare(0.8, 0.4)
 
 
 def test_what_the_experiment_showed_wins() -> None:
     lesson = guessing()
     lesson.predict("8b", 100)
-    assert "110 days" in lesson.reveal("8b", 110).text
-    assert "close" in lesson.reveal("8b", np.int64(110)).text
+    said = lesson.reveal("8b", np.int64(110)).text
+    assert "110 days" in said and "close" in said
     assert '"down"' in lesson.reveal("8a", "down").text
 
 
 def test_a_missing_prediction_is_named() -> None:
     for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
         assert "no prediction 8" in said.text
-    assert "none" in toy().predict("8a").text
 
 
 def test_declarations_are_checked() -> None:
@@ -598,8 +546,7 @@ def test_progress_is_a_table_of_states() -> None:
     assert "1 of 1 exercises correct" in repr(lesson.progress())
     lesson.check("9.1", 0.4)
     assert "≈ Almost" in repr(lesson.progress())
-    html = lesson.progress()._repr_html_()
-    assert html.count('scope="col"') == 3 and "≈ Almost" in html
+    assert "≈ Almost" in lesson.progress()._repr_html_()
 
 
 # --- what is kept over a restart -----------------------------------------------------------------
@@ -718,29 +665,23 @@ def test_an_entry_of_another_course_breaks_nothing(workbook: Path) -> None:
 # --- lessons by number -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", ["01", "1", 1])
-def test_a_lesson_is_found_by_its_number(number: str | int) -> None:
-    assert open_lesson(number).id == "01"
-
-
-@pytest.mark.parametrize("number", ["77", "one", 77, "", None])
-def test_a_missing_lesson_lists_those_that_exist(number: Any) -> None:
-    with pytest.raises(ValueError, match="00, 01"):
-        open_lesson(number)
+def test_a_lesson_is_found_by_its_number_or_those_that_exist_are_listed() -> None:
+    assert {open_lesson(number).id for number in ("01", "1", 1)} == {"01"}
+    for number in ("77", "one", 77, "", None):
+        with pytest.raises(ValueError, match="00, 01"):
+            open_lesson(number)
 
 
 # --- looks -------------------------------------------------------------------------------------
 
 
-def test_text_and_html_say_the_state_in_words_and_a_symbol(subtests: pytest.Subtests) -> None:
-    answers_by_state = {State.WRONG_KIND: "x", State.ALMOST: 0.4, State.CORRECT: 0.5}
-    for state, answer in answers_by_state.items():
-        with subtests.test(state.name):
-            said = toy().check("9.1", answer)
-            html = said._repr_html_()
-            assert repr(said).startswith(f"{state}: ")
-            assert f"<strong>{state}:</strong>" in html and messages.SYMBOLS[state] in html
-            assert 'role="status"' in html
+def test_text_and_html_say_the_state_in_words_and_a_symbol() -> None:
+    for state, answer in {State.WRONG_KIND: "x", State.ALMOST: 0.4, State.CORRECT: 0.5}.items():
+        said = toy().check("9.1", answer)
+        html = said._repr_html_()
+        assert repr(said).startswith(f"{state}: ")
+        assert f"<strong>{state}:</strong>" in html and messages.SYMBOLS[state] in html
+        assert 'role="status"' in html
 
 
 def test_html_is_escaped_and_code_is_marked() -> None:
@@ -756,72 +697,46 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#121212"])
-def test_borders_are_visible_on_light_and_dark_pages(page: str, subtests: pytest.Subtests) -> None:
+def test_borders_are_visible_on_light_and_dark_pages(page: str) -> None:
     for answer in (..., "x", 0.4, 0.5):
-        with subtests.test(str(answer)):
-            html = toy().check("9.1", answer)._repr_html_()
-            border = re.findall(r"#[0-9a-f]{6}", html)[0]
-            low, high = sorted([luminance(border), luminance(page)])
-            assert (high + 0.05) / (low + 0.05) >= 3, border
-            assert "background: none" in html or "background" not in html
-            assert html.count("color: inherit") == 1 + html.count("<code")
+        html = toy().check("9.1", answer)._repr_html_()
+        border = re.findall(r"#[0-9a-f]{6}", html)[0]
+        low, high = sorted([luminance(border), luminance(page)])
+        assert (high + 0.05) / (low + 0.05) >= 3, border
+        assert "background: none" in html or "background" not in html
+        assert html.count("color: inherit") == 1 + html.count("<code")
 
 
 # --- reading answers ---------------------------------------------------------------------------
 
 
-def test_functions_are_called_on_copies() -> None:
-    given_list = [3, 1, 2]
-
-    def sorts(values: list[int]) -> list[int]:
-        values.sort()
-        return values
-
+@pytest.mark.parametrize("given", [[3, 1, 2], np.array([3, 1, 2])], ids=["list", "array"])
+def test_functions_are_called_on_copies(given: Any) -> None:
     with pytest.raises(answers.Almost, match="changes its input"):
-        answers.call(sorts, given_list, shown="`f([3, 1, 2])`")
-    assert given_list == [3, 1, 2]
-    assert answers.call(sorted, given_list, shown="`f`") == [1, 2, 3]
-
-    def writes(values: np.ndarray) -> float:
-        values[0] = 7
-        return 1.0
-
-    array = np.array([1.0, 2.0])
-    with pytest.raises(answers.Almost):
-        answers.call(writes, array, shown="`f`")
-    assert array.tolist() == [1.0, 2.0]
+        answers.call(lambda values: values.sort(), given, shown="`f([3, 1, 2])`")
+    assert list(given) == [3, 1, 2]
+    assert answers.call(sorted, given, shown="`f`") == [1, 2, 3]
 
 
-def test_functions_that_fail_are_named(subtests: pytest.Subtests) -> None:
+def test_functions_that_fail_are_named() -> None:
     with pytest.raises(answers.WrongKind, match=r"ZeroDivisionError \(division by zero\) for `f`"):
         answers.call(lambda x: x / 0, 1, shown="`f`")
     readers: list[Any] = [
         answers.as_number, answers.as_probability, answers.as_numbers, answers.as_truth,
         answers.as_mapping, answers.as_function, lambda x, w: answers.as_option(x, ["a"], w),
     ]  # fmt: skip
-    for place, read in enumerate(readers):
-        with subtests.test(place=place):
-            given = answers.call(lambda x: None, 1, shown="`f`")
-            missing = "for `f`, your function returns nothing.* It should return a list of cats"
-            with pytest.raises(answers.WrongKind, match=missing):
-                read(given, "a list of cats")
+    missing = "for `f`, your function returns nothing.* It should return a list of cats"
+    for read in readers:
+        with pytest.raises(answers.WrongKind, match=missing):
+            read(answers.call(lambda x: None, 1, shown="`f`"), "a list of cats")
     with pytest.raises(answers.Unfinished):
         answers.call(lambda x: ..., 1, shown="`f`")
     with pytest.raises(answers.WrongKind, match="Unspeakable"):
         answers.call(raises_unspeakable, 1, shown="`f`")
 
 
-HALF = [
-    0.5,
-    np.float32(0.5),
-    Decimal("0.5"),
-    np.array(0.5),
-    np.array([[0.5]]),
-    [0.5],
-    ["1/2"],
-    "0.5",
-    " 1/2 ",
-]
+HALF = [0.5, np.float32(0.5), Decimal("0.5"), np.array(0.5), np.array([[0.5]]), [0.5], ["1/2"],
+        "0.5", " 1/2 "]  # fmt: skip
 NO_NUMBER = [True, "one", "", "1/0", None, [], [1, 2], iter([1]), np.array([1.0, 2]), 1j,
              float("nan"), -np.float32(np.inf)]  # fmt: skip
 PAIR = ([0.0, 1.0], (0, 1), np.array([0, 1]), pd.Series([0, 1]), range(2), [False, True])
@@ -862,13 +777,12 @@ READERS: dict[str, tuple[Any, list[tuple[Any, Any]], list[Any], str]] = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_answers_are_read_or_refused(reader: str, subtests: pytest.Subtests) -> None:
+def test_answers_are_read_or_refused(reader: str) -> None:
     read, accepted, refused, words = READERS[reader]
     for value, wanted in accepted:
-        with subtests.test(repr(value)):
-            assert read(value) == wanted
+        assert read(value) == wanted
     for value in refused:
-        with subtests.test(repr(value)), pytest.raises(answers.WrongKind, match=words):
+        with pytest.raises(answers.WrongKind, match=words):
             read(value)
 
 
@@ -943,7 +857,7 @@ ORDERED = OrderedDict(a=1)
 OPTIMUM = minimize_scalar(lambda x: (x - 1) ** 2)
 
 
-def test_answers_are_described_in_words(subtests: pytest.Subtests) -> None:
+def test_answers_are_described_in_words() -> None:
     cases = {
         "text": "a", "a number": 2, "`True`": True, "an array of shape (2,)": np.zeros(2),
         "an empty list": [], "a dict of 1": {1: 2}, "the class `int` (call it to make one)": int,
@@ -952,5 +866,4 @@ def test_answers_are_described_in_words(subtests: pytest.Subtests) -> None:
         "the whole result of an optimiser (its best place is in `.x`)": OPTIMUM,
     }  # fmt: skip
     for words, value in cases.items():
-        with subtests.test(words):
-            assert answers.found(value) == words
+        assert answers.found(value) == words

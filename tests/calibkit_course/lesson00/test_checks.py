@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from scipy.stats import binom
 
 from calibkit_course import lesson00, lessons
@@ -50,14 +49,13 @@ def test_its_words_count_records_as_the_binomial_law_does() -> None:
     assert f"fewer in {100 * binom.cdf(6, 36, 0.2):.0f} of 100" in CHECKS["0.1"].praise
 
 
-def test_the_table_of_lessons_has_the_times_of_their_headers(subtests: pytest.Subtests) -> None:
+def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
     lines = (NOTEBOOKS / "00_start_here.md").read_text(encoding="utf-8").splitlines()
     for name in lessons():
-        with subtests.test(lesson=name):
-            path = next(NOTEBOOKS.glob(f"{name}_*.md"))
-            (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
-            assert f"]({path.name}) | " in row
-            if (times := stated(path)) is not None:
-                core, further = times
-                more = f"{further} min" if further else "–"
-                assert row.endswith(f" | {core} min | {more} |"), path.name
+        path = next(NOTEBOOKS.glob(f"{name}_*.md"))
+        (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
+        assert f"]({path.name}) | " in row
+        if (times := stated(path)) is not None:
+            core, further = times
+            more = f"{further} min" if further else "–"
+            assert row.endswith(f" | {core} min | {more} |"), path.name

@@ -113,15 +113,11 @@ def test_the_days_that_expose_a_wrong_forecast() -> None:
     assert [round(exposed(n), 2) for n in (10, 50, 100, 200)] == [0.05, 0.23, 0.54, 0.83]
 
 
-def test_a_sheet_left_blank_shows_the_sample_forecaster(subtests: pytest.Subtests) -> None:
+def test_a_sheet_may_be_filled_in_part_and_one_left_blank_shows_the_sample() -> None:
     for blank in (..., [...] * 20):
-        with subtests.test(blank=blank):
-            sheet = true_or_false.sheet(blank)
-            assert "sample" in sheet.describe()
-            assert sheet.y_prob.tolist() == true_or_false.SAMPLE.tolist()
-
-
-def test_a_sheet_may_be_filled_in_part() -> None:
+        sheet = true_or_false.sheet(blank)
+        assert "sample" in sheet.describe()
+        assert sheet.y_prob.tolist() == true_or_false.SAMPLE.tolist()
     sheet = true_or_false.sheet([..., "1/4", 0.5, *[...] * 17])
     assert sheet.y_prob.tolist() == [0.25, 0.5]
     assert sheet.y_true.tolist() == true_or_false.TRUTH[1:3].tolist()

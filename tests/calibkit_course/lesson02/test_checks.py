@@ -33,8 +33,15 @@ def turned(signs: Any) -> Any:
     return lambda *three: np.multiply(parts(*three), signs)
 
 
-LABELS, LOGITS = lesson02._bold()
-BEST = minimize_scalar(lambda t: ck.log_loss(LABELS, expit(LOGITS / t)).value, bounds=(0.2, 10)).x
+RECORD = fakes.LogitDistortion().sample(3000, rng=22)
+LABELS, LOGITS = RECORD.y_true, logit(RECORD.y_prob) / 0.33  # of the bold one
+
+
+def loss_at(t: float) -> float:
+    return ck.log_loss(LABELS, expit(LOGITS / t)).value
+
+
+BEST = minimize_scalar(loss_at, bounds=(0.2, 10)).x
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "2.1": [
@@ -48,7 +55,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, r: (parts(y, p, r)[0], np.mean((r - y) ** 2), y.var()), "minus that score"),
         (lambda *three: np.add(parts(*three), [0, 1e-5, 0]), "DSC should be 0.13889"),
         (lambda y, p, r: (0, 0, 0), "UNC should be 0.2500 here, but it is 0.0000"),
-        (lambda y, p, r: None, "three numbers"),
         (lambda y: 0.5, "TypeError"),
         (0.42, "a number"),
     ],
@@ -56,12 +62,12 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (3.0, "T = 3 is close, but not within 0.01"),
         (3.2, "Let the minimiser find it"),
         ("3.0", "T = 3 is close"),
-        (minimize_scalar(lesson02._loss, bounds=(0.2, 10), method="bounded"), ".x"),
+        (minimize_scalar(loss_at, bounds=(0.2, 10), method="bounded"), ".x"),
         (1 / BEST, "this is 1 / T"),
         (np.log(BEST), "this is ln T"),
         (1.0, "The log loss there is 0.7161"),
         (1 / 0.33, "which only we know"),
-        (lesson02._loss(BEST), "this is the smallest log loss"),
+        (loss_at(BEST), "this is the smallest log loss"),
         (1.5, "a larger T is better"),
         (4, "a smaller T is better"),
         (-BEST, "is positive"),
@@ -100,20 +106,6 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def prose() -> str:
-    """The lesson's text with line ends as spaces."""
-    return " ".join(LESSON.read_text(encoding="utf-8").split())
-
-
-@pytest.fixture(scope="module")
-def forecasters() -> tuple[Any, dict[str, Any]]:
-    sample = fakes.LogitDistortion().sample(3000, rng=22)
-    logits = logit(sample.y_prob)
-    said = {"honest": sample.y_prob, "bold": expit(logits / 0.33), "timid": expit(logits / 2.5)}
-    return sample.y_true, said
-
-
 def test_the_slide_used_base_ten() -> None:
     losses = [ck.log_loss([2], [row]).value for row in ([1 / 3] * 3, [0, 1 / 3, 2 / 3])]
     assert [round(loss / np.log(10), 3) for loss in losses] == [0.477, 0.176]
@@ -123,8 +115,7 @@ def test_the_slide_used_base_ten() -> None:
 
 def test_the_best_temperature_is_found_by_another_route() -> None:
     grid = np.arange(2.8, 3.3, 0.001)
-    losses = [ck.log_loss(LABELS, expit(LOGITS / t)).value for t in grid]
-    assert grid[np.argmin(losses)] == pytest.approx(BEST, abs=0.001)
+    assert grid[np.argmin([loss_at(t) for t in grid])] == pytest.approx(BEST, abs=0.001)
     assert round(BEST) == 3  # what the vineyard divides by
     # Without penalty and intercept, the slope of logistic regression is 1 / T.
     one_slope = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-8)
@@ -132,7 +123,7 @@ def test_the_best_temperature_is_found_by_another_route() -> None:
     assert 1 / one_slope.coef_[0, 0] == pytest.approx(BEST, abs=1e-4)
 
 
-def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
+def test_the_orders_of_the_three_classifiers() -> None:
     rng = np.random.default_rng(23)
     dials: list[dict[str, Any]] = [
         {"scores": (2, 2)},
@@ -151,23 +142,22 @@ def test_the_orders_of_the_three_classifiers(subtests: pytest.Subtests) -> None:
     ]
     assert "".join("ABC"[i] for i in np.argsort(won)[::-1]) == lesson02.BY_DISCRIMINATION
     for fine in fines:
-        with subtests.test(fine=fine):
-            assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
+        assert "".join("ABC"[i] for i in np.argsort(fine)) == lesson02.BY_SCORE
 
 
 @pytest.mark.slow
-def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn(
-    forecasters: Any, prose: str
-) -> None:
-    rain, said = forecasters
-    splits = [scores.corp_decomposition(rain, prob) for prob in said.values()]
+def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn() -> None:
+    prose = " ".join(LESSON.read_text(encoding="utf-8").split())
+    rain, honest = LABELS, RECORD.y_prob
+    said = honest, expit(LOGITS), expit(logit(honest) / 2.5)
+    splits = [scores.corp_decomposition(rain, prob) for prob in said]
     numbers = [f"{one.miscalibration:.4f}" for one in splits]
     known, all_there_is = splits[1].discrimination, splits[1].uncertainty
     assert f"knows everything {all_there_is:.4f}. This one has {known:.4f}, as much as" in prose
-    biased = scores.corp_decomposition(rain, expit(logit(said["honest"]) + 1)).miscalibration
+    biased = scores.corp_decomposition(rain, expit(logit(honest) + 1)).miscalibration
     words = "There the miscalibration is {}; bold has {}, timid {}, and the bias {:.4f}."
     assert words.format(*numbers, biased) in prose
-    null = ck.null_level(scores.miscalibration, rain, said["honest"], n_draws=500, rng=1)
+    null = ck.null_level(scores.miscalibration, rain, honest, n_draws=500, rng=1)
     words = "The observed {:.4f} lies inside, a little below the null level of {:.4f}."
     assert words.format(null.value, null.mean) in prose
     assert null.draws.min() > 0.001

@@ -32,19 +32,17 @@ class TestFactoryView:
         assert errors == sorted(errors, reverse=True) and errors[0] > 2 * errors[-1]
 
 
-class TestFactory:
-    @pytest.mark.long
-    def test_every_offered_combination_exists(self):
-        """All ends of all dials together, and the book's states: no combination may raise."""
-        factory = lesson03.fake_factory()
-        names = [control.name for control in factory.controls]
-        ends = [
-            c.values if c.name == "direction" else (c.values[0], c.values[-1])
-            for c in factory.controls
-        ]
-        states = [dict(zip(names, values, strict=True)) for values in product(*ends)]
-        for state in [*states, *factory.states()]:
-            view = lesson03.fake_factory_view(**state, n=50)
-            most = figures.trial(view).get_xlim()[1]
-            plt.close("all")
-            assert 0 <= view.reported <= view.truth.expected + 1e-12 < most, state
+@pytest.mark.long
+def test_every_offered_combination_exists():
+    """All ends of all dials together, and the book's states: no combination may raise."""
+    factory = lesson03.fake_factory()
+    names = [control.name for control in factory.controls]
+    ends = [
+        c.values if c.name == "direction" else (c.values[0], c.values[-1]) for c in factory.controls
+    ]
+    states = [dict(zip(names, values, strict=True)) for values in product(*ends)]
+    for state in [*states, *factory.states()]:
+        view = lesson03.fake_factory_view(**state, n=50)
+        most = figures.trial(view).get_xlim()[1]
+        plt.close("all")
+        assert 0 <= view.reported <= view.truth.expected + 1e-12 < most, state

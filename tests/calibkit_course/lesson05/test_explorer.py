@@ -41,22 +41,15 @@ class TestView:
             assert (surplus > 1e-12) == (view.crossed > 0), state
             assert surplus > -1e-12, state
 
-    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views, subtests):
+    def test_squared_the_surplus_is_the_variance_inside_the_bins(self, views):
         for _, view in views:
-            with subtests.test(view=view):
-                prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
-                index = np.searchsorted(edges[1:-1], prob, side="right")
-                inside = sum(
-                    np.sum((prob[index == b] - prob[index == b].mean()) ** 2)
-                    for b in np.unique(index)
-                )
-                wanted = inside / len(prob)
-                assert view.flat.squared - view.slanted.squared == pytest.approx(wanted, abs=1e-12)
-
-    def test_one_value_per_bin_makes_them_agree_also_squared(self):
-        view = lesson05.two_families_view(data="clumped", n_bins=5)
-        assert view.flat.value == pytest.approx(view.slanted.value, abs=1e-12)
-        assert view.flat.squared == pytest.approx(view.slanted.squared, abs=1e-12)
+            prob, edges = view.flat.prob, np.array(view.flat.evaluator.edges_)
+            index = np.searchsorted(edges[1:-1], prob, side="right")
+            inside = sum(
+                np.sum((prob[index == b] - prob[index == b].mean()) ** 2) for b in np.unique(index)
+            )
+            wanted = inside / len(prob)
+            assert view.flat.squared - view.slanted.squared == pytest.approx(wanted, abs=1e-12)
 
     def test_an_edge_on_a_prediction_is_exact(self):
         """The edge at 0.3 has 0.3 to its right, whatever arithmetic it came from."""
@@ -70,8 +63,7 @@ class TestView:
             assert title.endswith(f": {view.shown.value:.3f}, ECE {view.ece:.3f}")
 
 
-class TestExplorer:
-    def test_no_fitted_value_leaves_the_frame(self, views):
-        for state, view in views:
-            fitted = view.slanted.fitted
-            assert fitted.min() > -0.2 and fitted.max() < 1.2, state
+def test_no_fitted_value_leaves_the_frame(views):
+    for state, view in views:
+        fitted = view.slanted.fitted
+        assert fitted.min() > -0.2 and fitted.max() < 1.2, state

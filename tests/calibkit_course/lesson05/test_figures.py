@@ -30,12 +30,10 @@ def results():
     return compare_evaluators(sample.y_true, sample.y_prob, evaluators=FAMILIES)
 
 
-class TestCompareMaps:
-    def test_a_map_goes_through_its_fitted_values_on_both_axes(self, results, subtests):
-        platt = results["Platt"]
-        for scale in ("linear", "logit"):
-            with subtests.test(scale):
-                ax = compare_maps(results, scale=scale)
-                up = np.interp(0.5, *one(ax, "map Platt").get_data())
-                assert up == pytest.approx(np.interp(0.5, platt.prob, platt.fitted), abs=0.01)
-                assert f"Platt {platt.value:.3f}" in plot.alt_text(ax)
+def test_a_map_goes_through_its_fitted_values_on_both_axes(results):
+    platt = results["Platt"]
+    for scale in ("linear", "logit"):
+        ax = compare_maps(results, scale=scale)
+        up = np.interp(0.5, *one(ax, "map Platt").get_data())
+        assert up == pytest.approx(np.interp(0.5, platt.prob, platt.fitted), abs=0.01)
+        assert f"Platt {platt.value:.3f}" in plot.alt_text(ax)

@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit.bins import assign
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course.lesson06 import checks as judges, null_ece, squares
+from calibkit_course.lesson06 import null_ece, squares
 
 # --- 6.5 ---------------------------------------------------------------------------------------
 
@@ -169,10 +169,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
             "comes from its frequency",
         ),
         (changed(lambda share, gap, v, n: -(share @ gap)), "the answer is"),
-        (lambda count, mean: 0.0, "your function raised"),
-        (lambda n, p, y: None, "returns nothing"),
         (lambda n, p, y: by_loops(n, p, y) + 3e-7, "not"),
-        (0.01, "a function"),
     ],
     "6.2": [("Not enough images.", "only 3 words"), (0.002, "a text in quotes")],
 }
@@ -197,18 +194,6 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def test_the_table_of_the_judge_is_the_estimate_of_the_package(subtests: pytest.Subtests) -> None:
-    """Build rows with the counts, means and frequencies of a table; the package must agree."""
-    for count, mean, rate in judges._TABLES:
-        with subtests.test(count=count, mean=mean, rate=rate):
-            prob = np.repeat(mean, count)
-            label = np.concatenate(
-                [np.arange(n) < round(n * y) for n, y in zip(count, rate, strict=True)]
-            )
-            found = ck.debiased_calibration_error(label, prob, bins=ck.Distinct(), norm=2)
-            assert by_loops(count, mean, rate) == pytest.approx(found.squared, abs=1e-12)
-
-
 @pytest.mark.parametrize("slope", [1.0, 0.8])
 def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(slope) -> None:
     plain, debiased = squares(slope, n_sets=200)
@@ -219,22 +204,7 @@ def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(
         assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
 
 
-def test_one_of_the_tables_has_a_negative_answer() -> None:
-    answers = [by_loops(*table) for table in judges._TABLES]
-    assert min(answers) < -1e-3 < 1e-3 < max(answers)
-
-
-def test_the_lowest_score_is_not_the_choice_of_the_rule() -> None:
-    assert CHOICE.n_bins_ == WITHIN.min() < CHOICE.best_n_bins_
-    assert len(WITHIN) >= 3
-    assert SCORES[list(CHOICE.candidates_).index(CHOICE.n_bins_ - 1)] > LIMIT
-
-
 @pytest.mark.slow
 def test_fifteen_thousand_predictions_are_enough() -> None:
-    assert judges._uniform_null(14_900) == pytest.approx(0.01, abs=2e-5)
-    assert mean_error_of_a_perfect_model(14_900, 15) == pytest.approx(0.01, abs=4e-4)
-
-
-def mean_error_of_a_perfect_model(n: int, n_bins: int) -> float:
-    return null_ece(LogitDistortion(), n, ck.EqualWidth(n_bins), seed=1)[0]
+    found = null_ece(LogitDistortion(), 14_900, ck.EqualWidth(15), seed=1)[0]
+    assert found == pytest.approx(0.01, abs=4e-4)

@@ -37,25 +37,15 @@ def fitted(calibrator, draws: OutcomeDraws):
 
 
 class TestOutcomeDraws:
-    @pytest.mark.parametrize(("n", "n_bins"), [(50, 1), (50, 50), (97, 10), (400, 15)])
-    def test_plain_is_the_error_of_the_package(self, n, n_bins):
-        draws = draws_of(n)
-        wanted = [
-            ck.expected_calibration_error(label, draws.prob, bins=ck.EqualMass(n_bins)).value
-            for label in columns(draws)
-        ]
-        np.testing.assert_allclose(draws.plain(n_bins), wanted, rtol=0, atol=1e-12)
-
     @pytest.mark.parametrize(("n", "n_bins"), [(60, 1), (60, 30), (97, 10), (400, 15)])
-    def test_debiased_is_that_of_the_package(self, n, n_bins):
-        draws = draws_of(n)
-        wanted = [
-            ck.debiased_calibration_error(
-                label, draws.prob, bins=ck.EqualMass(n_bins), norm=1
-            ).value
-            for label in columns(draws)
-        ]
-        np.testing.assert_allclose(draws.debiased(n_bins), wanted, rtol=0, atol=1e-12)
+    def test_both_errors_are_those_of_the_package(self, n, n_bins):
+        draws, bins = draws_of(n), ck.EqualMass(n_bins)
+        plain, debiased = (
+            [error(label, draws.prob, bins=bins, norm=1).value for label in columns(draws)]
+            for error in (ck.calibration_error, ck.debiased_calibration_error)
+        )
+        np.testing.assert_allclose(draws.plain(n_bins), plain, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(draws.debiased(n_bins), debiased, rtol=0, atol=1e-12)
 
     @pytest.mark.parametrize("n", [60, 211, 1000])
     def test_cross_validation_chooses_like_the_package(self, n):
@@ -72,40 +62,23 @@ class TestOutcomeDraws:
         assert draws.sweep().tolist() == numbers
         np.testing.assert_allclose(draws.at(draws.sweep()), errors, rtol=0, atol=1e-12)
 
-    def test_held_out_scores_by_their_definition(self, subtests):
-        """Slope-1 maps fitted by loops on nine parts, scored on the tenth."""
-        draws, held = draws_of(83, n_replicates=3), _folds(83)[4]
-        rest = np.setdiff1d(np.arange(83), held)
-        found = draws._held_out_brier((1, 3, 7), held)
-        for row, n_bins in enumerate((1, 3, 7)):
-            with subtests.test(n_bins=n_bins):
-                edges = ck.EqualMass(n_bins).edges(draws.prob[rest])
-                parts = (draws.prob[rows] for rows in (rest, held))
-                fit, test = (np.searchsorted(edges[1:-1], part, "right") for part in parts)
-                for r, label in enumerate(columns(draws)):
-                    residual = label[rest] - draws.prob[rest]
-                    shift = np.array([residual[fit == b].mean() for b in range(n_bins)])
-                    score = np.mean((draws.prob[held] + shift[test] - label[held]) ** 2)
-                    assert found[row, r] == pytest.approx(score, abs=1e-12)
-
     def test_unsorted_or_tied_predictions_are_refused(self):
         for prob in ([0.2, 0.1], [0.1, 0.1]):
             with pytest.raises(ValueError, match="increase strictly"):
                 OutcomeDraws.from_events(np.array(prob), np.zeros((2, 3), dtype=bool))
 
 
-class TestReplicates:
-    def test_error_is_bias_and_spread(self):
-        three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
-        assert three.mean == pytest.approx(0.3)
-        assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
-        assert "toy, 3 replicates: mean 0.3000" in three.describe()
-        assert "bias is +0.1000" in three.describe() and len(three.to_frame()) == 3
+def test_error_is_bias_and_spread():
+    three = Replicates(name="toy", values=np.array([0.1, 0.2, 0.6]), truth=0.2)
+    assert three.mean == pytest.approx(0.3)
+    assert three.mean_squared_error == pytest.approx(three.bias**2 + three.sd**2)
+    assert "mean 0.3000" in three.describe() and "bias is +0.1000" in three.describe()
 
-    @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
-    def test_bad_values_are_named(self, bad):
-        with pytest.raises(ValueError, match="values"):
-            Replicates(name="toy", values=np.array(bad), truth=0.0)
+
+@pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, np.nan], [np.inf]])
+def test_bad_values_are_named(bad):
+    with pytest.raises(ValueError, match="values"):
+        Replicates(name="toy", values=np.array(bad), truth=0.0)
 
 
 class TestBinTunerView:

@@ -70,8 +70,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda curve, n: np.sum(np.diff(curve(np.arange(n) / n)) < 0), "whole bins"),
         (lambda curve, n: 5, "falls at 3 of its edges, but here it is 5"),
         (lambda curve, n: np.array([True, False]), "a number of edges"),
-        (lambda curve, n: None, "returns nothing"),
-        (6, "a function"),
     ],
     "7.3": [
         (1 / temperature(), "this is 1 / T"),
@@ -121,15 +119,14 @@ RIGHT: dict[str, list[Any]] = {
 }
 
 
-def test_a_round_of_training_is_four_steps_of_a_hundredth(subtests: pytest.Subtests) -> None:
+def test_a_round_of_training_is_four_steps_of_a_hundredth() -> None:
     """While the slope hardly changes, each step of Adam has the size of its rate."""
     z, y = np.array([-0.2, -0.1, 0.1, 0.2]), np.ones(4)
     for rounds, steps in ((1, 4), (3, 12)):
-        with subtests.test(rounds=rounds):
-            heights, fitted = train_with_adam(z, y, knot=1.0, rounds=rounds)
-            assert heights == pytest.approx(np.array([-0.2, 0.2]) + 0.01 * steps, abs=2e-3)
-            middle = expit((heights[0] + heights[1]) / 2)
-            assert fitted.mean() == pytest.approx(middle, abs=1e-3)
+        heights, fitted = train_with_adam(z, y, knot=1.0, rounds=rounds)
+        assert heights == pytest.approx(np.array([-0.2, 0.2]) + 0.01 * steps, abs=2e-3)
+        middle = expit((heights[0] + heights[1]) / 2)
+        assert fitted.mean() == pytest.approx(middle, abs=1e-3)
 
 
 @pytest.mark.slow
@@ -172,10 +169,9 @@ def test_a_better_map_is_no_better_number() -> None:
     assert wins[0] >= 17 and 6 <= wins[1] <= 14
 
 
-def test_the_number_of_bins_of_figure_5_depends_on_the_folds(subtests: pytest.Subtests) -> None:
+def test_the_number_of_bins_of_figure_5_depends_on_the_folds() -> None:
     sample = fakes.SyntheticShape("beta2").sample(3000, seed=1)
     for kind in ("equal-width", "equal-mass"):
-        with subtests.test(kind):
-            folds = (CrossValidatedBinning(kind, rng=seed) for seed in range(10))
-            chosen = [fold.fit(sample.y_prob, sample.y_true).n_bins_ for fold in folds]
-            assert max(chosen) >= 1.4 * min(chosen)
+        folds = (CrossValidatedBinning(kind, rng=seed) for seed in range(10))
+        chosen = [fold.fit(sample.y_prob, sample.y_true).n_bins_ for fold in folds]
+        assert max(chosen) >= 1.4 * min(chosen)

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from calibkit import plot
-from calibkit.bins import EqualMass, FixedEdges, Pava, PavaBC
+from calibkit.bins import EqualMass, FixedEdges
 from calibkit.fakes import LogitDistortion
 from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course.lesson08.diagram import SIDE, STRIP, draw_test_based
@@ -63,89 +63,87 @@ def test_manners_title_legend_words_and_what_is_drawn(subtests):
     draw_test_based(one_bin).figure.canvas.draw()
 
 
-class TestDiagram:
-    @pytest.mark.parametrize("n_bins", [1, 12])
-    def test_each_violin_spans_its_predictions(self, n_bins, subtests):
-        same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
-        error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
-        ax, verdict = draw_test_based(error), error.verdicts[0]
-        parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
-        for b, (left, right) in enumerate(pairwise(error.table.edges)):
-            with subtests.test(b=b):
-                mine = parts[(parts[:, 0] > left) & (parts[:, 2] < right)]
-                prob, (middle, half) = verdict.prob[verdict.bin == b], (right + left, right - left)
-                across = [middle / 2 - 0.44 * half, middle / 2 + 0.44 * half]
-                assert [mine[:, 0].min(), mine[:, 2].max()] == pytest.approx(across)
-                assert [mine[:, 1].min(), mine[:, 3].max()] == [prob.min(), prob.max()]
-                assert (mine[:, 3] - mine[:, 1]).sum() == pytest.approx(np.ptp(prob))
-                assert len(mine) == 1 or (mine[:, 3] > mine[:, 1]).all()
-        boxes = np.array(drawn(ax, "acceptance"))
-        for gid in ("accepted", "rejected"):
-            for left, low, right, high in drawn(ax, gid):
-                ((_, bottom, _, top),) = boxes[(boxes[:, 0] < left) & (boxes[:, 2] > right)]
-                inside = bottom - 1e-12 <= low and high <= top + 1e-12
-                assert inside if gid == "accepted" else high <= bottom or low >= top
+@pytest.mark.parametrize("n_bins", [1, 12])
+def test_each_violin_spans_its_predictions(n_bins):
+    same = test_based_calibration_error([0, 1], [0.3, 0.3], bins=EqualMass(1), n_draws=0)
+    error = same if n_bins == 1 else error_of(TILTED, bins=EqualMass(12))
+    ax, verdict = draw_test_based(error), error.verdicts[0]
+    parts = np.array(drawn(ax, "accepted") + drawn(ax, "rejected"))
+    for b, (left, right) in enumerate(pairwise(error.table.edges)):
+        mine = parts[(parts[:, 0] > left) & (parts[:, 2] < right)]
+        prob, (middle, half) = verdict.prob[verdict.bin == b], (right + left, right - left)
+        across = [middle / 2 - 0.44 * half, middle / 2 + 0.44 * half]
+        assert [mine[:, 0].min(), mine[:, 2].max()] == pytest.approx(across)
+        assert [mine[:, 1].min(), mine[:, 3].max()] == [prob.min(), prob.max()]
+        assert (mine[:, 3] - mine[:, 1]).sum() == pytest.approx(np.ptp(prob))
+        assert len(mine) == 1 or (mine[:, 3] > mine[:, 1]).all()
+    boxes = np.array(drawn(ax, "acceptance"))
+    for gid in ("accepted", "rejected"):
+        for left, low, right, high in drawn(ax, gid):
+            ((_, bottom, _, top),) = boxes[(boxes[:, 0] < left) & (boxes[:, 2] > right)]
+            inside = bottom - 1e-12 <= low and high <= top + 1e-12
+            assert inside if gid == "accepted" else high <= bottom or low >= top
 
-    def test_the_strip_counts_predictions_and_rejections(self):
-        error = error_of(TILTED, bins=EqualMass(8))
-        strip = child(draw_test_based(error), "counts")
-        assert strip.get_yticks().tolist() == [0, error.table.count.max()]
-        shares = [text.get_text() for text in find(strip, "share")]
-        assert shares == [f"{100 * share:.0f}" for share in error.verdicts[0].share]
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("n_bins", "n_printed"), [(16, 14), (17, 13), (80, 1), (116, 0)])
-    def test_printed_shares_fit_their_bars(self, n_bins, n_printed):
-        ax = draw_test_based(error_of(TILTED, bins=EqualMass(n_bins)))
-        ax.figure.canvas.draw()
-        strip, side = child(ax, "counts"), child(ax, "predictions")
-        frame, below, beside = (inner.get_window_extent() for inner in (ax, strip, side))
-        assert below.height == pytest.approx(STRIP * (frame.y1 - below.y0))
-        assert beside.width == pytest.approx(SIDE * (beside.x1 - frame.x0))
-        assert (len(find(strip, "share")), len(ax.figure.legends)) == (n_printed, 1)
-        assert ("% rejected" in strip.get_xlabel()) == (n_printed > 0)
-        assert ("from left to right" in plot.alt_text(ax)) == (n_bins == 16)
-        for text in find(strip, "share"):
-            x = text.xy[0]
-            bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
-            ends = strip.transData.transform(np.column_stack([bar[:, 0], bar[:, 0]]))[:, 0]
-            assert np.ptp(ends) >= text.get_window_extent().width - 1
+def test_the_strip_counts_predictions_and_rejections():
+    error = error_of(TILTED, bins=EqualMass(8))
+    strip = child(draw_test_based(error), "counts")
+    assert strip.get_yticks().tolist() == [0, error.table.count.max()]
+    shares = [text.get_text() for text in find(strip, "share")]
+    assert shares == [f"{100 * share:.0f}" for share in error.verdicts[0].share]
 
-    @pytest.mark.slow
-    def test_empty_bins_survive(self):
-        bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])
-        error = error_of(RARE, bins=bins)
-        used = int(error.table.occupied.sum())
-        assert used < 5
-        ax = draw_test_based(error)
-        assert len(corners(ax, "acceptance")) == used
-        assert len(corners(child(ax, "counts"), "count")) == 5
-        top = 1.25 * max(np.nanmax(error.table.frequency), RARE.y_prob.max())
-        assert ax.get_ylim() == pytest.approx((-0.03 * top, 1.03 * top))
-        assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
-        assert_nothing_is_cut_off(ax)
 
-    def test_what_was_measured_class_by_class_is_refused(self):
-        prob = np.full((6, 2), 0.5)
-        error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", n_draws=0)
-        with pytest.raises(ValueError, match="2 tables, one per class"):
-            draw_test_based(error)
-        assert not plt.get_fignums()
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_bins", "n_printed"), [(16, 14), (17, 13), (116, 0)])
+def test_printed_shares_fit_their_bars(n_bins, n_printed):
+    ax = draw_test_based(error_of(TILTED, bins=EqualMass(n_bins)))
+    ax.figure.canvas.draw()
+    strip, side = child(ax, "counts"), child(ax, "predictions")
+    frame, below, beside = (inner.get_window_extent() for inner in (ax, strip, side))
+    assert below.height == pytest.approx(STRIP * (frame.y1 - below.y0))
+    assert beside.width == pytest.approx(SIDE * (beside.x1 - frame.x0))
+    assert (len(find(strip, "share")), len(ax.figure.legends)) == (n_printed, 1)
+    assert ("% rejected" in strip.get_xlabel()) == (n_printed > 0)
+    assert ("from left to right" in plot.alt_text(ax)) == (n_bins == 16)
+    for text in find(strip, "share"):
+        x = text.xy[0]
+        bar = next(b for b in corners(strip, "count") if b[:, 0].min() <= x <= b[:, 0].max())
+        ends = strip.transData.transform(np.column_stack([bar[:, 0], bar[:, 0]]))[:, 0]
+        assert np.ptp(ends) >= text.get_window_extent().width - 1
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("rule", [PavaBC(), Pava(), EqualMass(60)])
-    def test_nothing_is_cut_off(self, rule):
-        assert_nothing_is_cut_off(draw_test_based(error_of(TILTED, bins=rule)))
 
-    def test_a_violin_is_as_wide_as_its_histogram_is_high(self):
-        spread, dense = np.linspace(0.1, 0.3, 40), np.linspace(0.17, 0.23, 60)
-        prob = np.concatenate((spread, dense))
-        labels = np.arange(100) % 5 == 0
-        error = test_based_calibration_error(labels, prob, bins=EqualMass(1), n_draws=0)
-        ax = draw_test_based(error)
-        outline = np.concatenate(corners(ax, "accepted") + corners(ax, "rejected"))
-        level, width = outline[:, 1], np.abs(outline[:, 0] - 0.5) / 0.44
-        assert (level.min(), level.max()) == (0.1, 0.3)
-        assert width.max() == pytest.approx(1)
-        middle, end = width[np.abs(level - 0.2) < 0.02], width[level < 0.11]
-        assert middle.min() > 0.9 and end.max() < 0.5
+@pytest.mark.slow
+def test_empty_bins_survive():
+    bins = FixedEdges([0, 0.2, 0.4, 0.6, 0.8, 1])
+    error = error_of(RARE, bins=bins)
+    used = int(error.table.occupied.sum())
+    assert used < 5
+    ax = draw_test_based(error)
+    assert len(corners(ax, "acceptance")) == used
+    assert len(corners(child(ax, "counts"), "count")) == 5
+    top = 1.25 * max(np.nanmax(error.table.frequency), RARE.y_prob.max())
+    assert ax.get_ylim() == pytest.approx((-0.03 * top, 1.03 * top))
+    assert f"{5 - used} of 5 bins are empty." in plot.alt_text(ax)
+    assert_nothing_is_cut_off(ax)
+
+
+def test_what_was_measured_class_by_class_is_refused():
+    prob = np.full((6, 2), 0.5)
+    error = test_based_calibration_error([0, 1] * 3, prob, view="class-wise", n_draws=0)
+    with pytest.raises(ValueError, match="2 tables, one per class"):
+        draw_test_based(error)
+    assert not plt.get_fignums()
+
+
+def test_a_violin_is_as_wide_as_its_histogram_is_high():
+    spread, dense = np.linspace(0.1, 0.3, 40), np.linspace(0.17, 0.23, 60)
+    prob = np.concatenate((spread, dense))
+    labels = np.arange(100) % 5 == 0
+    error = test_based_calibration_error(labels, prob, bins=EqualMass(1), n_draws=0)
+    ax = draw_test_based(error)
+    outline = np.concatenate(corners(ax, "accepted") + corners(ax, "rejected"))
+    level, width = outline[:, 1], np.abs(outline[:, 0] - 0.5) / 0.44
+    assert (level.min(), level.max()) == (0.1, 0.3)
+    assert width.max() == pytest.approx(1)
+    middle, end = width[np.abs(level - 0.2) < 0.02], width[level < 0.11]
+    assert middle.min() > 0.9 and end.max() < 0.5

@@ -17,61 +17,40 @@ def hunted(rule: str, model: str = "calibrated", n: int = 8000) -> Hunt:
     return lesson08.outlier_hunter_view(n=n, rule=rule, model=model)
 
 
-class TestView:
-    @pytest.mark.parametrize(
-        ("rule", "bins"),
-        [
-            ("mass", EqualMass(10)),
-            ("root", EqualMass(22)),
-            ("pava", Pava()),
-            ("pava-bc", PavaBC(25, 100)),
-        ],
+BINS = {"mass": EqualMass(10), "root": EqualMass(22), "pava": Pava(), "pava-bc": PavaBC(25, 100)}
+
+
+@pytest.mark.parametrize("rule", BINS)
+def test_it_is_the_error_of_the_package(rule):
+    sample = MODELS["over-confident"].sample(500, 8)
+    wanted = test_based_calibration_error(
+        sample.y_true, sample.y_prob, bins=BINS[rule], n_draws=60, rng=8
     )
-    def test_it_is_the_error_of_the_package(self, rule, bins):
-        sample = MODELS["over-confident"].sample(500, 8)
-        wanted = test_based_calibration_error(
-            sample.y_true, sample.y_prob, bins=bins, n_draws=60, rng=8
-        )
-        hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
-        assert hunt.error.value == wanted.value
-        assert np.array_equal(hunt.error.null_values, wanted.null_values)
+    hunt = lesson08.outlier_hunter_view(n=500, model="over-confident", rule=rule)
+    assert hunt.error.value == wanted.value
+    assert np.array_equal(hunt.error.null_values, wanted.null_values)
 
-    @pytest.mark.slow
-    def test_sizes_steer_pava_bc_and_nothing_else(self, subtests):
-        found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
-        for sizes, (smallest, largest) in SIZES.items():
-            with subtests.test(sizes):
-                count = found[sizes].error.table.count
-                assert count.min() >= 400 // smallest and count.max() <= 400 // largest
-        others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
-        assert len(set(others)) == 1
 
-    def test_a_lower_level_rejects_less_but_not_in_proportion(self):
-        """What prediction 8c asks."""
-        levels = (0.05, 0.01)
-        high, low = (lesson08.outlier_hunter_view(n=4000, alpha=a).error.null_mean for a in levels)
-        assert high / 3 < low < high
+@pytest.mark.slow
+def test_sizes_steer_pava_bc_and_nothing_else():
+    found = {s: lesson08.outlier_hunter_view(n=400, rule="pava-bc", sizes=s) for s in SIZES}
+    for sizes, (smallest, largest) in SIZES.items():
+        count = found[sizes].error.table.count
+        assert count.min() >= 400 // smallest and count.max() <= 400 // largest
+    others = [lesson08.outlier_hunter_view(n=400, sizes=s).describe() for s in SIZES]
+    assert len(set(others)) == 1
 
-    @pytest.mark.slow
-    def test_more_data_raise_the_null_level_of_ten_bins_only(self, subtests):
-        """What prediction 8b asks, and the remedies of the lesson."""
-        for rule, grows in (("mass", True), ("pava-bc", True), ("pava", False), ("root", False)):
-            with subtests.test(rule):
-                few, many = (hunted(rule, n=n).error.null_mean for n in (500, 8000))
-                assert (many > few + 0.08) == grows
-                assert grows or many < 0.08
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("rule", RULES)
-    def test_an_over_confident_model_is_caught_with_enough_data(self, rule):
-        assert hunted(rule, "over-confident").error.p_value < 0.02
-        assert hunted(rule).error.p_value > 0.05
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES)
+def test_an_over_confident_model_is_caught_with_enough_data(rule):
+    assert hunted(rule, "over-confident").error.p_value < 0.02
+    assert hunted(rule).error.p_value > 0.05
 
-    def test_it_says_share_null_level_and_model(self):
-        hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
-        words, error = hunt.describe(), hunt.error
-        assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
-        assert "10 bins at the level 0.1 %" in words
-        assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
-        assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")
-        assert len(hunt.to_frame()["share"]) == 10
+
+def test_it_says_share_null_level_and_model():
+    hunt = lesson08.outlier_hunter_view(n=2000, alpha=0.001)
+    words, error = hunt.describe(), hunt.error
+    assert f"{100 * error.value:.1f} % ({error.rejected.sum()} of 2,000" in words
+    assert f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} %" in words
+    assert f"p = {error.p_value:.2f}" in words and words.endswith("model is calibrated.")

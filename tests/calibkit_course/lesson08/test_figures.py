@@ -9,36 +9,23 @@ from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit_course.lesson08 import figures as figures08
 from tests.drawn import assert_nothing_is_cut_off, corners, one
 
-TILTED = LogitDistortion(slope=0.6).sample(600, rng=8)
+TILTED = LogitDistortion(slope=0.6)
 
 
-def error_of(sample, bins=None):
-    options = {} if bins is None else {"bins": bins}
-    return test_based_calibration_error(sample.y_true, sample.y_prob, n_draws=5, rng=0, **options)
-
-
-class TestCompareBins:
-    @pytest.mark.slow
-    def test_each_panel_counts_its_bins_and_rejections(self, subtests):
-        errors = {str(rule): error_of(TILTED, bins=rule) for rule in (EqualMass(6), Pava())}
-        axes = figures08.compare_bins(errors)
-        for ax, (name, error) in zip(axes, errors.items(), strict=True):
-            with subtests.test(name=name, error=error):
-                assert ax.get_title() == name
-                assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
-                assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
-                assert len(corners(ax, "acceptance")) == error.table.n_bins
-                assert one(ax, "words").get_text() == (
-                    f"{error.table.n_bins} bins\n{100 * error.value:.1f} % rejected"
-                )
-        assert_nothing_is_cut_off(axes[0])
-
-    def test_accepted_and_rejected_predictions_differ_in_size_too(self):
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)})
-        assert one(ax, "rejected").get_markersize() > one(ax, "accepted").get_markersize()
-
-    def test_the_true_map_is_drawn_where_it_is_given(self):
-        truth = LogitDistortion(slope=0.6).true_map
-        (ax,) = figures08.compare_bins({"one": error_of(TILTED)}, truth=truth)
+def test_each_panel_counts_its_bins_and_rejections_and_draws_the_true_map():
+    sample, errors = TILTED.sample(600, rng=8), {}
+    for rule in (EqualMass(6), Pava()):
+        errors[str(rule)] = test_based_calibration_error(
+            sample.y_true, sample.y_prob, bins=rule, n_draws=0
+        )
+    axes = figures08.compare_bins(errors, truth=TILTED.true_map)
+    for ax, (name, error) in zip(axes, errors.items(), strict=True):
+        assert ax.get_title() == name
+        assert len(one(ax, "rejected").get_xdata()) == error.rejected.sum()
+        assert len(one(ax, "accepted").get_xdata()) == (~error.rejected).sum()
+        assert len(corners(ax, "acceptance")) == error.table.n_bins
+        share = f"{100 * error.value:.1f} % rejected"
+        assert one(ax, "words").get_text() == f"{error.table.n_bins} bins\n{share}"
         across, up = one(ax, "truth").get_data()
-        assert up == pytest.approx(truth(np.asarray(across)))
+        assert up == pytest.approx(TILTED.true_map(np.asarray(across)))
+    assert_nothing_is_cut_off(axes[0])

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-from book.experiments.tce import real as tce_real
 from calibkit.calibrators import estimate_prevalence, shift_prior
-from calibkit_course import lesson09, open_lesson
+from calibkit_course import lesson09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 # --- 9.1 ---------------------------------------------------------------------------------------
@@ -55,7 +54,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda f: np.ceil((1.645 / f) ** 2), "How far above 1"),
         (lambda f: (1.645 / (f - 1)) ** 2, "round up"),
         (lambda f: 100, "it takes 68 expected events, not 100"),
-        (68, "a function"),
     ],
     "9.3": [
         (lambda p, train, test: p * test / train, "Multiply the odds"),
@@ -68,8 +66,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, test: np.clip(p + test - train, 0, 1), "should become"),
         (lambda p, train, test: 0.5, "one probability per prediction"),
         (lambda p, train, test: in_logits(np.clip(p, 0.01, 0.99), train, test), "p = 0.0005"),
-        (lambda p: p, "your function raised"),
-        (0.5, "a function"),
     ],
     "9.5": [
         (lambda p, train, now: p.mean(), "First move the predictions"),
@@ -78,8 +74,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, train, now: in_logits(p, train, now).mean() / 2, "the next step is"),
         (lambda p, train, now: "half", "one number"),
         (lambda p, train, now: in_logits(p, train, now).mean() + 3e-5, "0.4517"),
-        (lambda p: p, "your function raised"),
-        (0.2, "a function"),
     ],
     "9.4": [("O/E, of course.", "only 3 words"), (["O/E", "chance"], "a text in quotes")],
 }
@@ -123,29 +117,16 @@ def estimate_of_one_step(p: Any, train: float, now: float) -> float:
 # --- what the lesson says ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", RIGHT["9.4"])
-def test_nobody_grades_a_text(text: str) -> None:
-    lesson = open_lesson("09")
-    said = lesson.check("9.4", text)
-    assert said.state == "Compare"
-    assert "words is noted" in said.text
-    assert lesson.check("9.4", text, contains=[1, 2]).text.startswith("2 of 5 points")
-
-
 @pytest.mark.slow
 def test_twelve_splits_of_the_abalones_differ_by_chance() -> None:
     found = lesson09.abalone_splits()
     if not found:
-        pytest.skip(f"abalone comes with {tce_real.missing('abalone')}, which is not installed")
-    values = [f"{tce.value:.1%}" for tce in found]
-    assert f"{found[0].value:.2%}" == "7.26%"  # as the paper prints it
-    assert (min(values, key=by_size), max(values, key=by_size)) == ("0.9%", "12.9%")
+        pytest.skip("abalone comes with a package that is not installed")
+    values = [tce.value for tce in found]
+    assert f"{values[0]:.2%}" == "7.26%"  # as the paper prints it
+    assert (f"{min(values):.1%}", f"{max(values):.1%}") == ("0.9%", "12.9%")
     assert f"{np.mean([tce.null_mean for tce in found]):.1%}" == "5.1%"
     assert f"{min(tce.p_value for tce in found):.2f}" == "0.06"
-
-
-def by_size(per_cent: str) -> float:
-    return float(per_cent.rstrip("%"))
 
 
 @pytest.mark.long

@@ -11,89 +11,79 @@ from calibkit_course import lesson09
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 
-class TestView:
-    def test_the_four_measures_are_those_of_the_package(self):
-        view = lesson09.prevalence_dial_view(n=2000, seed=5)
-        s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
-        given = s.y_true, s.y_prob
-        tested = hypothesis_tests.test_based_calibration_error(*given, n_draws=0)
-        wanted = [
-            ck.expected_calibration_error(*given, bins=10).value,
-            ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
-            tested.value,
-            abs(s.y_true.sum() / s.y_prob.sum() - 1),
-        ]
-        assert view.values == pytest.approx(wanted, abs=1e-12)
-        assert view.ratio == pytest.approx(s.y_true.sum() / s.y_prob.sum(), abs=1e-12)
+def test_the_four_measures_are_those_of_the_package():
+    view = lesson09.prevalence_dial_view(n=2000, seed=5)
+    s = GaussianDiscriminant(0.01, deployed=0.02).sample(2000, 5)
+    given = s.y_true, s.y_prob
+    tested = hypothesis_tests.test_based_calibration_error(*given, n_draws=0)
+    wanted = [
+        ck.expected_calibration_error(*given, bins=10).value,
+        ck.expected_calibration_error(*given, bins=ck.EqualMass(10)).value,
+        tested.value,
+        abs(s.y_true.sum() / s.y_prob.sum() - 1),
+    ]
+    assert view.values == pytest.approx(wanted, abs=1e-12)
+    assert view.ratio == pytest.approx(s.y_true.sum() / s.y_prob.sum(), abs=1e-12)
 
-    def test_null_quantiles_are_those_of_the_package_for_redrawn_labels(self, subtests):
-        view = lesson09.prevalence_dial_view(made_for=0.2, times=1, n=1000)
-        prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
-        labels = np.random.default_rng(0).random((100, 1000)) < prob
-        tested = hypothesis_tests.test_based_calibration_error(
-            labels[0], prob, n_draws=100, rng=0
-        ).null_values  # which do not depend on the labels given
-        assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
-        for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
-            with subtests.test(repr(bins)):
-                null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
-                assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
-                assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
 
-    @pytest.mark.slow
-    def test_a_perfect_model_stays_within_chance_in_most_cases(self):
-        inside = [
-            lesson09.prevalence_dial_view(made_for=p, times=1, n=1000, seed=seed)
-            for p in (0.5, 0.05)
-            for seed in range(8)
-        ]
-        share = np.mean([view.values <= view.null_high for view in inside], axis=0)
-        # 95 % are expected; 11 of 16 is the lowest that chance allows at 1 in 10,000.
-        assert np.all(share >= 11 / 16)
+def test_null_quantiles_are_those_of_the_package_for_redrawn_labels():
+    view = lesson09.prevalence_dial_view(made_for=0.2, times=1, n=1000)
+    prob = np.sort(GaussianDiscriminant(0.2).sample(1000, 0).y_prob)
+    labels = np.random.default_rng(0).random((100, 1000)) < prob
+    tested = hypothesis_tests.test_based_calibration_error(
+        labels[0], prob, n_draws=100, rng=0
+    ).null_values  # which do not depend on the labels given
+    assert view.null_high[2] == pytest.approx(np.quantile(tested, 0.95), abs=1e-12)
+    for place, bins in enumerate((ck.EqualWidth(10), ck.EqualMass(10))):
+        null = [ck.expected_calibration_error(row, prob, bins=bins).value for row in labels]
+        assert view.null_low[place] == pytest.approx(np.quantile(null, 0.05), abs=1e-12)
+        assert view.null_high[place] == pytest.approx(np.quantile(null, 0.95), abs=1e-12)
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("made_for", "used_at"), [(0.5, 0.25), (0.01, 0.1), (0.05, 0.05)])
-    def test_the_known_prevalence_repairs_everything(self, made_for, used_at):
-        times = used_at / made_for
-        view = lesson09.prevalence_dial_view(made_for=made_for, times=times, repair="known")
-        same = lesson09.prevalence_dial_view(made_for=used_at, times=1)
-        assert view.moved_to == used_at
-        assert view.values == pytest.approx(same.values, abs=1e-9)
-        p = np.linspace(0, 1, 11)
-        assert np.array_equal(view.true_map(p), p)
 
-    def test_the_estimate_is_that_of_the_package(self):
-        view = lesson09.prevalence_dial_view(signal=2.0, repair="estimated")
-        sample = GaussianDiscriminant(0.01, deployed=0.02, scale=0.5).sample(6000, 0)
-        wanted = estimate_prevalence(sample.y_prob, train_prevalence=0.01).value
-        assert view.moved_to == pytest.approx(wanted, abs=1e-12)
-        moved = view.true_map(
-            shift_prior(sample.y_prob, train_prevalence=0.01, test_prevalence=wanted)
-        )
-        assert moved == pytest.approx(sample.true_prob, abs=1e-12)
+@pytest.mark.slow
+@pytest.mark.parametrize(("made_for", "used_at"), [(0.5, 0.25), (0.01, 0.1), (0.05, 0.05)])
+def test_the_known_prevalence_repairs_everything(made_for, used_at):
+    times = used_at / made_for
+    view = lesson09.prevalence_dial_view(made_for=made_for, times=times, repair="known")
+    same = lesson09.prevalence_dial_view(made_for=used_at, times=1)
+    assert view.moved_to == used_at
+    assert view.values == pytest.approx(same.values, abs=1e-9)
+    p = np.linspace(0, 1, 11)
+    assert np.array_equal(view.true_map(p), p)
 
-    @pytest.mark.slow
-    def test_an_estimate_of_zero_counts_as_half_an_event(self):
-        views = (
-            lesson09.prevalence_dial_view(times=0.5, n=1000, repair="estimated", seed=seed)
-            for seed in range(20)
-        )
-        assert min(view.moved_to for view in views) == 0.5 / 1000
 
-    @pytest.mark.slow
-    def test_the_auc_is_that_of_the_ranking(self):
-        view = lesson09.prevalence_dial_view(made_for=0.5, times=1, signal=1.0, n=20_000)
-        s = GaussianDiscriminant(0.5, scale=1).sample(20_000, 0)
-        high, low = s.y_prob[s.y_true == 1], s.y_prob[s.y_true == 0]
-        u = stats.mannwhitneyu(high, low).statistic / len(high) / len(low)
-        assert view.auc == pytest.approx(u, abs=0.015)
+def test_the_estimate_is_that_of_the_package():
+    view = lesson09.prevalence_dial_view(signal=2.0, repair="estimated")
+    sample = GaussianDiscriminant(0.01, deployed=0.02, scale=0.5).sample(6000, 0)
+    wanted = estimate_prevalence(sample.y_prob, train_prevalence=0.01).value
+    assert view.moved_to == pytest.approx(wanted, abs=1e-12)
+    moved = view.true_map(shift_prior(sample.y_prob, train_prevalence=0.01, test_prevalence=wanted))
+    assert moved == pytest.approx(sample.true_prob, abs=1e-12)
 
-    def test_the_words_name_the_state_and_all_numbers(self):
-        view = lesson09.prevalence_dial_view()
-        words, frame = view.describe(), view.to_frame()
-        assert "for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)" in words
-        assert "ECE 1.07 % (0.27 %)" in words and "expected is 2.06" in words
-        assert frame["measure"].tolist() == ["ECE", "ACE", "TCE", "|O/E − 1|"]
-        assert (frame["null_low"] <= frame["null_high"]).all()
-        repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
-        assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired
+
+@pytest.mark.slow
+def test_an_estimate_of_zero_counts_as_half_an_event():
+    views = (
+        lesson09.prevalence_dial_view(times=0.5, n=1000, repair="estimated", seed=seed)
+        for seed in range(20)
+    )
+    assert min(view.moved_to for view in views) == 0.5 / 1000
+
+
+@pytest.mark.slow
+def test_the_auc_is_that_of_the_ranking():
+    view = lesson09.prevalence_dial_view(made_for=0.5, times=1, signal=1.0, n=20_000)
+    s = GaussianDiscriminant(0.5, scale=1).sample(20_000, 0)
+    high, low = s.y_prob[s.y_true == 1], s.y_prob[s.y_true == 0]
+    u = stats.mannwhitneyu(high, low).statistic / len(high) / len(low)
+    assert view.auc == pytest.approx(u, abs=0.015)
+
+
+def test_the_words_name_the_state_and_all_numbers():
+    view = lesson09.prevalence_dial_view()
+    words = view.describe()
+    assert "for 1 %, and is used at 2 % (AUC 0.64, 6,000 predictions)" in words
+    assert "ECE 1.07 % (0.27 %)" in words and "expected is 2.06" in words
+    assert (view.null_low <= view.null_high).all()
+    repaired = lesson09.prevalence_dial_view(n=1000, repair="known").describe()
+    assert "made for 1 %, is moved to 2 %, and is used at 2 %" in repaired

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from book.experiments import networks
 from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import expected_calibration_error
 from calibkit.scores import brier_score, log_loss
@@ -175,11 +174,9 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (lambda z, y: 19.99999, "minus sign"),
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),
-    (lambda z, y: None, "returns nothing"),
     (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
     (lambda z, y: round(packaged(z, y) + 0.02, 2), "search on between its points"),
     (lambda z, y: mean_loss(z, y, packaged(z, y)), "Return the T"),
-    (2.0, "a function"),
 ]
 
 # --- 10.4 --------------------------------------------------------------------------------------
@@ -259,8 +256,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (reporting([VALIDATION], TRAIN), "train split. Report the test"),
         (unscaled, "before scaling"),
         (lambda *splits: 0.5, "an honest report says"),
-        (lambda train: 0.5, "your function raised"),
-        (1.32, "a function"),
     ],
 }  # fmt: skip
 
@@ -281,18 +276,17 @@ if find_spec("torch"):
 # --- what the lesson says ----------------------------------------------------------------------
 
 
-def test_a_second_softmax_cannot_be_scaled_away(subtests: pytest.Subtests) -> None:
+def test_a_second_softmax_cannot_be_scaled_away() -> None:
     """Exercise 10.4: the others end at one log loss, the culprit above it and above its floor."""
     losses = problems.losses_of_files()
     assert losses["A"][2] == pytest.approx(losses["C"][2], abs=1e-9)
     assert losses["B"][2] > losses["A"][2] + 0.1
     assert losses["B"][1] > FLOOR and losses["C"][1] < losses["B"][1] < losses["A"][1]
     for letter, (scores, y) in problems.three_files().items():
-        with subtests.test(letter):
-            t, at_one, at_best = losses[letter]
-            assert mean_loss(scores, y, 1.0) == pytest.approx(at_one, abs=1e-9)
-            assert mean_loss(scores, y, t) == pytest.approx(at_best, abs=1e-9)
-            assert bounded(scores, y, 0.02, 20) == pytest.approx(t, abs=2e-3)
+        t, at_one, at_best = losses[letter]
+        assert mean_loss(scores, y, 1.0) == pytest.approx(at_one, abs=1e-9)
+        assert mean_loss(scores, y, t) == pytest.approx(at_best, abs=1e-9)
+        assert bounded(scores, y, 0.02, 20) == pytest.approx(t, abs=2e-3)
 
 
 @pytest.mark.slow
@@ -302,14 +296,13 @@ def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.Monkey
     assert "Run `python dev.py torch`" in " ".join(said.split())
 
 
-def test_the_table_of_five_seeds_says_what_the_lesson_says(subtests: pytest.Subtests) -> None:
-    noisy, clean = (lesson10.five_seeds()[data] for data in networks.SETS)
+def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
+    noisy, clean = lesson10.five_seeds().values()
     for rows in (noisy, clean):
         ece = {name: np.mean(row["ece"]) for name, row in rows.items()}
-        with subtests.test(rows=list(rows)):
-            assert min(ece, key=lambda name: ece[name]) == "focal loss 3"
-            assert max(ece, key=lambda name: ece[name]) == "label smoothing 0.1"
-            assert np.mean(rows["label smoothing 0.1"]["temperature"]) < 1
+        assert min(ece, key=lambda name: ece[name]) == "focal loss 3"
+        assert max(ece, key=lambda name: ece[name]) == "label smoothing 0.1"
+        assert np.mean(rows["label smoothing 0.1"]["temperature"]) < 1
     verdicts = [{name: row["verdict"] for name, row in rows.items()} for rows in (noisy, clean)]
     both = dict.fromkeys(("label smoothing 0.1", "mixup 0.4", "batch norm"), "not separated")
     worse = {"focal loss 3": "higher", "smaller network": "higher", "larger network": "lower"}
@@ -333,13 +326,12 @@ def test_the_stored_training_is_what_the_package_trains() -> None:
     assert stored.kept.shape == fresh.kept.shape and stored.train.shape == fresh.train.shape
 
 
-def test_the_stored_logits_belong_to_the_stored_history(subtests: pytest.Subtests) -> None:
+def test_the_stored_logits_belong_to_the_stored_history() -> None:
     run = runs.stored()
     for place, epoch in enumerate(runs.KEPT):
-        with subtests.test(epoch=epoch):
-            loss = mean_loss(run.kept[place], run.history.labels, 1.0)
-            assert loss == pytest.approx(run.history.log_loss[epoch - 1], abs=0.005)
-            assert run.at(epoch).sum(axis=1) == pytest.approx(np.ones(1500))
+        loss = mean_loss(run.kept[place], run.history.labels, 1.0)
+        assert loss == pytest.approx(run.history.log_loss[epoch - 1], abs=0.005)
+        assert run.at(epoch).sum(axis=1) == pytest.approx(np.ones(1500))
     np.testing.assert_array_equal(run.validation, run.kept[-1])
 
 

@@ -40,73 +40,71 @@ def made(network, monkeypatch):
     _curves.cache_clear()
 
 
-class TestView:
-    @pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
-    def test_it_is_what_the_package_measures(self, network, epoch, temperature, n):
-        view = thermostat_view(epoch=epoch, temperature=temperature, n=n)
-        logits = network.kept[runs.KEPT.index(epoch), :n]
-        y = network.history.labels[:n]
-        prob = softmax(logits.astype(float) / temperature, axis=1)
-        error = ck.expected_calibration_error(y, prob, view="top-label")
-        assert view.error.value == error.value
-        assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
-        assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
-        assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
-        scaling = TemperatureScaling("logits").fit(logits, y)
-        assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
-        assert view.best_log_loss == pytest.approx(
-            ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
-        )
+@pytest.mark.parametrize(("epoch", "temperature", "n"), [(40, 1.0, 500), (5, 2.5, 200)])
+def test_it_is_what_the_package_measures(network, epoch, temperature, n):
+    view = thermostat_view(epoch=epoch, temperature=temperature, n=n)
+    logits = network.kept[runs.KEPT.index(epoch), :n]
+    y = network.history.labels[:n]
+    prob = softmax(logits.astype(float) / temperature, axis=1)
+    error = ck.expected_calibration_error(y, prob, view="top-label")
+    assert view.error.value == error.value
+    assert view.log_loss == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+    assert view.accuracy == np.mean(logits.argmax(axis=1) == y)
+    assert np.array_equal(view.table.frequency, error.tables[0].frequency, equal_nan=True)
+    scaling = TemperatureScaling("logits").fit(logits, y)
+    assert view.best_temperature == pytest.approx(scaling.temperature_, rel=1e-6)
+    assert view.best_log_loss == pytest.approx(
+        ck.log_loss(y, scaling.calibrate(logits)).value, abs=1e-7
+    )
 
-    def test_the_curves_are_the_measures_at_each_temperature(self, network, subtests):
-        view = thermostat_view(n=200)
-        logits, y = network.kept[-1, :200].astype(float), network.history.labels[:200]
-        for k in (0, 40, 120):
-            with subtests.test(k=k):
-                prob = softmax(logits / view.temperatures[k], axis=1)
-                assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
-                wanted = ck.expected_calibration_error(y, prob, view="top-label").value
-                assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
 
-    def test_the_log_loss_has_one_valley_and_the_error_has_many(self):
-        """What the lesson says of the two curves."""
-        view = thermostat_view(n=200)
-        turns = [np.sum(np.diff(np.sign(np.diff(c))) > 0) for c in (view.log_losses, view.errors)]
-        assert turns[0] == 1 and turns[1] > 3
-        lowest = view.temperatures[view.log_losses.argmin()]
-        assert lowest == pytest.approx(view.best_temperature, rel=0.03)
+def test_the_curves_are_the_measures_at_each_temperature(network):
+    view = thermostat_view(n=200)
+    logits, y = network.kept[-1, :200].astype(float), network.history.labels[:200]
+    for k in (0, 40, 120):
+        prob = softmax(logits / view.temperatures[k], axis=1)
+        assert view.log_losses[k] == pytest.approx(ck.log_loss(y, prob).value, abs=1e-9)
+        wanted = ck.expected_calibration_error(y, prob, view="top-label").value
+        assert view.errors[k] == pytest.approx(wanted, abs=1e-12)
 
-    def test_a_temperature_moves_no_answer(self):
-        cold, hot = (thermostat_view(temperature=t) for t in (0.25, 8.0))
-        assert cold.accuracy == hot.accuracy
-        assert np.array_equal(cold.chances.argmax(axis=1), hot.chances.argmax(axis=1))
-        assert cold.chances.max(axis=1).min() > hot.chances.max(axis=1).max()
 
-    def test_the_examples_are_what_they_are_called(self):
-        view = thermostat_view()
-        first, confidence = view.chances.argmax(axis=1), view.chances.max(axis=1)
-        assert first[0] == view.labels[0] and first[1] != view.labels[1]
-        assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
-        assert view.chances.sum(axis=1) == pytest.approx(np.ones(3))
+def test_the_log_loss_has_one_valley_and_the_error_has_many():
+    """What the lesson says of the two curves."""
+    view = thermostat_view(n=200)
+    turns = [np.sum(np.diff(np.sign(np.diff(c))) > 0) for c in (view.log_losses, view.errors)]
+    assert turns[0] == 1 and turns[1] > 3
+    lowest = view.temperatures[view.log_losses.argmin()]
+    assert lowest == pytest.approx(view.best_temperature, rel=0.03)
 
-    @pytest.mark.slow
-    def test_a_bolder_network_needs_more_cooling(self):
-        best = [thermostat_view(epoch=epoch).best_temperature for epoch in runs.KEPT]
-        assert np.all(np.diff(best) > 0) and best[0] < 1 < best[-1]
 
-    def test_a_certain_mistake_costs_a_finite_log_loss(self, network, monkeypatch):
-        bold = replace(network, kept=network.kept * np.float32(300))
-        monkeypatch.setattr(runs, "stored", lambda: bold)
-        assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
+def test_a_temperature_moves_no_answer():
+    cold, hot = (thermostat_view(temperature=t) for t in (0.25, 8.0))
+    assert cold.accuracy == hot.accuracy
+    assert np.array_equal(cold.chances.argmax(axis=1), hot.chances.argmax(axis=1))
+    assert cold.chances.max(axis=1).min() > hot.chances.max(axis=1).max()
 
-    def test_it_says_everything_with_its_null_level(self):
-        view = thermostat_view(temperature=2.0)
-        words, error = view.describe(), view.error
-        assert "epoch 40 and T = 2" in words and f"log loss {view.log_loss:.2f}" in words
-        assert f"{error.value:.3f} from 500" in words
-        assert f"show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
-        assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
-        assert list(view.to_frame()) == ["temperature", "log_loss", "calibration_error"]
+
+def test_the_examples_are_what_they_are_called():
+    view = thermostat_view()
+    first, confidence = view.chances.argmax(axis=1), view.chances.max(axis=1)
+    assert first[0] == view.labels[0] and first[1] != view.labels[1]
+    assert confidence[0] > 0.9 and confidence[1] > 0.9 and confidence[2] < 0.6
+    assert view.chances.sum(axis=1) == pytest.approx(np.ones(3))
+
+
+def test_a_certain_mistake_costs_a_finite_log_loss(network, monkeypatch):
+    bold = replace(network, kept=network.kept * np.float32(300))
+    monkeypatch.setattr(runs, "stored", lambda: bold)
+    assert np.isfinite(thermostat_view(temperature=0.25).log_losses).all()
+
+
+def test_it_says_everything_with_its_null_level():
+    view = thermostat_view(temperature=2.0)
+    words, error = view.describe(), view.error
+    assert "T = 2" in words and f"log loss {view.log_loss:.2f}" in words
+    assert f"{error.value:.3f} from 500" in words
+    assert f"show {error.null_mean:.3f} ± {error.null_sd:.3f}" in words
+    assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
 
 
 def test_the_stored_training_runs_hot_and_starts_cold(monkeypatch):

@@ -40,33 +40,24 @@ def loss(prob: Any, label: Any) -> float:
     return float(ck.log_loss(label, prob))
 
 
-class TestOrder:
-    @given(rows=ROWS)
-    @settings(max_examples=50)
-    def test_no_two_classes_change_places(self, rows):
-        prob = MODEL.calibrate(rows)
-        assert np.isfinite(prob).all()
-        np.testing.assert_allclose(prob.sum(axis=1), 1, atol=1e-12)
-        np.testing.assert_array_equal(prob.argmax(axis=1), rows.argmax(axis=1))
-        lower = rows[:, :, np.newaxis] < rows[:, np.newaxis, :]
-        assert (prob[:, :, np.newaxis] <= prob[:, np.newaxis, :])[lower].all()
-        tied = rows[:, :, np.newaxis] == rows[:, np.newaxis, :]
-        assert (prob[:, :, np.newaxis] == prob[:, np.newaxis, :])[tied].all()
+@given(rows=ROWS)
+@settings(max_examples=50)
+def test_no_two_classes_change_places(rows):
+    prob = MODEL.calibrate(rows)
+    assert np.isfinite(prob).all()
+    np.testing.assert_allclose(prob.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_array_equal(prob.argmax(axis=1), rows.argmax(axis=1))
+    lower = rows[:, :, np.newaxis] < rows[:, np.newaxis, :]
+    assert (prob[:, :, np.newaxis] <= prob[:, np.newaxis, :])[lower].all()
+    tied = rows[:, :, np.newaxis] == rows[:, np.newaxis, :]
+    assert (prob[:, :, np.newaxis] == prob[:, np.newaxis, :])[tied].all()
 
-    def test_ranks_of_real_rows(self):
-        prob = MODEL.calibrate(Z)
-        np.testing.assert_array_equal(np.argsort(prob, axis=1), np.argsort(Z, axis=1))
 
-    def test_a_constant_added_to_a_row_changes_nothing(self):
-        np.testing.assert_allclose(
-            MODEL.calibrate(Z[:50] + 7), MODEL.calibrate(Z[:50]), rtol=0, atol=1e-12
-        )
-
-    def test_logits_and_probabilities_are_the_same_thing(self):
-        prob = softmax(Z[:800], axis=1)
-        other = OrderPreserving("probabilities").fit(prob, Y[:800])
-        model = OrderPreserving("logits").fit(Z[:800], Y[:800])
-        np.testing.assert_allclose(other.calibrate(prob), model.calibrate(Z[:800]), atol=1e-4)
+def test_logits_and_probabilities_are_the_same_thing():
+    prob = softmax(Z[:800], axis=1)
+    other = OrderPreserving("probabilities").fit(prob, Y[:800])
+    model = OrderPreserving("logits").fit(Z[:800], Y[:800])
+    np.testing.assert_allclose(other.calibrate(prob), model.calibrate(Z[:800]), atol=1e-4)
 
 
 class TestInvariance:
@@ -145,9 +136,10 @@ class TestFit:
     def test_two_classes_and_an_absent_one(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            two = OrderPreserving("logits").fit(Z[:, :2], Y % 2).calibrate(Z[:, :2])
-            few = OrderPreserving("logits").fit(Z[Y < 4], Y[Y < 4]).calibrate(Z)
-        assert two.shape == (3000, 2) and np.isfinite(few).all()
+            z, y = Z[:600], Y[:600]
+            two = OrderPreserving("logits").fit(z[:, :2], y % 2).calibrate(z[:, :2])
+            few = OrderPreserving("logits").fit(z[y < 4], y[y < 4]).calibrate(z)
+        assert two.shape == (600, 2) and np.isfinite(few).all()
 
 
 def test_the_slope_is_that_of_the_objective():

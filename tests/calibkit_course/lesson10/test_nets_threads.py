@@ -22,10 +22,6 @@ def two_threads():
     torch.set_num_threads(before)
 
 
-def train():
-    return nets.OrderPreserving("logits").fit(Z, Y).calibrate(Z)
-
-
 def test_one_thread_inside_also_after_leaving_an_inner_block():
     with one_thread():
         assert torch.get_num_threads() == 1
@@ -38,14 +34,6 @@ def test_one_thread_inside_also_after_leaving_an_inner_block():
     assert torch.get_num_threads() == 2
 
 
-def test_after_training_and_prediction():
-    one = train()
-    assert torch.get_num_threads() == 2
-    torch.set_num_threads(1)
-    np.testing.assert_array_equal(one, train())
-    assert torch.get_num_threads() == 1
-
-
 def test_training_is_in_one_thread():
     seen = []
 
@@ -53,12 +41,12 @@ def test_training_is_in_one_thread():
         seen.append(torch.get_num_threads())
         return 0.0
 
-    images = np.zeros((20, 28, 28), dtype=np.float32)
-    parts = ("train", "validation", "test")
-    split = nets.Split(
-        noise=0.0,
-        **{f"{part}_x": images for part in parts},
-        **{f"{part}_y": Y[:20] for part in parts},
-    )
+    images, parts = np.zeros((20, 28, 28), dtype=np.float32), ("train", "validation", "test")
+    given = {f"{part}_x": images for part in parts} | {f"{part}_y": Y[:20] for part in parts}
+    split = nets.Split(noise=0.0, **given)
     nets.train_network(nets.image_network((2, 2), 4), split, step=step, epochs=2)
     assert seen == [1, 1] and torch.get_num_threads() == 2
+    one = nets.OrderPreserving("logits").fit(Z, Y).calibrate(Z)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    np.testing.assert_array_equal(nets.OrderPreserving("logits").fit(Z, Y).calibrate(Z), one)

@@ -99,8 +99,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: 0.0, "the share is"),
         (lambda p, y, new: 1 - by_blocks(p, y, new), "neither 0 nor 1"),
         (change, "changes its input"),
-        (lambda p, y: 0.1, "your function raised"),
-        (0.03, "a function"),
     ],
     "11.2": [
         (("beta", 0.4987), "lowest log loss on `test_rows`"),
@@ -123,7 +121,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
         (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
-        ([0.1], "a function"),
     ],
 }
 
@@ -149,11 +146,10 @@ def medians(distortion: str, measure: int, size: int, n_bins: int = 15) -> dict[
 
 
 @pytest.mark.slow
-def test_the_error_left_is_at_most_the_distance_from_the_map(subtests: pytest.Subtests) -> None:
+def test_the_error_left_is_at_most_the_distance_from_the_map() -> None:
     for name in ("isotonic", "histogram", "scaling-binning", "Platt"):
-        with subtests.test(name):
-            values = runs_of("bent", name, 5)
-            assert (values[1] <= values[0] + 1e-12).all()
+        values = runs_of("bent", name, 5)
+        assert (values[1] <= values[0] + 1e-12).all()
 
 
 @pytest.mark.slow

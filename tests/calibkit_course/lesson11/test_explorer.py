@@ -35,13 +35,6 @@ class TestMeasured:
         distance, left, _ = measured(np.array([0.3, 0.3, 0.8]), np.array([0.1, 0.5, 0.8]))
         assert distance == pytest.approx(0.4 / 3) and left == pytest.approx(0)
 
-    def test_the_order_of_rows_does_not_matter(self):
-        rng = np.random.default_rng(0)
-        fitted, truth = rng.choice([0.2, 0.4, 0.7], 50), rng.random(50)
-        order = rng.permutation(50)
-        one, other = measured(fitted, truth), measured(fitted[order], truth[order])
-        assert one == pytest.approx(other, abs=1e-14)
-
     def test_the_loss_is_the_expected_log_loss_beyond_the_truth(self):
         """By sampling labels: the difference of two log losses of the package."""
         rng = np.random.default_rng(1)
@@ -55,35 +48,21 @@ class TestMeasured:
     def test_the_grid_is_fine_enough(self, distortion):
         """The distance of the predictions themselves, against an integral."""
         exact, _ = integrate.quad(
-            lambda u: float(abs(np.subtract(*rows_of(distortion, np.array([u])))[0])),
-            0,
-            1,
-            limit=200,
+            lambda u: abs(np.subtract(*rows_of(distortion, np.array([u])))[0]), 0, 1, limit=200
         )
         assert measured(*grid_of(distortion))[0] == pytest.approx(exact, abs=1e-5)
 
 
 class TestRace:
-    def test_the_calibration_sets_are_those_that_are_said(self, subtests):
+    def test_the_calibration_sets_are_those_that_are_said(self):
         """The first run of the first size, again and by hand."""
         rng = np.random.default_rng(11)
         said, chance = rows_of("bent", rng.random(100))
         label = (rng.random(100) < chance).astype(int)
         prob, truth = grid_of("bent")
         for name, maker in (("Platt", PlattCalibrator()), ("isotonic", IsotonicCalibrator())):
-            with subtests.test(name):
-                wanted = maker.fit(said, label).calibrate(prob)
-                assert tuple(runs_of("bent", name, 15)[:, 0, 0]) == measured(wanted, truth)
-
-    def test_isotonic_knows_the_order_only(self):
-        """Equal labels of equal ranks: the same blocks whatever the distortion of predictions."""
-        bent, square = (runs_of(name, "isotonic", 15) for name in ("bent", "square"))
-        np.testing.assert_allclose(bent[0], square[0], atol=0.02)
-
-    def test_a_calibrated_model_can_only_lose(self):
-        prob, truth = grid_of("none")
-        assert measured(prob, truth)[0] == 0
-        assert (runs_of("none", "Platt", 15)[0] > 0).all()
+            wanted = maker.fit(said, label).calibrate(prob)
+            assert tuple(runs_of("bent", name, 15)[:, 0, 0]) == measured(wanted, truth)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("measure", MEASURES)
@@ -105,25 +84,20 @@ class TestRace:
             lesson11.calibrator_race().at("Platt", 101)
 
     @pytest.mark.long
-    def test_what_the_lesson_says_of_other_races(self, subtests):
+    def test_what_the_lesson_says_of_other_races(self):
         line = lesson11.calibrator_race(distortion="line", methods="all")
         for size in SIZES:
-            with subtests.test(size=size):
-                others = [line.at(name, size) for name in METHODS if name != "Platt"]
-                assert line.at("Platt", size) < min(others)
+            others = [line.at(name, size) for name in METHODS if name != "Platt"]
+            assert line.at("Platt", size) < min(others)
         loss = lesson11.calibrator_race(methods="all", measure="loss")
-        assert [np.isinf(loss.at(n, 100)) for n in ("isotonic", "histogram", "Venn-Abers")] == [
-            True,
-            True,
-            False,
-        ]
+        infinite = {name for name in METHODS if np.isinf(loss.at(name, 100))}
+        assert {"isotonic", "histogram"} <= infinite and "Venn-Abers" not in infinite
         near, left = (
             lesson11.calibrator_race(methods="binned", measure=m, distortion="line")
             for m in ("map", "left")
         )
         for name in near.methods:
-            with subtests.test(name):
-                assert left.at(name, 10_000) < 0.7 * near.at(name, 10_000)
+            assert left.at(name, 10_000) < 0.7 * near.at(name, 10_000)
 
 
 def test_numbers_of_bins_are_measured_as_the_package_does():

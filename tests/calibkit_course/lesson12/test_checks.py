@@ -161,7 +161,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, view: {"p": p}, "a pair"),
         (lambda y, p, view: (view_of(y, p, view)[0] + 1e-3, y == 0), "states 0.550, not 0.551"),
         (lambda y, p, view: (column(view_of(y, p, view)[0]), y == 0), "`.ravel()`"),
-        ((0.5, 1), "a function"),
     ],
     "12.2": [
         (map_of(lambda own, _: own[-1]), "last truth only"),
@@ -173,7 +172,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda c, r, view: [0.1, 0.3], "a dict"),
         (map_of(lambda own, _: own.mean() + 1e-3), "0.667 is true on average, not 0.668"),
         (map_of(lambda own, _: round(own.mean(), 1)), "is true on average, not"),
-        (0.3, "a function"),
     ],
     "12.3": [
         (honest().y_prob, "honest model"),
@@ -222,10 +220,8 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "12.3": [
         constant(0.75),
-        constant(0.75, to=2),
-        constant(0.7501).tolist(),
+        constant(0.7501, to=2).tolist(),
         kept_confidence(),
-        constant(0.75).astype(np.float32),
         pd.DataFrame(constant(0.75)),
     ],
     "12.4": [
@@ -260,47 +256,37 @@ def test_only_vector_and_matrix_scaling_notice_a_constant_per_row() -> None:
 def test_no_truth_with_four_straight_diagrams_lies_farther_or_is_named_better() -> None:
     """Below 12b: 0.8 is the largest mean distance and accuracy, by two integer programs."""
     stated = np.array(hidden().confidence, dtype=float)
-    n = stated.size
+    n, said = stated.size, stated.ravel()
     true, gap, side = np.split(np.eye(3 * n), 3)
     cell = np.arange(n).reshape(stated.shape)
-    equal = [(true[row].sum(axis=0), 1.0) for row in cell]
+    groups = [(row, 1.0) for row in cell]
     for k in range(3):
-        for level in (0.1, 0.3, 0.6):
-            at = cell[np.isclose(stated[:, k], level), k]
-            equal.append((true[at].sum(axis=0), level * len(at)))
+        at = [cell[np.isclose(stated[:, k], level), k] for level in (0.1, 0.3, 0.6)]
+        groups += [(rows, said[rows].sum()) for rows in at]
     top = cell[np.arange(6), stated.argmax(axis=1)]
-    equal.append((true[top].sum(axis=0), 3.6))
-    matrix = np.array([row for row, _ in equal])
-    value = np.array([number for _, number in equal])
-    said = stated.ravel()
-    limits = [
-        optimize.LinearConstraint(matrix, value, value),
-        optimize.LinearConstraint(gap - true + 2 * side, -np.inf, 2 - said),
-        optimize.LinearConstraint(gap + true - 2 * side, -np.inf, said),
-    ]
-    found = optimize.milp(
-        -gap.sum(axis=0) / 6,
-        constraints=limits,
-        bounds=optimize.Bounds(0, np.repeat([1.0, 2.0, 1.0], n)),
-        integrality=np.repeat([0, 0, 1], n),
-    )
-    assert -found.fun == pytest.approx(0.8, abs=1e-6)
+    groups.append((top, said[top].sum()))
+    matrix = np.array([true[rows].sum(axis=0) for rows, _ in groups])
+    value = np.array([number for _, number in groups])
+
+    def largest(limits: list[Any], most: Any) -> float:
+        """Return the largest mean gap of a truth that all diagrams show straight."""
+        found = optimize.milp(
+            -gap.sum(axis=0) / 6,
+            constraints=[(matrix, value, value), *limits],
+            bounds=optimize.Bounds(0, most),
+            integrality=np.repeat([0, 0, 1], n),
+        )
+        return float(-found.fun)
+
+    away = [(gap - true + 2 * side, -np.inf, 2 - said), (gap + true - 2 * side, -np.inf, said)]
+    assert largest(away, np.repeat([1.0, 2.0, 1.0], n)) == pytest.approx(0.8, abs=1e-6)
     assert float(hidden().strong_error()) == 0.8
     # One class is named in each row (side), and hit as often as it is true (gap).
     named = np.array([side[row].sum(axis=0) for row in cell])
-    limits[1:] = [
-        optimize.LinearConstraint(named, 1, 1),
-        optimize.LinearConstraint(gap - true, -np.inf, 0),
-        optimize.LinearConstraint(gap - side, -np.inf, 0),
-    ]
-    found = optimize.milp(
-        -gap.sum(axis=0) / 6,
-        constraints=limits,
-        bounds=optimize.Bounds(0, 1),
-        integrality=np.repeat([0, 0, 1], n),
-    )
-    assert -found.fun == pytest.approx(float(PREDICTIONS["12b"].outcome) / 100, abs=1e-6)
-    assert hidden().best_postprocessing().accuracy == pytest.approx(-found.fun)
+    hit = [(named, 1, 1), (gap - true, -np.inf, 0), (gap - side, -np.inf, 0)]
+    best = largest(hit, 1)
+    assert best == pytest.approx(float(PREDICTIONS["12b"].outcome) / 100, abs=1e-6)
+    assert hidden().best_postprocessing().accuracy == pytest.approx(best)
 
 
 # --- lenses, predicted classes and whole vectors on data -----------------------------------------
@@ -316,9 +302,8 @@ def test_the_kernel_of_whole_vectors_is_the_mean_over_pairs() -> None:
         for j in range(30)
         if i != j
     ]
-    value, p_value = lesson12.whole_vector_test(y, p, n_draws=9)
+    value, _ = lesson12.whole_vector_test(y, p, n_draws=9)
     assert value == pytest.approx(np.mean(pairs))
-    assert 0.1 <= p_value <= 1
 
 
 def test_the_test_of_whole_vectors_keeps_its_level() -> None:

@@ -6,112 +6,97 @@ import pytest
 from calibkit.bins import EqualMass
 from calibkit.errors import expected_calibration_error
 from calibkit_course import lesson12
-from calibkit_course.finite import FiniteClassifier
-from calibkit_course.lesson12.models import FAKES, calibrated, centred, hidden
-from calibkit_course.lesson12.view import NEAR, VIEWS
+from calibkit_course.lesson12.models import FAKES, calibrated, centred
+from calibkit_course.lesson12.view import VIEWS
 
 lens_of = lesson12.simplex_lens_view
 
 
-class TestView:
-    def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth(self, subtests):
-        lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
-        sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
-        given = sample.y_true, sample.y_prob
-        for view, name in (("top-label", "top-label"), (2, "class")):
-            with subtests.test(name):
-                error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
-                assert lens.errors[name] == error.value
-        distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
-        assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
+def test_it_is_the_errors_of_the_package_and_the_distance_to_the_truth():
+    lens = lens_of(model="cyclic", calibrator="vector", k=2, n_fit=1000)
+    sample, _, _ = calibrated("cyclic", "vector", 1000, 12)
+    given = sample.y_true, sample.y_prob
+    for view, name in (("top-label", "top-label"), (2, "class")):
+        error = expected_calibration_error(*given, view=view, bins=EqualMass(10))
+        assert lens.errors[name] == error.value
+    distance = np.abs(sample.y_prob - sample.true_prob).sum(axis=1).mean()
+    assert lens.errors["strong"] == pytest.approx(distance, abs=1e-12)
 
-    def test_what_each_calibrator_straightens(self, subtests):
-        """The table of the lesson, in the frames of the explorer."""
-        wanted = {
-            ("bold", "none"): set(),
-            ("bold", "temperature"): set(VIEWS),
-            ("per class", "none"): set(),
-            ("per class", "temperature"): {"top-label"},
-            ("per class", "vector"): set(VIEWS),
-            ("cyclic", "temperature"): {"top-label", "class"},
-            ("cyclic", "vector"): {"top-label", "class"},
-            ("cyclic", "Dirichlet"): set(VIEWS),
-            ("hidden", "none"): {"top-label", "class"},
-            ("hidden", "Dirichlet"): set(),
-        }
-        for (model, calibrator), notions in wanted.items():
-            for k in (0, 2):
-                with subtests.test(model, calibrator=calibrator, k=k):
-                    lens = lens_of(model=model, calibrator=calibrator, k=k)
-                    found = {name for name, straight in lens.straight.items() if straight}
-                    assert found == notions, (model, calibrator, k)
 
-    def test_strong_arrows_lead_to_the_truth(self):
-        stated, seen = lens_of(model="cyclic").arrows
-        assert np.allclose(seen, FAKES["cyclic"].distortion(stated), atol=1e-14)
-        assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
+def test_what_each_calibrator_straightens():
+    """The table of the lesson, in the frames of the explorer."""
+    wanted = {
+        ("bold", "none"): set(),
+        ("bold", "temperature"): set(VIEWS),
+        ("per class", "none"): set(),
+        ("per class", "temperature"): {"top-label"},
+        ("per class", "vector"): set(VIEWS),
+        ("cyclic", "temperature"): {"top-label", "class"},
+        ("cyclic", "vector"): {"top-label", "class"},
+        ("cyclic", "Dirichlet"): set(VIEWS),
+        ("hidden", "none"): {"top-label", "class"},
+        ("hidden", "Dirichlet"): set(),
+    }
+    for (model, calibrator), notions in wanted.items():
+        for k in (0, 2):
+            lens = lens_of(model=model, calibrator=calibrator, k=k)
+            found = {name for name, straight in lens.straight.items() if straight}
+            assert found == notions, (model, calibrator, k)
 
-    def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin(self, subtests):
-        lens = lens_of(view="class", k=1, model="per class")
-        stated, seen = lens.arrows
-        table = lens.measured[1].tables[0]
-        for c, r in zip(stated, seen, strict=True):
-            with subtests.test(c=c, r=r):
-                b = int(np.clip(np.sum(table.edges[1:-1] <= c[1]), 0, len(table.count) - 1))
-                assert r[1] == pytest.approx(table.frequency[b], abs=1e-12)
-                assert r[0] / r[2] == pytest.approx(c[0] / c[2])
-        assert np.allclose(seen.sum(axis=1), 1)
 
-    def test_arrows_of_the_confidence_move_the_predicted_class(self):
-        lens = lens_of(view="top-label", model="bold")
-        stated, seen = lens.arrows
-        table = lens.measured[0].tables[0]
-        row, top = np.arange(len(stated)), stated.argmax(axis=1)
-        b = np.searchsorted(table.edges[1:-1], stated[row, top], side="right")
-        assert np.allclose(seen[row, top], table.frequency[b])
-        assert seen[row, top].mean() < stated[row, top].mean() - 0.1
+def test_strong_arrows_lead_to_the_truth():
+    stated, seen = lens_of(model="cyclic").arrows
+    assert np.allclose(seen, FAKES["cyclic"].distortion(stated), atol=1e-14)
+    assert np.allclose(stated.sum(axis=1), 1) and np.allclose(seen.sum(axis=1), 1)
 
-    def test_what_hides_has_no_arrows_in_the_reduced_views(self):
-        lengths = {view: lens_of(view=view, model="hidden").moved for view in VIEWS}
-        assert lengths["strong"] == pytest.approx(0.8)
-        assert max(lengths["top-label"], lengths["class"]) < 0.03
 
-    def test_six_vectors_are_six_points(self, subtests):
-        stated, true = lens_of(model="hidden").points
-        assert len(stated) == 6
-        fake = hidden()
-        assert isinstance(fake, FiniteClassifier)
-        known = dict(zip(fake.confidence, fake.truth, strict=True))
-        for c, r in zip(stated, true, strict=True):
-            with subtests.test(c=c, r=r):
-                key = next(k for k in known if np.allclose(np.array(k, dtype=float), c))
-                assert np.allclose(np.array(known[key], dtype=float), r)
+def test_arrows_of_a_class_move_that_class_to_the_frequency_of_its_bin():
+    lens = lens_of(view="class", k=1, model="per class")
+    stated, seen = lens.arrows
+    table = lens.measured[1].tables[0]
+    b = np.searchsorted(table.edges[1:-1], stated[:, 1], side="right")
+    assert np.allclose(seen[:, 1], table.frequency[b], rtol=0, atol=1e-12)
+    assert np.allclose(seen[:, 0] / seen[:, 2], stated[:, 0] / stated[:, 2])
+    assert np.allclose(seen.sum(axis=1), 1)
 
-    def test_the_matrix_is_fitted_in_another_gauge(self):
-        matrix = lens_of(model="per class", calibrator="matrix")
-        dirichlet = lens_of(model="per class", calibrator="Dirichlet")
-        assert matrix.errors["strong"] > dirichlet.errors["strong"] + 0.02
-        table = centred(np.array([[0.7, 0.2, 0.1]]))
-        assert table.sum() == pytest.approx(0)
-        assert np.exp(table[0, 0] - table[0, 1]) == pytest.approx(3.5)
 
-    def test_freedom_costs_data(self):
-        """What the lesson says about 50 predictions."""
-        few, cooled = (
-            lens_of(model="bold", calibrator=name, n_fit=50).errors["strong"]
-            for name in ("Dirichlet", "temperature")
-        )
-        assert f"{cooled:.2f}" == "0.07" and f"{few:.2f}" == "0.24"
+def test_arrows_of_the_confidence_move_the_predicted_class():
+    lens = lens_of(view="top-label", model="bold")
+    stated, seen = lens.arrows
+    table = lens.measured[0].tables[0]
+    row, top = np.arange(len(stated)), stated.argmax(axis=1)
+    b = np.searchsorted(table.edges[1:-1], stated[row, top], side="right")
+    assert np.allclose(seen[row, top], table.frequency[b])
+    assert seen[row, top].mean() < stated[row, top].mean() - 0.1
 
-    def test_it_says_errors_null_levels_and_what_is_straight(self):
-        lens = lens_of(calibrator="temperature")
-        top, one = lens.measured
-        words = lens.describe()
-        assert "'per class'" in words and "'temperature'" in words
-        assert f"distance to the truth is {lens.errors['strong']:.3f}" in words
-        assert f"is {top.value:.3f} (a calibrated model would show {top.null_mean:.3f})" in words
-        assert f"class 0 is {one.value:.3f} ({one.null_mean:.3f})" in words
-        assert "panels are: confidence." in words and f"length {lens.moved:.3f}" in words
-        assert "The straight panels are: none" in lens_of().describe()
-        assert lens.to_frame()["notion"].tolist() == ["strong", "confidence", "class 0"]
-        assert set(NEAR) == set(VIEWS)
+
+def test_what_hides_has_no_arrows_in_the_reduced_views():
+    lengths = {view: lens_of(view=view, model="hidden").moved for view in VIEWS}
+    assert lengths["strong"] == pytest.approx(0.8)
+    assert max(lengths["top-label"], lengths["class"]) < 0.03
+
+
+def test_the_matrix_is_fitted_in_another_gauge():
+    table = centred(np.array([[0.7, 0.2, 0.1]]))
+    assert table.sum() == pytest.approx(0)
+    assert np.exp(table[0, 0] - table[0, 1]) == pytest.approx(3.5)
+
+
+def test_freedom_costs_data():
+    """What the lesson says about 50 predictions."""
+    few, cooled = (
+        lens_of(model="bold", calibrator=name, n_fit=50).errors["strong"]
+        for name in ("Dirichlet", "temperature")
+    )
+    assert f"{cooled:.2f}" == "0.07" and f"{few:.2f}" == "0.24"
+
+
+def test_it_says_errors_null_levels_and_what_is_straight():
+    lens = lens_of(calibrator="temperature")
+    top, one = lens.measured
+    words = lens.describe()
+    assert f"distance to the truth is {lens.errors['strong']:.3f}" in words
+    assert f"is {top.value:.3f} (a calibrated model would show {top.null_mean:.3f})" in words
+    assert f"class 0 is {one.value:.3f} ({one.null_mean:.3f})" in words
+    assert "panels are: confidence." in words and f"length {lens.moved:.3f}" in words
+    assert "The straight panels are: none" in lens_of().describe()

@@ -2,51 +2,34 @@
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 from calibkit.fakes import DirichletFake, Power
 from calibkit_course import finite
-from calibkit_course.lesson12 import figures as figures12
-from calibkit_course.lesson12.figures import light
+from calibkit_course.lesson12.figures import light, stated_and_true
 from tests.drawn import one
 
 SIX = finite.example("six atoms")
 STATED, TRUE = (np.array(table, dtype=float) for table in (SIX.confidence, SIX.truth))
 
 
-def points(ax: Axes, k: int) -> np.ndarray:
-    return np.asarray(one(ax, f"entries-{k}").get_offsets())
+def test_points_are_the_numbers_of_each_class_and_many_are_thinned_out_evenly():
+    ax = stated_and_true(STATED, TRUE)
+    for k in range(3):
+        pairs = np.column_stack([STATED[:, k], TRUE[:, k]])
+        assert np.allclose(one(ax, f"entries-{k}").get_offsets(), pairs)
+    sample = DirichletFake((1, 1, 1), Power(2)).sample(5000, 0)
+    found = one(stated_and_true(sample.y_prob, sample.true_prob), "entries-0").get_offsets()
+    assert 250 <= len(found) <= 300
+    assert np.allclose(found[1], [sample.y_prob[17, 0], sample.true_prob[17, 0]])
 
 
-class TestStatedAndTrue:
-    def test_points_are_the_numbers_of_each_class(self, subtests):
-        ax = figures12.stated_and_true(STATED, TRUE)
-        for k in range(3):
-            with subtests.test(k=k):
-                assert np.allclose(points(ax, k), np.column_stack([STATED[:, k], TRUE[:, k]]))
-
-    def test_many_rows_are_thinned_out_evenly(self):
-        sample = DirichletFake((1, 1, 1), Power(2)).sample(5000, 0)
-        found = points(figures12.stated_and_true(sample.y_prob, sample.true_prob), 0)
-        assert 250 <= len(found) <= 300
-        assert np.allclose(found[1], [sample.y_prob[17, 0], sample.true_prob[17, 0]])
-
-    def test_classes_differ_in_colour_and_in_marker(self):
-        ax = figures12.stated_and_true(STATED, TRUE)
-        assert len({to_hex(a.get_facecolor()[0]) for a in ax.collections}) == 3
-        assert len({a.get_paths()[0].vertices.tobytes() for a in ax.collections}) == 3
-
-
-class TestLight:
-    @pytest.mark.parametrize("straight", [True, False])
-    @pytest.mark.parametrize("chosen", [True, False])
-    def test_colour_line_and_width_say_verdict_and_choice(self, straight, chosen, subtests):
-        ax = light(figures12.stated_and_true(STATED, TRUE), straight, chosen)
-        for spine in ax.spines.values():
-            with subtests.test(spine=spine):
-                assert spine.get_visible()
-                assert (spine.get_linestyle() == "solid") == straight
-                assert (spine.get_linewidth() > 2) == chosen
-        assert (ax.title.get_fontweight() == "bold") == chosen
-        assert to_hex(ax.title.get_color()).upper() == ("#007A5A" if straight else "#D55E00")
+@pytest.mark.parametrize("straight", [True, False])
+@pytest.mark.parametrize("chosen", [True, False])
+def test_colour_line_and_width_say_verdict_and_choice(straight, chosen):
+    ax = light(stated_and_true(STATED, TRUE), straight, chosen)
+    for spine in ax.spines.values():
+        assert (spine.get_linestyle() == "solid") == straight
+        assert (spine.get_linewidth() > 2) == chosen
+    assert (ax.title.get_fontweight() == "bold") == chosen
+    assert to_hex(ax.title.get_color()).upper() == ("#007A5A" if straight else "#D55E00")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibkit.calibrators import DirichletCalibrator
-from calibkit.fakes import DirichletFake, Power
+from calibkit.fakes import DirichletFake
 from calibkit_course.lesson12 import LogLinear
 
 CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
@@ -18,18 +18,6 @@ def rows(n: int = 200) -> np.ndarray:
 def test_it_is_its_formula_row_by_row(row: np.ndarray) -> None:
     power = [np.prod(row ** np.array(w)) for w in CONFUSED.weights]
     assert CONFUSED(row[None])[0] == pytest.approx(np.array(power) / sum(power), abs=1e-14)
-
-
-def test_diagonal_weights_are_a_power() -> None:
-    p = rows()
-    assert np.allclose(LogLinear(np.diag([0.4, 1, 1.4]))(p), Power((0.4, 1, 1.4))(p), atol=1e-14)
-
-
-def test_the_same_row_added_to_all_weights_changes_nothing() -> None:
-    """The freedom that the canonical form of Dirichlet calibration takes away."""
-    p, weights = rows(), np.array(CONFUSED.weights)
-    other = LogLinear(weights + np.array([3.0, -1.0, 0.5]))
-    assert np.allclose(other(p), CONFUSED(p), atol=1e-13)
 
 
 def test_probability_zero_gives_no_nan() -> None:

@@ -96,8 +96,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda s, w: "s over w", "a number"),
         (lambda s, w: round(s / (s + w), 1), "is 0.75, not 0.80"),
         (lambda s, w: s / (s + w) + 0.001, "is 0.750, not 0.751"),
-        (lambda s: 0.75, "your function raised"),
-        (0.75, "a function"),
     ],
     "13.2": [
         (bill(lambda p, t: p >= 0.5), "from 0.5 on"),
@@ -113,7 +111,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
         (change, "changes its input"),
         (lambda y, p, a, b: [0.1, 0.2], "a number"),
-        (0.05, "a function"),
     ],
     "13.3": [
         (0.01 * ORACLE / 8, "the bound promises"),
@@ -144,8 +141,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda price, loss: loss / (loss + price), "a right answer wins nothing"),
         (lambda price, loss: abs(1 - price / loss), "Always answer"),
         (lambda price, loss: 0.5, "answer from 0.875"),
-        (lambda price, loss: None, "returns nothing"),
-        (0.875, "a function"),
     ],
 }
 
@@ -214,14 +209,13 @@ def test_the_requirement_is_what_prediction_13d_says() -> None:
     least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
     assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13d"].outcome, abs=0.03)
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
-    assert 2 * 0.875 - 6 * 0.125 == 1.0
 
 
 LESSON = "13_decide_with_probabilities.md"
 PRINTED = re.compile(r"([\w-]+) +0\.\d{4} +(0\.\d{4}) +(0\.\d{4}) +0\.\d{4}\\n")
 
 
-def test_prose_and_printed_numbers_agree(root: Path, subtests: pytest.Subtests) -> None:
+def test_prose_and_printed_numbers_agree(root: Path) -> None:
     path = root / "notebooks" / LESSON
     text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
     rows = {row[0]: row[1:] for row in PRINTED.findall(stored)[:3]}
@@ -230,5 +224,4 @@ def test_prose_and_printed_numbers_agree(root: Path, subtests: pytest.Subtests) 
     assert f"costs {rows['over-confident'][0]}" in text
     assert f"ECE {BUDGET:.4f}" in stored
     for number in ("0.8378", "0.8480", "0.8750"):
-        with subtests.test(number=number):
-            assert f"accuracy {number}" in stored
+        assert f"accuracy {number}" in stored

@@ -28,7 +28,6 @@ from calibkit_course.lesson13.view import (
     boldness_view,
 )
 from calibkit_course.lesson13.wards import Ward
-from tests.helpers import each_case
 
 KILOBYTE = 1024
 
@@ -37,8 +36,8 @@ KILOBYTE = 1024
 
 
 class TestHospital:
-    @each_case("beds", [4, 10])
-    @each_case("model", MODELS)
+    @pytest.mark.parametrize("beds", [4, 10])
+    @pytest.mark.parametrize("model", MODELS)
     def test_it_is_the_ward_of_the_package(self, model, beds):
         found = lesson13.hospital_view(model=model, beds=beds, rounds=20)
         ward = Ward(benefit=2, harm=0.5, size=10, beds=beds)
@@ -46,14 +45,8 @@ class TestHospital:
         assert found.plays[TRUST].value == ward.play(belief_of(model), deal).value
         assert found.plays[TRUTH].value == ward.play("oracle", deal).value
         assert found.table.count.sum() == 200
-        assert found.table.frequency[found.table.occupied] @ found.table.count[
-            found.table.occupied
-        ] == pytest.approx(deal.outcome.sum())
-
-    def test_a_calibrated_machine_has_no_regret(self):
-        found = lesson13.hospital_view(model="calibrated", rounds=50)
-        assert found.plays[TRUST].value == found.plays[TRUTH].value
-        assert found.curve.regret.max() == 0
+        events = np.nansum(found.table.frequency * found.table.count)
+        assert events == pytest.approx(deal.outcome.sum())
 
     def test_ignoring_treats_everybody_or_nobody(self):
         assert lesson13.hospital_view(harm=2, rounds=5).plays[IGNORE].acted == 1
@@ -66,6 +59,7 @@ class TestHospital:
             return plays[TRUTH].value - plays[TRUST].value
 
         assert regret() == 0 and regret(harm=2) < 0.05 and regret(harm=6) > 0.15
+        assert lesson13.hospital_view(model="calibrated", rounds=50).curve.regret.max() == 0
         assert abs(regret(harm=6, beds=4)) < 0.02 > abs(regret(harm=6, model="recalibrated"))
         waits = lesson13.hospital_view(harm=6, model="under-confident").plays
         assert waits[TRUST].value < waits[IGNORE].value
@@ -76,7 +70,7 @@ class TestHospital:
 
 
 @pytest.mark.slow
-def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not(subtests):
+def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not():
     """On true probabilities, where chance plays no part, and as the explorer shows it."""
     t = THRESHOLDS[:, np.newaxis]
     for seed in range(20):
@@ -86,8 +80,7 @@ def test_too_bold_is_worth_less_than_no_model_and_too_timid_is_not(subtests):
         for times in (0.25, 0.5, 2, 4):
             treated = expit(times * logit(q)) >= t
             gap = (treated * worth).mean(axis=1) - idle
-            with subtests.test(times, seed=seed):
-                assert ((gap >= -1e-12).all()) == (times < 1)
+            assert ((gap >= -1e-12).all()) == (times < 1)
     for times, wanted in ((0.5, 0), (1, 0), (2, 7)):
         curve = boldness_view(times=times)
         worse = curve.net_benefit < np.maximum(curve.treat_all, 0) - 0.001
@@ -105,14 +98,13 @@ def treat_by(game: Any, draw: int, rule: str) -> list[bool]:
 
 class TestGame:
     @pytest.mark.parametrize("model", MODELS)
-    def test_who_plays_like_another_player_wins_the_same(self, model, subtests):
+    def test_who_plays_like_another_player_wins_the_same(self, model):
         game = lesson13.ward_rounds(model=model)
         for draw in (1, 2, 7):
-            with subtests.test(draw=draw):
-                you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
-                assert you == machine
-                answer = game.answer(draw, treat_by(game, draw, "truth"))
-                assert answer.points[0] == answer.points[2] and all(answer.hits)
+            you, machine, _ = game.answer(draw, treat_by(game, draw, "machine")).points
+            assert you == machine
+            answer = game.answer(draw, treat_by(game, draw, "truth"))
+            assert answer.points[0] == answer.points[2] and all(answer.hits)
 
     def test_waiting_wins_nothing_and_treating_all_wins_the_gains(self):
         game = lesson13.ward_rounds()
@@ -126,29 +118,22 @@ class TestGame:
         wanted = np.where(dealt.right, 2, -6).sum()
         assert game.answer(3, [True] * 8).points[0] == wanted == dealt.gain.sum()
 
-    def test_the_record_holds_all_past_patients_and_no_future_ones(self, subtests):
+    def test_the_record_holds_all_past_patients_and_no_future_ones(self):
         rounds = [lesson13.ward_round_view(draw=draw) for draw in (1, 2, 3)]
         for place, dealt in enumerate(rounds):
-            with subtests.test(place=place):
-                assert dealt.before.count.sum() == 8 * (WARM_UP + place)
-                assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
+            assert dealt.before.count.sum() == 8 * (WARM_UP + place)
+            assert dealt.after.count.sum() == 8 * (WARM_UP + place + 1)
         for now, later in pairwise(rounds):
             assert np.array_equal(now.after.count, later.before.count)
             assert np.array_equal(now.after.frequency, later.before.frequency, equal_nan=True)
 
-    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self, subtests):
+    def test_the_machine_keeps_its_promise_only_if_it_is_calibrated(self):
         for model, honest in (("calibrated", True), ("over-confident", False)):
-            with subtests.test(model):
-                rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
-                said, right = (
-                    np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
-                )
-                assert (abs(said.mean() - right.mean()) < 0.04) == honest
-
-    def test_who_knows_the_truth_wins_most_in_the_long_run(self):
-        rounds = [lesson13.ward_round_view(draw=draw) for draw in range(1, 61)]
-        trust, oracle = (sum(getattr(r, n).sum() for r in rounds) for n in ("trust", "oracle"))
-        assert oracle > trust + 30
+            rounds = [lesson13.ward_round_view(draw=d, model=model) for d in range(1, 61)]
+            said, right = (
+                np.concatenate([getattr(r, n) for r in rounds]) for n in ("said", "right")
+            )
+            assert (abs(said.mean() - right.mean()) < 0.04) == honest
 
     @pytest.mark.slow
     def test_the_question_does_not_tell_and_the_answer_does(self):
@@ -166,7 +151,7 @@ class TestGame:
             lesson13.ward_round_view(model="x")
 
     @pytest.mark.long
-    def test_the_widgets_count_the_points(self, subtests):
+    def test_the_widgets_count_the_points(self):
         game = lesson13.ward_rounds()
         figure, ticks, buttons, feedback = quiz_box(game).children
         assert [box.description for box in ticks.children][:2] == ["Treat A", "Treat B"]
@@ -174,44 +159,42 @@ class TestGame:
         reveal, again = buttons.children
         totals = np.zeros(3)
         for draw in (1, 2):
-            with subtests.test(draw=draw):
-                chosen = treat_by(game, draw, "truth")
-                for box, tick in zip(ticks.children, chosen, strict=True):
-                    box.value = tick
-                before = figure.value
-                reveal.click()
-                assert figure.value != before
-                totals += game.answer(draw, chosen).points
-                won = re.findall(r'ck-won">(-?\d+)</td>', feedback.value)
-                assert [float(number) for number in won] == totals.tolist()
-                again.click()
-                assert PLAYERS[1] in feedback.value
+            chosen = treat_by(game, draw, "truth")
+            for box, tick in zip(ticks.children, chosen, strict=True):
+                box.value = tick
+            before = figure.value
+            reveal.click()
+            assert figure.value != before
+            totals += game.answer(draw, chosen).points
+            won = re.findall(r'ck-won">(-?\d+)</td>', feedback.value)
+            assert [float(number) for number in won] == totals.tolist()
+            again.click()
+            assert PLAYERS[1] in feedback.value
 
 
 @pytest.fixture(scope="module")
 def twin():
     """The page without a kernel, with fewer draws."""
-    return quiz_page(replace(lesson13.ward_rounds(), n_book=3))
+    return quiz_page(replace(lesson13.ward_rounds(), n_book=2))
 
 
 class TestGamePage:
     @pytest.mark.slow
-    def test_the_page_holds_points_and_a_hidden_table(self, twin, subtests):
+    def test_the_page_holds_points_and_a_hidden_table(self, twin):
         assert twin.count("<tr>") == 3 and '<table class="ck-tally" hidden>' in twin
         assert all(f'<th scope="row">{player}</th>' in twin for player in PLAYERS)
         assert "Treat H" in twin
         data = json.loads(re.search(r'json">(.*)</script>', twin, re.DOTALL).group(1))
         game = lesson13.ward_rounds()
         for draw, stored in enumerate(data["draws"], start=1):
-            with subtests.test(draw=draw, stored=stored):
-                assert np.array_equal(stored["points"], game.points(draw))
+            assert np.array_equal(stored["points"], game.points(draw))
 
     @pytest.mark.slow
     def test_the_page_is_light(self, twin):
-        assert len(twin) * lesson13.ward_rounds().n_book / 3 <= 400 * KILOBYTE
+        assert len(twin) * lesson13.ward_rounds().n_book / 2 <= 400 * KILOBYTE
 
     @pytest.mark.browser
-    def test_a_browser_counts_like_python(self, twin, browser, subtests):
+    def test_a_browser_counts_like_python(self, twin, browser):
         folder = resources.files("calibkit_course.explore")
         script = folder.joinpath("explorer.js").read_text("utf-8")
         css = folder.joinpath("explorer.css").read_text("utf-8")
@@ -220,15 +203,14 @@ class TestGamePage:
         tab.set_content(f"<style>{css}</style>{twin}<script>{script}</script>")
         totals = np.zeros(3)
         assert tab.locator(".ck-tally").is_hidden()
-        for draw in (1, 2, 3):
-            with subtests.test(draw=draw):
-                chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
-                for place, tick in enumerate(chosen):
-                    tab.locator("input").nth(place).set_checked(tick)
-                tab.get_by_role("button", name="Reveal").click()
-                totals += game.answer(draw, chosen).points
-                shown = tab.locator(".ck-won").all_text_contents()
-                assert [float(number) for number in shown] == totals.tolist()
-                assert tab.locator(".ck-tally").is_visible()
-                tab.get_by_role("button", name="New draw").click()
+        for draw in (1, 2):
+            chosen = treat_by(game, draw, "machine" if draw == 2 else "truth")
+            for place, tick in enumerate(chosen):
+                tab.locator("input").nth(place).set_checked(tick)
+            tab.get_by_role("button", name="Reveal").click()
+            totals += game.answer(draw, chosen).points
+            shown = tab.locator(".ck-won").all_text_contents()
+            assert [float(number) for number in shown] == totals.tolist()
+            assert tab.locator(".ck-tally").is_visible()
+            tab.get_by_role("button", name="New draw").click()
         tab.close()

@@ -48,9 +48,7 @@ TOP[400:440] = [[0.2, 0.2, 0.6]]
 
 
 def some_wrong() -> Any:
-    labels = LABELS.copy()
-    labels[:3] = (labels[:3] + 1) % 3
-    return labels
+    return np.concatenate([(LABELS[:3] + 1) % 3, LABELS[3:]])
 
 
 # --- 14.4 --------------------------------------------------------------------------------------
@@ -73,7 +71,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
         (lambda p, h: p.sort() or needed(p, h), "changes its input"),
         (lambda p, h: "many", "a whole number of rows"),
-        (4110, "a function"),
     ],
     "14.3": [
         ((BROKEN.y_true, PROB), "question 1"),
@@ -180,14 +177,13 @@ def test_predicted_verdicts_come_true() -> None:
     assert f"about {100 * known['smallest_error']:.0f} points" == PREDICTIONS["14b"].outcome
 
 
-def test_the_third_light_answers_first(subtests: pytest.Subtests) -> None:
-    boards = [lesson14.audit_board_view(rows=rows, costs="1 : 20") for rows in (30, 120, 250)]
+def test_the_third_light_answers_first() -> None:
     mute = {"alignment": "alignment unclear", "calibration": "cannot say"}
     mute |= {"costs": "costs unknown", "repair": "no repair"}
-    for board, answered in zip(boards, (set(), {"calibration"}, set(mute)), strict=True):
+    for rows, answered in {30: set(), 120: {"calibration"}, 250: set(mute)}.items():
+        board = lesson14.audit_board_view(rows=rows, costs="1 : 20")
         said = dict(zip(board.topics, board.verdicts, strict=True))
-        with subtests.test(board.report.n):
-            assert {topic for topic in mute if said[topic] != mute[topic]} == answered
+        assert {topic for topic in mute if said[topic] != mute[topic]} == answered
 
 
 @pytest.mark.slow
