@@ -9,7 +9,7 @@ import pytest
 
 import calibkit as ck
 from calibkit.bins import assign
-from tests.helpers import each_case, golden, golden_data
+from tests.helpers import golden, golden_data
 
 # --- plug-in errors of uncertainty-calibration --------------------------------------------------
 
@@ -22,7 +22,7 @@ def binning(rule: str, n_bins: int) -> Any:
     return ck.EqualMass(n_bins) if rule == "equal_mass" else ck.EqualWidth(n_bins)
 
 
-@each_case("case", PLUGIN)
+@pytest.mark.parametrize("case", PLUGIN)
 def test_plug_in_errors(case: dict[str, Any]) -> None:
     labels, prob = golden_data(case["data"])
     bins = binning(case["bins"], case["n_bins"])
@@ -35,16 +35,6 @@ def test_plug_in_errors(case: dict[str, Any]) -> None:
             "class-wise": ck.marginal_calibration_error,
         }[view]
         assert float(named(labels, prob, bins=bins, norm=case["norm"])) == float(error)
-
-
-def test_all_plug_in_cases_are_there(subtests: pytest.Subtests) -> None:
-    assert len(PLUGIN) == 48
-    assert {case["data"] for case in PLUGIN} == {"calibrated", "binary", "three_classes"}
-    # The other side's convention, (a, b], only shows on predictions that lie on an edge.
-    for name in ("calibrated", "binary", "three_classes"):
-        with subtests.test(name=name):
-            _, prob = golden_data(name)
-            assert not np.isin(prob, [k / b for b in (5, 10, 15) for k in range(1, b)]).any()
 
 
 # Upper ends of equal-mass bins by the same library. It closes bins on the right, calibkit on the
@@ -77,11 +67,6 @@ def test_a_tie_at_a_cut_goes_above_the_edge() -> None:
     assert np.bincount(right_closed).tolist() == [3, 2, 1]
 
 
-def test_edges_of_distinct_values() -> None:
-    edges = ck.Distinct().edges(np.array([0.1, 0.1, 0.4, 0.9]))
-    assert edges[1:].tolist() == [0.25, 0.65, 1.0]
-
-
 @pytest.mark.parametrize(
     ("prob", "right_closed", "ours"),
     [(0.0, 0, 0), (0.2, 0, 1), (0.2000001, 1, 1), (0.5, 1, 2), (1.0, 2, 2)],
@@ -112,17 +97,16 @@ def rows_of(bins: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
 
 @pytest.mark.parametrize("table", SLIDES["tables"], ids=lambda table: table["name"])
 class TestTablesOfTheTutorial:
-    def test_rows(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
+    def test_rows(self, table: dict[str, Any]) -> None:
         found = ck.reliability_table(*rows_of(table["bins"]), bins=ck.Distinct())
         assert found.count.tolist() == [row["n"] for row in table["bins"]]
         for column, key in ((found.mean_prob, "p"), (found.frequency, "freq")):
-            with subtests.test(column=column, key=key):
-                expected = [float(Fraction(row[key])) for row in table["bins"]]
-                assert column == pytest.approx(expected, abs=1e-15)
+            expected = [float(Fraction(row[key])) for row in table["bins"]]
+            assert column == pytest.approx(expected, abs=1e-15)
         gaps = [float(Fraction(row["gap"])) for row in table["bins"]]
         assert np.abs(found.gap) == pytest.approx(gaps, abs=1e-15)
 
-    @each_case(
+    @pytest.mark.parametrize(
         ("key", "norm", "weights"),
         [("expected", 1, "mass"), ("average", 1, "equal"), ("maximum", inf, "mass")],
     )
@@ -131,14 +115,13 @@ class TestTablesOfTheTutorial:
         error = ck.calibration_error(*data, bins=ck.Distinct(), norm=norm, weights=weights)
         assert float(error) == pytest.approx(float(Fraction(table[key])), abs=1e-15)
 
-    def test_the_predicted_label(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
+    def test_the_predicted_label(self, table: dict[str, Any]) -> None:
         for row, seen in zip(table["bins"], table["top_label"], strict=True):
-            with subtests.test(seen=seen):
-                problem = ck.binary_problem(*rows_of([row]), view="top-label")
-                confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
-                assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
-                # Exactly 1/2 is class 0 here and class 1 there, right equally often.
-                assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
+            problem = ck.binary_problem(*rows_of([row]), view="top-label")
+            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+            assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
+            # Exactly 1/2 is class 0 here and class 1 there, right equally often.
+            assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
 
 
 class TestScoresOfTheTutorial:
@@ -173,15 +156,16 @@ class TestScoresOfTheTutorial:
     def test_certain_and_right(self) -> None:
         self.check("PSR table 3", np.eye(3)[self.truth])
 
-    def test_two_predictions_for_one_event(self, subtests: pytest.Subtests) -> None:
+    @pytest.mark.parametrize(
+        ("name", "row"), [("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])]
+    )
+    def test_two_predictions_for_one_event(self, name, row) -> None:
         expected = self.scores["Brier/NLL example"]
-        for name, row in (("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])):
-            with subtests.test(name=name):
-                assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
-                nats = float(ck.log_loss([0], [row]))
-                assert nats == pytest.approx(expected[f"nll_ln_{name}"])
-                # The tutorial prints base 10, which is another unit.
-                assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
+        assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
+        nats = float(ck.log_loss([0], [row]))
+        assert nats == pytest.approx(expected[f"nll_ln_{name}"])
+        # The tutorial prints base 10, which is another unit.
+        assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
 
 
 # --- finite classifiers, exactly ----------------------------------------------------------------
@@ -251,35 +235,23 @@ BANDS = golden("bands.json")
 BINS = ck.FixedEdges([0, *(0.1 + 0.9 * (np.arange(16) / 15))])
 
 
-@pytest.mark.parametrize("kind", ["fixed"])
-class TestConsistencyBands:
+def test_consistency_bands() -> None:
     """Bands of 1000 redraws by another program, on a calibrated model with 500 predictions."""
-
-    def band(self, kind: str) -> Any:
-        return ck.consistency_band(*golden_data("calibrated"), bins=BINS, n_draws=4000, rng=0)
-
-    def test_the_table(self, kind: str, subtests: pytest.Subtests) -> None:
-        table, exact = self.band(kind).table, BANDS[kind]
-        assert table.count.tolist() == [0, *exact["count"]]
-        used = table.occupied
-        for name in ("mean_prob", "frequency"):
-            with subtests.test(name=name):
-                expected = [value for value in exact[name] if value is not None]
-                assert getattr(table, name)[used] == pytest.approx(expected, abs=1e-12)
-
-    def test_the_ends(self, kind: str, subtests: pytest.Subtests) -> None:
-        """Frequencies are multiples of 1/count: equal up to one such step, mostly exactly."""
-        band, exact = self.band(kind), BANDS[kind]
-        used = band.table.occupied
-        steps = 1 / band.table.count[used]
-        close = 0
-        for ours, theirs in ((band.lower, exact["lower"]), (band.upper, exact["upper"])):
-            with subtests.test(ours=ours):
-                off = np.abs(ours[used] - [value for value in theirs if value is not None])
-                assert (off <= 1.01 * steps).all()
-                close += int((off <= 0.26 * steps).sum())
-        assert close >= 20  # of 26
-        assert np.isnan(band.lower[~used]).all()
+    band = ck.consistency_band(*golden_data("calibrated"), bins=BINS, n_draws=4000, rng=0)
+    exact = {
+        key: [x for x in column if x is not None] if isinstance(column, list) else column
+        for key, column in BANDS["fixed"].items()
+    }
+    table, used = band.table, band.table.occupied
+    assert table.count.tolist() == [0, *exact["count"]]
+    assert table.mean_prob[used] == pytest.approx(exact["mean_prob"], abs=1e-12)
+    assert table.frequency[used] == pytest.approx(exact["frequency"], abs=1e-12)
+    # Ends are multiples of 1/count: equal up to one such step, mostly exactly.
+    steps = 1 / table.count[used]
+    ends = np.array([band.lower[used], band.upper[used]])
+    off = np.abs(ends - [exact["lower"], exact["upper"]])
+    assert (off <= 1.01 * steps).all() and (off <= 0.26 * steps).sum() >= 20  # of 26
+    assert np.isnan(band.lower[~used]).all()
 
 
 def test_null_level_of_the_calibrated_model() -> None:

@@ -15,7 +15,6 @@ from calibkit.calibrators import (
     SweepBinning,
 )
 from calibkit.calibrators.folds import assign_folds
-from tests.helpers import each_case
 
 KINDS = ("equal-mass", "equal-width")
 
@@ -132,7 +131,7 @@ class TestBothMaps:
         tops = tops or [0.5, 0.5, 0.25, 0.5, 1, 1]
         assert height[~np.isnan(height)] == pytest.approx(tops, abs=1e-15)
 
-    @each_case("bins", [0, -1, 2.5, True, "many", None, [3]])
+    @pytest.mark.parametrize("bins", [0, -1, 2.5, True, "many", None, [3]])
     def test_what_is_no_binning_is_refused(self, kind, bins):
         with pytest.raises(ValueError, match="bins"):
             kind(bins).fit([0.1, 0.8], [1, 0])
@@ -196,28 +195,26 @@ class TestCrossValidation:
         ("n", "grid", "low"),
         [(12, 2, 0), (30, 3, 0), (60, 7, 0), (80, 20, 0.5), (77, None, 0), (150, None, 0.5)],
     )
-    def test_scores_by_definition(self, kind, rule, n, grid, low, subtests):
-        for seed in (0, 2):
-            with subtests.test(seed=seed):
-                y, p = drawn(n, seed, grid=grid)
-                p = np.maximum(p, low)
-                if seed == 2:
-                    p[: n // 2] = 1.0
-                model = CrossValidatedBinning(kind, 25, 5, rng=seed, rule=rule).fit(p, y)
-                wanted = scores_by_definition(y, p, model)
-                np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+    @pytest.mark.parametrize("seed", [0, 2])
+    def test_scores_by_definition(self, kind, rule, n, grid, low, seed):
+        y, p = drawn(n, seed, grid=grid)
+        p = np.maximum(p, low)
+        if seed == 2:
+            p[: n // 2] = 1.0
+        model = CrossValidatedBinning(kind, 25, 5, rng=seed, rule=rule).fit(p, y)
+        wanted = scores_by_definition(y, p, model)
+        np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("seed", range(5))
-    def test_the_rule_prefers_few_bins(self, kind, seed, subtests):
+    def test_the_rule_prefers_few_bins(self, kind, seed):
         y, p = drawn(1000, seed)
         for tolerance in (0.0, 0.001, 0.02):
-            with subtests.test(tolerance=tolerance):
-                model = CrossValidatedBinning(kind, tolerance=tolerance).fit(p, y)
-                good = model.scores_ <= model.scores_.min() * (1 + tolerance)
-                assert model.n_bins_ == model.candidates_[good].min()
-                assert model.best_n_bins_ == model.candidates_[model.scores_.argmin()]
-                assert model.n_bins_ <= model.best_n_bins_
+            model = CrossValidatedBinning(kind, tolerance=tolerance).fit(p, y)
+            good = model.scores_ <= model.scores_.min() * (1 + tolerance)
+            assert model.n_bins_ == model.candidates_[good].min()
+            assert model.best_n_bins_ == model.candidates_[model.scores_.argmin()]
+            assert model.n_bins_ <= model.best_n_bins_
         assert model.candidates_.tolist() == list(range(1, 41))
 
     @pytest.mark.parametrize("rule", ["midpoint", "first"])
@@ -235,20 +232,21 @@ class TestCrossValidation:
         assert parsimonious(np.array([0.625, 1.0, 0.5]), 0.25) == 0  # need not be next to it
 
     @pytest.mark.slow
-    def test_splitters_get_the_sorted_data(self, subtests):
+    @pytest.mark.parametrize(
+        "cv", [KFold(5, shuffle=True, random_state=1), StratifiedKFold(4), LeaveOneOut()]
+    )
+    def test_splitters_get_the_sorted_data(self, cv):
         y, p = drawn(100)
-        for cv in (KFold(5, shuffle=True, random_state=1), StratifiedKFold(4), LeaveOneOut()):
-            with subtests.test(cv=cv):
-                model = CrossValidatedBinning(max_bins=8, cv=cv).fit(p, y)
-                wanted = scores_by_definition(y, p, model)
-                np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
+        model = CrossValidatedBinning(max_bins=8, cv=cv).fit(p, y)
+        wanted = scores_by_definition(y, p, model)
+        np.testing.assert_allclose(model.scores_, wanted, rtol=0, atol=1e-12)
 
     def test_folds_are_drawn_from_rng(self):
         y, p = drawn(300)
         one, same, other = (CrossValidatedBinning(rng=rng).fit(p, y).scores_ for rng in (1, 1, 2))
         assert np.array_equal(one, same) and not np.array_equal(one, other)
 
-    @each_case(
+    @pytest.mark.parametrize(
         ("options", "message"),
         [
             ({"kind": "equal"}, "kind must be"),
@@ -270,12 +268,11 @@ class TestCrossValidation:
 
 @pytest.mark.parametrize("label", [0.0, 1.0])
 @pytest.mark.parametrize("kind", ["equal-mass", "equal-width"])
-def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label, subtests):
+@pytest.mark.parametrize(("n", "p"), [(25, 0.2), (40, 0.7), (33, 0.123)])
+def test_one_prediction_and_one_label_have_a_number_of_bins(kind, label, n, p):
     """The perfect score is 0; rounding must not push it below."""
-    for n, p in ((25, 0.2), (40, 0.7), (33, 0.123)):
-        with subtests.test(n=n, p=p):
-            model = CrossValidatedBinning(kind).fit(np.full(n, p), np.full(n, label))
-            assert model.n_bins_ == 1 and model.calibrate([p])[0] == pytest.approx(label)
+    model = CrossValidatedBinning(kind).fit(np.full(n, p), np.full(n, label))
+    assert model.n_bins_ == 1 and model.calibrate([p])[0] == pytest.approx(label)
 
 
 class TestSweep:

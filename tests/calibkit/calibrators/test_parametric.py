@@ -274,13 +274,12 @@ class TestNoFiniteOptimum:
 
 
 class TestFewPredictions:
-    def test_one_prediction_is_shifted_to_its_frequency(self, subtests):
-        for p in (0.0, 0.3, 0.5, 1.0):
-            with subtests.test(p=p):
-                for model in (PlattCalibrator(False), BetaCalibrator()):
-                    model.fit([p] * 5, [0, 1, 0, 1, 0])
-                    assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
-                    assert model.n_parameters_ == 1
+    @pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 1.0])
+    def test_one_prediction_is_shifted_to_its_frequency(self, p):
+        for model in (PlattCalibrator(False), BetaCalibrator()):
+            model.fit([p] * 5, [0, 1, 0, 1, 0])
+            assert model.calibrate([p]) == pytest.approx(0.4, abs=1e-12)
+            assert model.n_parameters_ == 1
 
     def test_two_predictions_meet_their_frequencies(self):
         p, y = [0.2] * 4 + [0.7] * 4, [0, 0, 0, 1, 0, 0, 1, 1]

@@ -54,10 +54,7 @@ class TestScalingBinning:
             assert height[piece[0]] == height[piece[1]]
         assert x[0] == 0 and x[-1] == 1
 
-    def test_a_scaler_of_another_kind_is_refused(self, subtests):
-        for scaler in ("Platt", PlattCalibrator):
-            with (
-                subtests.test(scaler=str(scaler)),
-                pytest.raises(ValueError, match="Calibrator or None"),
-            ):
-                ScalingBinning(scaler=scaler).fit([0.1, 0.9], [0, 1])
+    @pytest.mark.parametrize("scaler", ["Platt", PlattCalibrator])
+    def test_a_scaler_of_another_kind_is_refused(self, scaler):
+        with pytest.raises(ValueError, match="Calibrator or None"):
+            ScalingBinning(scaler=scaler).fit([0.1, 0.9], [0, 1])

@@ -10,7 +10,7 @@ from scipy import special
 from calibkit import CalibrationWarning
 from calibkit.calibrators import TemperatureScaling
 from tests.calibkit.calibrators.test_optimality import slope_of_loss
-from tests.helpers import each_case, golden_data
+from tests.helpers import golden_data
 
 LABELS, PROB = golden_data("three_classes")
 TRAIN = slice(0, 600)
@@ -36,8 +36,8 @@ class TestOptimum:
         held_out = model.calibrate(PROB[600:])[np.arange(200), LABELS[600:]]
         assert -np.log(held_out).mean() == pytest.approx(0.7515874098716392, abs=1e-9)
 
-    @each_case("scale", [1e-3, 0.3, 1, 20, 1e4])
-    @each_case("k", [2, 3, 30, 100])
+    @pytest.mark.parametrize("scale", [1e-3, 0.3, 1, 20, 1e4])
+    @pytest.mark.parametrize("k", [2, 3, 30, 100])
     def test_no_temperature_is_better(self, scale, k):
         z, y = problem(k, k=k, scale=scale)
         model = TemperatureScaling("logits").fit(z, y)

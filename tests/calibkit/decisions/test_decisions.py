@@ -224,14 +224,13 @@ def test_its_integrals_are_the_brier_score_and_the_log_loss(exponent: float) -> 
     assert misses + alarms == pytest.approx(float(ck.log_loss(labels, prob)), abs=1e-12)
 
 
-def test_it_is_the_cost_of_the_matching_table(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("t", [0.123, 0.5, 0.77])
+def test_it_is_the_cost_of_the_matching_table(t) -> None:
     labels, prob = binary_data(200)
     curve = murphy_curve(labels, prob)
-    for t in (0.123, 0.5, 0.77):
-        with subtests.test(t=t):
-            cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
-            assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
-            assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
+    cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
+    assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
+    assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -14,7 +14,7 @@ from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test import fit_on_test
 from calibkit_course import data
-from tests.helpers import class_data, each_case, golden, golden_data
+from tests.helpers import class_data, golden, golden_data
 
 METHODS = ("frequency", "pairwise")
 
@@ -104,11 +104,10 @@ def test_the_absolute_error_by_integration(n, n_bins, exponent):
     assert np.isnan(found.squared) and np.isnan(found.plain_squared)
 
 
-def test_the_absolute_error_of_a_pure_bin_is_not_corrected(subtests):
-    for y in ([1, 1, 1], [0, 0, 0], [1]):
-        with subtests.test(y=y):
-            found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
-            assert found.value == pytest.approx(found.plain, abs=1e-15)
+@pytest.mark.parametrize("y", [[1, 1, 1], [0, 0, 0], [1]])
+def test_the_absolute_error_of_a_pure_bin_is_not_corrected(y):
+    found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
+    assert found.value == pytest.approx(found.plain, abs=1e-15)
 
 
 def test_the_absolute_error_may_be_negative():
@@ -157,7 +156,7 @@ def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
 
 
 @pytest.mark.long
-def test_bias_over_samples_of_spread_predictions(subtests):
+def test_bias_over_samples_of_spread_predictions():
     """One bin, calibrated, p = .5 + .5 Beta(2, 1): the first is too low by Var p / n = 1 / 72 n.
 
     The tolerance is four standard errors (false alarm 1e-4, fixed seed); the bias is seven.
@@ -171,9 +170,8 @@ def test_bias_over_samples_of_spread_predictions(subtests):
             found[method].append(debiased_calibration_error(y, p, bins=1, method=method).squared)
     bias = {"frequency": -1 / (72 * n), "pairwise": 0.0}
     for method, values in found.items():
-        with subtests.test(method):
-            error = np.std(values) / np.sqrt(n_sets)
-            assert abs(np.mean(values) - bias[method]) < 4 * error
+        error = np.std(values) / np.sqrt(n_sets)
+        assert abs(np.mean(values) - bias[method]) < 4 * error
     assert np.mean(found["frequency"]) < -4 * error
 
 
@@ -194,7 +192,7 @@ LIBRARY = golden("debiased_errors.json")
 VIEWS = {"top-label": "top-label", "marginal": "class-wise"}
 
 
-@each_case("case", LIBRARY)
+@pytest.mark.parametrize("case", LIBRARY)
 def test_like_the_library_of_source_003(case):
     y, p = golden_data(case["data"])
     kind = ck.EqualMass if case["bins"] == "equal_mass" else ck.EqualWidth

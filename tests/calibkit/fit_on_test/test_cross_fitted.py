@@ -98,7 +98,7 @@ def test_rows_may_come_in_any_order() -> None:
         assert one.gain.mean() == one.value
 
 
-def test_what_does_not_suit_is_refused(subtests) -> None:
+def test_what_does_not_suit_is_refused() -> None:
     y, p = binary_data(50)
     label, prob = class_data(50)
     for options, said in {
@@ -106,7 +106,7 @@ def test_what_does_not_suit_is_refused(subtests) -> None:
         (("loss", "log"),): 'loss must be "brier" or a norm',
         (("evaluator", "isotonic"),): "An evaluator is a calibrator",
     }.items():
-        with subtests.test(options=options), pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=said):
             cross_fitted_error(y, p, **dict(options))
     for evaluator in (BetaCalibrator(), TemperatureScaling("logits")):
         with pytest.raises(ValueError, match="one of calibkit.calibrators with"):
@@ -115,7 +115,7 @@ def test_what_does_not_suit_is_refused(subtests) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Input shape")
-def test_probmetrics_finds_the_same_numbers(subtests) -> None:
+def test_probmetrics_finds_the_same_numbers() -> None:
     """With our folds and families: whole rows by its own loop, one event by its losses."""
     metrics = pytest.importorskip("probmetrics.metrics")
     torch = pytest.importorskip("torch")
@@ -134,10 +134,9 @@ def test_probmetrics_finds_the_same_numbers(subtests) -> None:
     losses = [(norm, metrics.ProperLpLoss(norm)) for norm in (1, 2, np.inf)]
     for family in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities")):
         for loss, theirs in [*losses, ("brier", metrics.BrierLoss())]:
-            with subtests.test(family=family.family, loss=loss):
-                found = metrics.MetricsWithCalibration(
-                    theirs, calibrator=family, val_splitter=Folds()
-                ).compute_all_from_labels_probs(torch.as_tensor(label), torch.as_tensor(prob))
-                number = next(float(v) for k, v in found.items() if k.startswith("calib-err"))
-                ours = cross_fitted_error(label, prob, evaluator=family, loss=loss)
-                assert float(ours) == pytest.approx(number, abs=1e-12)
+            found = metrics.MetricsWithCalibration(
+                theirs, calibrator=family, val_splitter=Folds()
+            ).compute_all_from_labels_probs(torch.as_tensor(label), torch.as_tensor(prob))
+            number = next(float(v) for k, v in found.items() if k.startswith("calib-err"))
+            ours = cross_fitted_error(label, prob, evaluator=family, loss=loss)
+            assert float(ours) == pytest.approx(number, abs=1e-12)

@@ -75,7 +75,7 @@ class TestEveryEvaluator:
         assert np.array_equal(y, copies[0])
         assert np.array_equal(p, copies[1])
 
-    def test_row_order_does_not_matter(self, evaluator, subtests):
+    def test_row_order_does_not_matter(self, evaluator):
         y, p = drawn()
         p = np.round(p, 1)
         order = np.random.default_rng(3).permutation(300)
@@ -84,8 +84,7 @@ class TestEveryEvaluator:
             for i in (slice(None), order)
         )
         for name in ("value", "squared", "null_mean", "p_value"):
-            with subtests.test(name=name):
-                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
 
     def test_it_speaks_and_can_be_stored(self, evaluator):
         y, p = drawn()
@@ -120,15 +119,14 @@ class TestSlopeOne:
         result = fit_on_test(y, p, view=view)
         assert result.value == pytest.approx(error.value, abs=1e-12) and result.view == error.view
 
-    def test_only_they_are_debiased(self, subtests):
+    @pytest.mark.parametrize(("name", "evaluator"), EVALUATORS.items())
+    def test_only_they_are_debiased(self, name, evaluator):
         y, p = drawn()
-        for name, evaluator in EVALUATORS.items():
-            with subtests.test(name=name):
-                result = fit_on_test(y, p, evaluator=evaluator)
-                corrected = name in ("slope-1", "chosen", "sweep")
-                assert np.isfinite(result.debiased) == corrected
-                assert np.isfinite(result.debiased_squared) == corrected
-                assert ("debiased" in result.describe()) == corrected
+        result = fit_on_test(y, p, evaluator=evaluator)
+        corrected = name in ("slope-1", "chosen", "sweep")
+        assert np.isfinite(result.debiased) == corrected
+        assert np.isfinite(result.debiased_squared) == corrected
+        assert ("debiased" in result.describe()) == corrected
 
     @pytest.mark.slow
     def test_the_quick_null_level_is_that_of_refitting(self):
@@ -198,14 +196,13 @@ FEW = {"slope-1": SlopeOneBinning(5), "Platt": PlattCalibrator(), "isotonic": Is
 
 
 class TestComparison:
-    def test_rows_are_those_of_single_fits_in_the_given_order(self, subtests):
+    def test_rows_are_those_of_single_fits_in_the_given_order(self):
         y, p = drawn()
         comparison = compare_evaluators(y, p, evaluators=FEW)
         assert comparison.names == tuple(FEW) and len(comparison) == 3
         for name, evaluator in FEW.items():
-            with subtests.test(name=name):
-                alone = fit_on_test(y, p, evaluator=evaluator)
-                assert comparison[name].value == alone.value
+            alone = fit_on_test(y, p, evaluator=evaluator)
+            assert comparison[name].value == alone.value
         frame = comparison.to_frame()
         assert frame["evaluator"].tolist() == list(FEW)
         assert frame["parameters"].tolist() == ["5", "2", "–"]
@@ -240,15 +237,14 @@ class TestComparison:
         np.testing.assert_allclose(comparison.map_error, again.map_error, rtol=0, atol=1e-12)
         assert comparison.true_error == pytest.approx(0.3)
 
-    def test_one_more_evaluator_changes_no_other_row(self, subtests):
+    def test_one_more_evaluator_changes_no_other_row(self):
         y, p = drawn()
         few = compare_evaluators(y, p, evaluators=FEW, n_draws=5, rng=3)
         more = compare_evaluators(
             y, p, evaluators={"beta": BetaCalibrator(), **FEW}, n_draws=5, rng=3
         )
         for name in FEW:
-            with subtests.test(name=name):
-                assert few[name].null_mean == more[name].null_mean
+            assert few[name].null_mean == more[name].null_mean
         assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
 
     @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from calibkit.calibrators import (
     SweepBinning,
 )
 from calibkit.fit_on_test import fit_on_test
-from tests.helpers import GOLDEN, each_case, golden
+from tests.helpers import GOLDEN, golden
 
 STORED = golden("binning_of_source_000.json")
 NO_TIES = ("square005_n200", "beta1010_n1000", "fig1_beta2full_n3000_seed1")
@@ -165,20 +165,18 @@ def chosen(name: str, choice: str, rule: str = "first") -> CrossValidatedBinning
 # --- errors and maps ----------------------------------------------------------------------------
 
 
-@each_case(("name", "key"), CASES)
-def test_the_program_is_understood(name, key, subtests):
+@pytest.mark.parametrize(("name", "key"), CASES)
+def test_the_program_is_understood(name, key):
     stored = STORED["data"][name]["bins"][key]
     for what, number in THEIRS.numbers(name, key).items():
-        with subtests.test(what=what):
-            assert number == pytest.approx(stored[what], abs=1e-12), what
+        assert number == pytest.approx(stored[what], abs=1e-12), what
 
 
-@each_case(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
-def test_without_ties_all_numbers_are_the_same(name, key, subtests):
+@pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
+def test_without_ties_all_numbers_are_the_same(name, key):
     stored = STORED["data"][name]["bins"][key]
     for what, number in ours(name, key).items():
-        with subtests.test(what=what):
-            assert number == pytest.approx(stored[what], abs=1e-12), what
+        assert number == pytest.approx(stored[what], abs=1e-12), what
     prob, label, _ = data(name)
     found = fit_on_test(label, prob, evaluator=SlopeOneBinning(binning(key)))
     # The program adds up 10,000 points where there is a formula.
@@ -194,13 +192,12 @@ def debiased_square(name: str, key: str) -> float:
     return found.squared + float((table.gap[table.count == 1] ** 2).sum()) / table.n
 
 
-@each_case(("name", "key"), [case for case in CASES if case[0] in TIES])
-def test_with_ties_the_edges_decide(name, key, subtests):
+@pytest.mark.parametrize(("name", "key"), [case for case in CASES if case[0] in TIES])
+def test_with_ties_the_edges_decide(name, key):
     """Exchange the membership by count and the zero of empty bins: calibkit's numbers."""
     wanted = OURS.numbers(name, key)
     for what, number in ours(name, key).items():
-        with subtests.test(what=what):
-            assert number == pytest.approx(wanted[what], abs=1e-12), what
+        assert number == pytest.approx(wanted[what], abs=1e-12), what
 
 
 def test_where_no_tie_is_cut_the_same_numbers_come_out():
@@ -217,15 +214,14 @@ def test_where_no_tie_is_cut_the_same_numbers_come_out():
     assert everything - same == {"ES15", "EW15"}
 
 
-def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(subtests):
+def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here():
     broken = []
     for name, key in CASES:
-        with subtests.test(name=name, key=key):
-            stored, found = STORED["data"][name]["bins"][key], ours(name, key)
-            if abs(stored["slope_one"] - stored["error"]) > 1e-6:
-                broken.append(f"{name} {key}")
-            assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
-            assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
+        stored, found = STORED["data"][name]["bins"][key], ours(name, key)
+        if abs(stored["slope_one"] - stored["error"]) > 1e-6:
+            broken.append(f"{name} {key}")
+        assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
+        assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
     hand_made = [f"edges_n12 {key}" for key in ("ES10", "EW10", "ES15", "EW15", "ES20", "EW20")]
     assert broken == [f"stairsfull_n1000_ties {key}" for key in ("ES15", "EW15")] + hand_made
 
@@ -269,7 +265,7 @@ def test_otherwise_conventions_with_a_name_make_the_difference(name, choice):
         np.testing.assert_allclose(scores, wanted, rtol=0, atol=1e-12)
 
 
-@each_case(("name", "choice"), CHOICES)
+@pytest.mark.parametrize(("name", "choice"), CHOICES)
 def test_chosen_numbers_of_bins_are_the_same_nevertheless(name, choice):
     model, stored = chosen(name, choice), STORED["data"][name]["cv"][choice]
     assert (model.best_n_bins_, model.n_bins_) == (stored["best"], stored["chosen"])
@@ -284,8 +280,8 @@ def test_the_place_of_the_edge_between_neighbours_changes_held_out_scores():
     assert model.n_bins_ == stored["chosen"] == 13
 
 
-@each_case("name", STORED["data"])
-@each_case("rule", ["first", "midpoint"])
+@pytest.mark.parametrize("name", STORED["data"])
+@pytest.mark.parametrize("rule", ["first", "midpoint"])
 def test_the_sweep_stops_where_the_program_stops(name, rule):
     prob, label, _ = data(name)
     assert SweepBinning(rule=rule).fit(prob, label).n_bins_ == STORED["data"][name]["sweep"]

@@ -81,20 +81,19 @@ def gaps_in_acceptance(n: int) -> list[int]:
     "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 10))]
 )
 @pytest.mark.long
-def test_acceptance_sets_that_are_not_intervals(n: int, subtests: pytest.Subtests) -> None:
+def test_acceptance_sets_that_are_not_intervals(n: int) -> None:
     found = gaps_in_acceptance(n)
     assert n != 35 or 2 in found
     for k in found:
-        with subtests.test(k=k):
-            prob = np.linspace(0, 1, 4001)
-            value = binomial_p_values(k, n, prob)
-            prob = prob[(value > 0.04) & (value < 0.0625)]  # where the gaps are
-            assert len(prob) > 0
-            prob = np.sort(np.resize(prob, n * -(-len(prob) // n)))  # repeated until bins are full
-            bounds = np.arange(0, len(prob) + 1, n)  # all bins have n predictions and k events
-            rejected = rejections(np.full(len(bounds) - 1, k), bounds, prob, 0.05)
-            want = by_scipy(np.full(len(prob), k), np.full(len(prob), n), prob) <= 0.05
-            assert rejected.tolist() == want.tolist()
+        prob = np.linspace(0, 1, 4001)
+        value = binomial_p_values(k, n, prob)
+        prob = prob[(value > 0.04) & (value < 0.0625)]  # where the gaps are
+        assert len(prob) > 0
+        prob = np.sort(np.resize(prob, n * -(-len(prob) // n)))  # repeated until bins are full
+        bounds = np.arange(0, len(prob) + 1, n)  # all bins have n predictions and k events
+        rejected = rejections(np.full(len(bounds) - 1, k), bounds, prob, 0.05)
+        want = by_scipy(np.full(len(prob), k), np.full(len(prob), n), prob) <= 0.05
+        assert rejected.tolist() == want.tolist()
 
 
 @pytest.mark.slow
@@ -254,14 +253,13 @@ def test_the_null_level_follows_the_growth() -> None:
 # --- Ends, words, bad input -----------------------------------------------------------------------
 
 
-def test_extreme_input(subtests: pytest.Subtests) -> None:
+def test_extreme_input() -> None:
     for prob in ([0.5], [0.0, 1.0], [0.0] * 30, [0.3] * 30, list(np.linspace(0, 1, 30))):
-        with subtests.test(prob=prob):
-            for label in ([0] * len(prob), [1] * len(prob)):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error")
-                    error = tce(label, prob, n_draws=3, rng=0)
-                assert 0 <= error.value <= 1
-                assert np.isfinite(error.null_values).all()
+        for label in ([0] * len(prob), [1] * len(prob)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                error = tce(label, prob, n_draws=3, rng=0)
+            assert 0 <= error.value <= 1
+            assert np.isfinite(error.null_values).all()
     assert tce([0] * 30, [0.0] * 30, n_draws=3, rng=0).value == 0
     assert tce([1] * 30, [0.0] * 30, n_draws=3, rng=0).value == 1

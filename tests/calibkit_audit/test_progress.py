@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibkit import progress
+from calibkit_audit import progress
 
 
 def test_nothing_is_said_before_the_delay(monkeypatch, capsys) -> None:
@@ -19,17 +19,14 @@ def test_nothing_is_said_before_the_delay(monkeypatch, capsys) -> None:
     assert said == ["x: 1/3, 0:00:14 to go", "x: 3/3, 0:00:00 to go"]
 
 
-def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
+def test_a_bar_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: False))
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert not progress.interactive()
     for asks in (False, True):  # a page that is built cannot be asked; a learner's notebook can
-        with subtests.test(asks=asks):
-            shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=asks))
-            monkeypatch.setitem(
-                sys.modules, "IPython", SimpleNamespace(get_ipython=lambda s=shell: s)
-            )
-            assert progress.interactive() is asks
+        shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=asks))
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda s=shell: s))
+        assert progress.interactive() is asks
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setitem(sys.modules, "IPython", None)
     assert progress.interactive()
