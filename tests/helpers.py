@@ -281,3 +281,14 @@ BINNINGS: dict[str, tuple[Any, Callable[[Any], Sequence[Any]]]] = {
     "distinct": (ck.Distinct(), exact_distinct_edges),
     "given": (ck.FixedEdges(GIVEN), lambda p: GIVEN),
 }
+
+
+def refuses(*cases: tuple[Callable[[], Any], str]) -> Any:
+    """Return a test: each call is refused, in these words."""
+
+    @pytest.mark.parametrize(("call", "words"), cases)
+    def test(call: Callable[[], Any], words: str) -> None:
+        with pytest.raises(ValueError, match=words):
+            call()
+
+    return test

@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -29,6 +30,7 @@ from calibkit.calibrators import (
     VectorScaling,
     VennAbers,
 )
+from tests.helpers import binary_data
 
 ONE_EVENT: list[Any] = [
     *(PlattCalibrator(), PlattCalibrator(smoothing=False)),
@@ -82,3 +84,37 @@ def fitted(model: Any, scores: Any, y: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ck.CalibrationWarning)
         return clone(model).fit(scores, y, **options)
+
+
+n = 60
+alternating, some = np.arange(n) % 2, binary_data(n, seed=2)[1]
+# Labels and predictions that tempt a fit to go astray.
+HARD: dict[str, tuple[Any, Any]] = {
+    "one prediction, label 1": ([1], [0.3]),
+    "one prediction, label 0": ([0], [0.3]),
+    "one prediction of 0, label 1": ([1], [0.0]),
+    "one prediction of 1, label 0": ([0], [1.0]),
+    "two predictions": ([1, 0], [0.2, 0.7]),
+    "three predictions": ([1, 0, 1], [0.2, 0.7, 0.9]),
+    "all labels 1": (np.ones(n, int), some),
+    "all labels 0": (np.zeros(n, int), some),
+    "constant": (alternating, np.full(n, 0.3)),
+    "constant 1/2": (alternating, np.full(n, 0.5)),
+    "constant 0": (alternating, np.zeros(n)),
+    "constant 1": (alternating, np.ones(n)),
+    "constant 0, all labels 1": (np.ones(n, int), np.zeros(n)),
+    "only 0 and 1": (alternating, (np.arange(n) // 2) % 2 / 1.0),
+    "0 and 1, perfect": (alternating, alternating.astype(float)),
+    "0 and 1, all wrong": (alternating, 1.0 - alternating),
+    "0 and 1 among others": (alternating, np.concatenate([[0, 0, 1, 1], some[4:]])),
+    "duplicates everywhere": (alternating, np.repeat([0.1, 0.4, 0.8], n // 3)),
+    "two values": (alternating, np.repeat([0.2, 0.9], n // 2)),
+    "separated": (np.sort(alternating), np.sort(some)),
+    "separated, upside down": (np.sort(alternating)[::-1], np.sort(some)),
+    "nearly separated": (np.sort(alternating), np.concatenate([np.sort(some)[1:], [0.0]])),
+    "very small": (alternating, some * 1e-200),
+    "very near 1": (alternating, 1 - 2.0**-53 * np.arange(n)),
+    "neighbouring floats": (alternating, 0.5 + 2.0**-52 * np.arange(n)),
+    "within a millionth": (np.sort(alternating), 0.5 + np.linspace(0, 1e-6, n)),
+    "clumped": ([0, 1] * 250, np.random.default_rng(0).beta(0.01, 0.01, 500)),
+}

@@ -12,7 +12,13 @@ import pytest
 import calibkit as ck
 from calibkit.calibrators import PlattCalibrator, TemperatureScaling
 from tests.calibkit.families import MANY, ONE_EVENT, fitted, make
-from tests.helpers import class_measures, measures, measures_without_view, single_view_measures
+from tests.helpers import (
+    class_measures,
+    measures,
+    measures_without_view,
+    refuses,
+    single_view_measures,
+)
 
 Pair = tuple[Any, Any]
 
@@ -321,30 +327,24 @@ def test_options(name: str, use: Callable[..., Any]) -> None:
         assert repr(value) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: ck.EqualWidth(0), "n_bins must be a whole number of at least 1"),
-        (lambda: ck.EqualMass(0), "n_bins must be a whole number of at least 1"),
-        (lambda: ck.reliability_table(*DATA, bins=None), "bins must be .* None"),
-        (lambda: ck.null_level(*MEASURED, n_draws=0), "n_draws must be .* at least 1"),
-        (lambda: ck.consistency_band(*DATA, n_draws=1), "n_draws must be .* at least 2"),
-        (lambda: ck.bootstrap_interval(*MEASURED, n_draws=1), "n_draws must be .* at least 2"),
-        (lambda: ck.FixedEdges([0, 0.5]), "ends at 1"),
-        (lambda: ck.FixedEdges([0.1, 1]), "starts at 0"),
-        (lambda: ck.FixedEdges([0, 0.5, 0.5, 1]), "edge 1 is 0.5 and edge 2 is 0.5"),
-        (lambda: ck.FixedEdges([0, 0.6, 0.4, 1]), "edge 1 is 0.6 and edge 2 is 0.4"),
-        (lambda: ck.FixedEdges([0, np.nan, 1]), "edge 0 is 0 and edge 1 is nan"),
-        (lambda: ck.FixedEdges([1]), "starts at 0"),
-        (lambda: ck.FixedEdges([[0, 1]]), "starts at 0"),
-        (lambda: ck.FixedEdges([]), "empty"),
-        (lambda: ck.FixedEdges("01"), "scalar|numbers"),
-        (lambda: ck.FixedEdges(0.5), "scalar"),
-    ],
+test_single_options = refuses(
+    (lambda: ck.EqualWidth(0), "n_bins must be a whole number of at least 1"),
+    (lambda: ck.EqualMass(0), "n_bins must be a whole number of at least 1"),
+    (lambda: ck.reliability_table(*DATA, bins=None), "bins must be .* None"),
+    (lambda: ck.null_level(*MEASURED, n_draws=0), "n_draws must be .* at least 1"),
+    (lambda: ck.consistency_band(*DATA, n_draws=1), "n_draws must be .* at least 2"),
+    (lambda: ck.bootstrap_interval(*MEASURED, n_draws=1), "n_draws must be .* at least 2"),
+    (lambda: ck.FixedEdges([0, 0.5]), "ends at 1"),
+    (lambda: ck.FixedEdges([0.1, 1]), "starts at 0"),
+    (lambda: ck.FixedEdges([0, 0.5, 0.5, 1]), "edge 1 is 0.5 and edge 2 is 0.5"),
+    (lambda: ck.FixedEdges([0, 0.6, 0.4, 1]), "edge 1 is 0.6 and edge 2 is 0.4"),
+    (lambda: ck.FixedEdges([0, np.nan, 1]), "edge 0 is 0 and edge 1 is nan"),
+    (lambda: ck.FixedEdges([1]), "starts at 0"),
+    (lambda: ck.FixedEdges([[0, 1]]), "starts at 0"),
+    (lambda: ck.FixedEdges([]), "empty"),
+    (lambda: ck.FixedEdges("01"), "scalar|numbers"),
+    (lambda: ck.FixedEdges(0.5), "scalar"),
 )
-def test_single_options(call: Callable[[], Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        call()
 
 
 @pytest.mark.parametrize("name", measures("top-label"))

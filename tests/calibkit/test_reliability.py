@@ -60,7 +60,6 @@ def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
     assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
 
 
-@pytest.mark.parametrize("b", range(20))
 def test_blocks_add_up() -> None:
     """More rows than a block holds: the same table as from fractions of whole arrays."""
     labels, prob = binary_data(200_000)
@@ -99,17 +98,6 @@ class TestColumns:
         assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
         assert table.width == pytest.approx(np.full(8, 1 / 8))
         assert (table.n, table.n_bins) == (500, 8)
-
-
-def test_tables_one_per_class() -> None:
-    labels, prob = class_data(100)
-    tables = ck.reliability_tables(labels, prob, view="class-wise", bins=5)
-    for k, table in enumerate(tables):
-        alone = ck.reliability_table(labels, prob, view=k, bins=5)
-        assert np.array_equal(table.count, alone.count)
-        assert np.array_equal(table.frequency, alone.frequency, equal_nan=True)
-    hits = [np.nansum(table.count * table.frequency) for table in tables]
-    assert hits == pytest.approx(np.bincount(labels, minlength=3))
 
 
 def test_equal_mass_edges_differ_from_class_to_class() -> None:

@@ -50,15 +50,6 @@ class TestFences:
 
 
 class TestEqualWidth:
-    @pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 10, 15, 49, 100])
-    def test_each_edge_opens_its_bin(self, n_bins) -> None:
-        binning = ck.EqualWidth(n_bins)
-        edges = binning.edges(np.array([0.9]))
-        assert edges[0] == 0 and edges[-1] == 1
-        assert assign(edges[:-1], edges).tolist() == list(range(n_bins))
-        below = np.nextafter(edges[1:], 0)
-        assert assign(below, edges).tolist() == list(range(n_bins))
-
     def test_the_fast_rule_is_the_slow_rule(self) -> None:
         """For every B: all edges, the floats on both sides of them, and random predictions."""
         rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from calibkit.calibrators import (
     IsotonicCalibrator,
     PiecewiseLinear,
 )
-from tests.calibkit.families import ONE_EVENT, each, fitted
+from tests.calibkit.families import HARD, ONE_EVENT, each, fitted
 from tests.helpers import binary_data, coarse_binary
 
 GRID = np.concatenate((np.linspace(0, 1, 101), [1e-300, 1e-17, 1e-9, 1 - 1e-9, np.nextafter(1, 0)]))
@@ -99,38 +99,6 @@ def test_the_polyline_is_the_map(model):
     middle = (x[:-1] + x[1:])[inner] / 2
     drawn = (height[:-1] + height[1:])[inner] / 2
     assert np.abs(model.curve(middle) - drawn).max() < 5e-3
-
-
-n = 60
-_, some = binary_data(n, seed=2)
-alternating = np.arange(n) % 2
-HARD: dict[str, tuple[Any, Any]] = {
-    "one prediction, label 1": ([1], [0.3]),
-    "one prediction, label 0": ([0], [0.3]),
-    "one prediction of 0, label 1": ([1], [0.0]),
-    "one prediction of 1, label 0": ([0], [1.0]),
-    "two predictions": ([1, 0], [0.2, 0.7]),
-    "three predictions": ([1, 0, 1], [0.2, 0.7, 0.9]),
-    "all labels 1": (np.ones(n, int), some),
-    "all labels 0": (np.zeros(n, int), some),
-    "constant": (alternating, np.full(n, 0.3)),
-    "constant 1/2": (alternating, np.full(n, 0.5)),
-    "constant 0": (alternating, np.zeros(n)),
-    "constant 1": (alternating, np.ones(n)),
-    "constant 0, all labels 1": (np.ones(n, int), np.zeros(n)),
-    "only 0 and 1": (alternating, (np.arange(n) // 2) % 2 / 1.0),
-    "0 and 1, perfect": (alternating, alternating.astype(float)),
-    "0 and 1, all wrong": (alternating, 1.0 - alternating),
-    "0 and 1 among others": (alternating, np.concatenate([[0, 0, 1, 1], some[4:]])),
-    "duplicates everywhere": (alternating, np.repeat([0.1, 0.4, 0.8], n // 3)),
-    "two values": (alternating, np.repeat([0.2, 0.9], n // 2)),
-    "separated": (np.sort(alternating), np.sort(some)),
-    "separated, upside down": (np.sort(alternating)[::-1], np.sort(some)),
-    "nearly separated": (np.sort(alternating), np.concatenate([np.sort(some)[1:], [0.0]])),
-    "very small": (alternating, some * 1e-200),
-    "very near 1": (alternating, 1 - 2.0**-53 * np.arange(n)),
-    "neighbouring floats": (alternating, 0.5 + 2.0**-52 * np.arange(n)),
-}
 
 
 @pytest.mark.long

@@ -167,17 +167,6 @@ class TestTheorems:
         b = MatrixScaling("logits", penalty=0.01).fit(np.log(p), LABELS[:600])
         np.testing.assert_allclose(a.calibrate(p), b.calibrate(np.log(p)), atol=1e-12)
 
-    def test_a_large_penalty_leaves_temperature_scaling(self):
-        class Strict(MatrixScaling):
-            def _penalty(self, n, k, temperature):  # as if there were hardly any rows
-                return super()._penalty(n / 1e9, k, temperature)
-
-        x, y = problem(0)
-        temperature = TemperatureScaling("logits").fit(x, y)
-        np.testing.assert_allclose(
-            Strict("logits").fit(x, y).calibrate(x), temperature.calibrate(x), atol=1e-6
-        )
-
     @pytest.mark.parametrize("family", FAMILIES)
     @pytest.mark.parametrize("penalty", ["auto", 0.01])
     def test_classes_are_treated_alike(self, family, penalty):

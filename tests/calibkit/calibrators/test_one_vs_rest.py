@@ -31,12 +31,6 @@ class TestOneVsRest:
         assert not hasattr(inner, "converged_")
 
 
-def test_a_row_without_hope_becomes_uniform():
-    class Nothing(HistogramBinning):
-        def calibrate(p):
-            return np.zeros(len(p))
-
-
 def test_numbers_of_parameters():
     assert OneVsRest("probabilities").fit(P, Y).n_parameters_ == 8
     assert OneVsRest("probabilities", IsotonicCalibrator()).fit(P, Y).n_parameters_ is None

@@ -3,19 +3,17 @@
 Gradients are computed here, in plain terms, from the fitted map and the documented penalty.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import special
 
-from calibkit import CalibrationWarning
 from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
 )
+from tests.calibkit.families import fitted
 
 # Of two hundred seeds the few that have every pair of kind, family, penalty and number of classes
 # (see below), and steps that must be shortened and held back in both ways of solving.
@@ -73,12 +71,6 @@ def problem(seed):
 def probabilities(z):
     """Return the softmax: of problems far apart, all rows are exactly 0 and 1."""
     return special.softmax(z.astype(np.float64), axis=1)
-
-
-def fitted(model, scores, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return model.fit(scores, y)
 
 
 def check_rows(calibrated):

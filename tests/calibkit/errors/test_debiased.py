@@ -80,9 +80,7 @@ def mean_distance(frequency, n, mean):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exponent", [1, 1.6])
-@pytest.mark.parametrize("n_bins", [1, 5, 15])
-@pytest.mark.parametrize("n", [30, 200])
+@pytest.mark.parametrize(("n", "n_bins", "exponent"), [(30, 1, 1), (30, 15, 1.6), (200, 5, 1.6)])
 def test_the_absolute_error_by_integration(n, n_bins, exponent):
     rng = np.random.default_rng(n)
     p = rng.random(n)
@@ -90,16 +88,9 @@ def test_the_absolute_error_by_integration(n, n_bins, exponent):
     found = debiased_calibration_error(y, p, bins=n_bins, norm=1)
     table = ck.reliability_table(y, p, bins=n_bins)
     used = table.occupied
-    chance = [
-        weight * mean_distance(f, count, m)
-        for weight, f, count, m in zip(
-            table.weight[used],
-            table.frequency[used],
-            table.count[used],
-            table.mean_prob[used],
-            strict=True,
-        )
-    ]
+    columns = (table.weight, table.frequency, table.count, table.mean_prob)
+    rows = zip(*(column[used] for column in columns), strict=True)
+    chance = [weight * mean_distance(f, count, m) for weight, f, count, m in rows]
     assert found.value == pytest.approx(2 * found.plain - sum(chance), abs=1e-9)
     assert np.isnan(found.squared) and np.isnan(found.plain_squared)
 

@@ -15,7 +15,6 @@ import pytest
 from sklearn.model_selection import KFold
 
 import calibkit as ck
-from calibkit.bins import assign
 from calibkit.calibrators import (
     CrossValidatedBinning,
     HistogramBinning,
@@ -198,41 +197,6 @@ def test_with_ties_the_edges_decide(name, key):
     wanted = OURS.numbers(name, key)
     for what, number in ours(name, key).items():
         assert number == pytest.approx(wanted[what], abs=1e-12), what
-
-
-def test_where_no_tie_is_cut_the_same_numbers_come_out():
-    same = {
-        key
-        for name, key in CASES
-        if name == "stairsfull_n1000_ties"
-        and all(
-            number == pytest.approx(STORED["data"][name]["bins"][key][what], abs=1e-12)
-            for what, number in ours(name, key).items()
-        )
-    }
-    everything = {key for name, key in CASES if name == "stairsfull_n1000_ties"}
-    assert everything - same == {"ES15", "EW15"}
-
-
-def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here():
-    broken = []
-    for name, key in CASES:
-        stored, found = STORED["data"][name]["bins"][key], ours(name, key)
-        if abs(stored["slope_one"] - stored["error"]) > 1e-6:
-            broken.append(f"{name} {key}")
-        assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
-        assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
-    hand_made = [f"edges_n12 {key}" for key in ("ES10", "EW10", "ES15", "EW15", "ES20", "EW20")]
-    assert broken == [f"stairsfull_n1000_ties {key}" for key in ("ES15", "EW15")] + hand_made
-
-
-def test_floats_on_an_edge_belong_to_the_bin_above():
-    theirs = STORED["edge_convention"]
-    for k in range(10):
-        assert assign(np.array([k / 10]), np.arange(11) / 10).tolist() == [k]
-    assert theirs["0.5"] == {"fitontest_floor": 4, "fitontest_border": 5, "tce_digitize": 5}
-    wrong = [p for p, row in theirs.items() if row["fitontest_floor"] != min(float(p) * 10 // 1, 9)]
-    assert wrong == ["0.3", "0.5", "0.6", "0.7", "0.9"]
 
 
 # --- the number of bins -------------------------------------------------------------------------

@@ -1,35 +1,17 @@
 """What the tests, intervals and bands refuse, beside what every measure refuses."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 import calibkit as ck
 from calibkit.hypothesis_tests import binomial_p_values, wilson_interval
+from tests.helpers import refuses
 
 DATA: Any = ([0, 1, 1], [0.1, 0.5, 0.9])
-SHARED: dict[str, Callable[..., Any]] = {
-    "Hosmer-Lemeshow": ck.hosmer_lemeshow,
-    "Spiegelhalter": ck.spiegelhalter,
-    "Cox": ck.cox_test,
-    "cumulative": ck.cumulative_differences,
-    "adaptive": ck.adaptive_test,
-    "test-based": ck.test_based_calibration_error,
-}
+hosmer, tce = ck.hosmer_lemeshow, ck.test_based_calibration_error
 
-
-@pytest.mark.parametrize("name", SHARED)
-@pytest.mark.parametrize("bad", [{"n_draws": -1}, {"n_draws": 1.5}, {"rng": "seed"}], ids=str)
-def test_bad_redraws(name: str, bad: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        SHARED[name](*DATA, **bad)
-
-
-hosmer, tce = ck.hosmer_lemeshow, SHARED["test-based"]
-
-REFUSED: list[tuple[Callable[[], Any], str]] = [
+test_options_that_do_not_exist_are_refused = refuses(
     (lambda: hosmer(*DATA, bins=0), "bins"),
     (lambda: hosmer(*DATA, variance="p"), "variance must be"),
     (lambda: ck.cox_test(*DATA, part="all"), "part must be"),
@@ -43,10 +25,4 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: binomial_p_values(1, 3, np.nan), r"prob\[0\] = nan"),
     (lambda: wilson_interval([1, 5], 4), r"5 events in 4 trials \(entry 1\)"),
     (lambda: wilson_interval(1, 4, level=1), "level must be strictly"),
-]
-
-
-@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[words for _, words in REFUSED])
-def test_options_that_do_not_exist_are_refused(call: Callable[[], Any], words: str) -> None:
-    with pytest.raises(ValueError, match=f"(?i){words}"):
-        call()
+)

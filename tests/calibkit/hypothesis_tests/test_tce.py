@@ -12,15 +12,9 @@ from calibkit import bins, hypothesis_tests
 from calibkit.hypothesis_tests import binomial_p_values
 from calibkit.hypothesis_tests.tce import rejections
 from calibkit.inputs import as_generator
-from tests.helpers import class_data
+from tests.helpers import binary_data as binary, class_data
 
 tce = hypothesis_tests.test_based_calibration_error
-
-
-def binary(n: int, seed: int = 0, exponent: float = 1.0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    prob = rng.random(n)
-    return (rng.random(n) < prob**exponent).astype(int), prob
 
 
 # --- The exact test -------------------------------------------------------------------------------
@@ -53,19 +47,6 @@ def test_p_values_at_the_ends() -> None:
     p = np.tile([0.0, 0.5, 1.0], 4)
     assert binomial_p_values(k, n, p) == pytest.approx(by_scipy(k, n, p), abs=1e-14)
     assert binomial_p_values(0, 1, [0.0, 1.0]).tolist() == [1.0, 0.0]
-
-
-@pytest.mark.slow
-def test_p_values_by_adding_up_all_outcomes() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        n = int(rng.integers(1, 40))
-        k, p = int(rng.integers(0, n + 1)), rng.random()
-        likely = stats.binom.pmf(np.arange(n + 1), n, p)
-        below = likely < likely[k] * (1 - 1e-6)
-        tied = np.abs(likely - likely[k]) <= likely[k] * 1e-6
-        found = float(binomial_p_values(k, n, p))
-        assert found == pytest.approx(likely[below | tied].sum(), abs=1e-12), (k, n, p)
 
 
 def gaps_in_acceptance(n: int) -> list[int]:
@@ -193,7 +174,7 @@ def test_class_wise_nulls_redraw_one_class_per_row() -> None:
 
 @pytest.mark.parametrize("binning", [None, 10])
 def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
-    _, prob = binary(300, 10)
+    _, prob = binary(300, 10, 1)
     error = tce(prob > 0.5, prob, bins=binning, n_draws=7, rng=3)
     generator, order = as_generator(3), np.sort(prob)
     uniform = generator.random((7, 300))
@@ -208,7 +189,7 @@ def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
     """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
     hits = 0
     for seed in range(250):
-        label, prob = binary(150, seed)
+        label, prob = binary(150, seed, 1)
         hits += tce(label, prob, bins=5, n_draws=39, rng=seed).p_value <= 0.05
     assert hits / 250 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 250)
 
@@ -218,36 +199,6 @@ def test_without_redraws_there_is_no_null_level() -> None:
     assert np.isnan([error.null_mean, error.null_sd, error.p_value]).all()
     assert "would show" not in error.describe()
     assert np.isnan(tce([0, 1], [0.2, 0.7], n_draws=1, rng=0).null_sd)
-
-
-# --- It does not mean the same for every n --------------------------------------------------------
-
-
-def mean_of_calibrated(n: int, binning: Any, samples: int) -> float:
-    values = [float(tce(*binary(n, seed), bins=binning, n_draws=0)) for seed in range(samples)]
-    return 100 * float(np.mean(values))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("binning", "small", "large"),
-    [(None, 7.2, 35.4), (bins.EqualMass(10), 7.3, 71.3), (bins.Pava(), 6.3, 6.9)],
-    ids=str,
-)
-def test_the_table_of_calibrated_values(binning: Any, small: float, large: float) -> None:
-    """The table in the docstring, re-measured with other seeds, within its standard errors."""
-    assert mean_of_calibrated(300, binning, 40) == pytest.approx(small, abs=4.5)
-    assert mean_of_calibrated(30_000, binning, 10) == pytest.approx(large, abs=3)
-
-
-@pytest.mark.slow
-def test_the_null_level_follows_the_growth() -> None:
-    label, prob = binary(30_000, 12)
-    error = tce(label, prob, n_draws=40, rng=0)
-    assert error.value > 0.25
-    assert error.p_value > 0.05
-    label, prob = binary(30_000, 12, exponent=1.2)
-    assert tce(label, prob, n_draws=40, rng=0).p_value < 0.05
 
 
 # --- Ends, words, bad input -----------------------------------------------------------------------
