@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
@@ -30,7 +28,6 @@ from tests.helpers import (
     coarse_classes,
     measures,
     numbers,
-    single_view_measures,
 )
 
 # Multiples of 1/128 are the same number in every type, from bfloat16 to Decimal.
@@ -322,20 +319,11 @@ def test_nothing_outside_is_changed() -> None:
 # --- results ------------------------------------------------------------------------------------
 
 
-def results() -> dict[str, Any]:
-    """Return one result of every kind."""
-    (labels, prob), (classes, rows) = binary_data(80), class_data(80)
-    found = {name: m(labels, prob) for name, m in single_view_measures(None).items()}
-    found["brier_score"] = ck.brier_score(classes, rows)
-    found["expected"] = ck.expected_calibration_error(labels, prob, bins=ck.FixedEdges([0, 0.4, 1]))
-    found["class_wise"] = ck.class_wise_calibration_error(classes, rows)
-    for run in (ck.null_level, ck.bootstrap_interval):
-        found[run.__name__] = run(ck.expected_calibration_error, labels, prob, rng=0)
-    found["sample"] = LogitDistortion(0.5).sample(20, 0)
-    return found
-
-
-RESULTS = results()
+(LABELS_80, PROB_80), SAMPLE = binary_data(80), LogitDistortion(0.5).sample(20, 0)
+RESULTS = {name: measure(LABELS_80, PROB_80) for name, measure in measures().items()}
+RESULTS = {name: one for name, one in RESULTS.items() if not isinstance(one, tuple)}
+RESULTS |= {"sample": SAMPLE, "classes": ck.class_wise_calibration_error(*class_data(80))}
+RESULTS["edges"] = ck.reliability_table(LABELS_80, PROB_80, bins=ck.FixedEdges([0, 0.4, 1]))
 SPEAKING = {name: result for name, result in RESULTS.items() if hasattr(result, "describe")}
 
 
@@ -394,12 +382,3 @@ def test_float_of_a_result_is_its_number() -> None:
     assert float(RESULTS["brier_decomposition"]) == RESULTS["brier_decomposition"].score
     assert f"{error:.3f}" == f"{error.value:.3f}" and f"{error}" == str(error)
     assert np.mean([error, error]) == error.value
-    scorer = make_scorer(
-        lambda y, p: float(ck.expected_calibration_error(y, p)),
-        greater_is_better=False,
-        response_method="predict_proba",
-    )
-    X = prob[:, np.newaxis]
-    model = LogisticRegression().fit(X, labels)
-    wanted = ck.expected_calibration_error(labels, model.predict_proba(X)[:, 1]).value
-    assert scorer(model, X, labels) == -wanted

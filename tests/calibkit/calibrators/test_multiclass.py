@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special
+from sklearn.base import clone
 
+from calibkit.calibrators import (
+    BetaCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
+    OneVsRest,
+    PlattCalibrator,
+)
 from tests.calibkit.families import MANY, fitted, make
 from tests.helpers import class_data
 
@@ -91,3 +99,32 @@ def test_one_event_and_rows_that_look_like_probabilities(name):
         one.calibrate(Z)
     with pytest.raises(ValueError, match=r"all values lie in \[0, 1\]"):
         one.fit(P[:, 0], y)
+
+
+Y4, P4 = class_data(600, 4)
+ONE_DIMENSIONAL = [PlattCalibrator(), BetaCalibrator(), IsotonicCalibrator(), HistogramBinning(6)]
+
+
+@pytest.mark.parametrize("inner", ONE_DIMENSIONAL, ids=lambda c: type(c).__name__)
+class TestOneVsRest:
+    def test_one_vs_rest_is_the_inner_map_divided_by_the_sum(self, inner):
+        maps = [clone(inner).fit(P4[:, c], np.equal(Y4, c)).calibrate(P4[:, c]) for c in range(4)]
+        free = np.column_stack(maps)
+        total = free.sum(axis=1, keepdims=True)
+        model = OneVsRest("probabilities", inner).fit(P4, Y4)
+        np.testing.assert_allclose(model.calibrate(P4), free / total, atol=1e-15)
+
+    def test_the_inner_calibrator_is_not_fitted(self, inner):
+        OneVsRest("probabilities", inner).fit(P4, Y4)
+        assert not hasattr(inner, "converged_")
+
+
+def test_numbers_of_parameters():
+    assert OneVsRest("probabilities").fit(P4, Y4).n_parameters_ == 8
+    assert OneVsRest("probabilities", IsotonicCalibrator()).fit(P4, Y4).n_parameters_ is None
+
+
+@pytest.mark.parametrize("inner", [PlattCalibrator, "platt", 3, OneVsRest("logits")], ids=repr)
+def test_an_inner_map_of_another_kind_is_refused(inner):
+    with pytest.raises(ValueError, match=r"must be one of calibkit.calibrators"):
+        OneVsRest("probabilities", inner).fit(P4, Y4)

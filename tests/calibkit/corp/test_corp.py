@@ -204,19 +204,6 @@ class TestMiscalibration:
         assert parts.scoring in measure.name and measure.n == 300
         assert measure.describe().startswith("CORP miscalibration")
 
-    @pytest.mark.parametrize("score", SCORES)
-    def test_its_null_level_works(self, score):
-        crooked = LogitDistortion(slope=0.5).sample(1000, 1)
-        null = null_level(
-            miscalibration, crooked.y_true, crooked.y_prob, n_draws=200, rng=2, score=score
-        )
-        assert null.p_value == pytest.approx(1 / 201) and null.value > null.high
-        straight = LogitDistortion().sample(1000, 1)
-        null = null_level(
-            miscalibration, straight.y_true, straight.y_prob, n_draws=200, rng=2, score=score
-        )
-        assert null.p_value > 0.05 and "CORP miscalibration" in null.describe()
-
     # The stated law: 1.9 n^(-2/3) integral (p (1-p))^(2/3) g^(1/3), within 8 % plus three
     # standard errors of the simulation.
     @pytest.mark.long
@@ -235,14 +222,3 @@ class TestMiscalibration:
         law = 1.9 * n ** (-2 / 3) * integral
         error = 3 * draws.std() / math.sqrt(len(draws))
         assert abs(draws.mean() - law) <= 0.08 * law + error
-
-    @pytest.mark.slow
-    def test_the_short_law_holds_for_uniform_predictions_only(self):
-        def ratio(y_prob: np.ndarray) -> float:
-            y_true = np.random.default_rng(0).random(1000) < y_prob
-            null = null_level(miscalibration, y_true, y_prob, n_draws=400, rng=1)
-            return null.mean / (np.mean(y_prob * (1 - y_prob)) * 1000 ** (-2 / 3))
-
-        level = (np.arange(1000) + 0.5) / 1000
-        assert ratio(level) == pytest.approx(3.3, rel=0.05)
-        assert ratio(sps.beta(20, 20).ppf(level)) == pytest.approx(1.8, rel=0.07)

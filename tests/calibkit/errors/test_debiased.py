@@ -146,37 +146,6 @@ def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
     assert expectation(p, c, estimate) == pytest.approx(truth, abs=1e-12)
 
 
-@pytest.mark.long
-def test_bias_over_samples_of_spread_predictions():
-    """One bin, calibrated, p = .5 + .5 Beta(2, 1): the first is too low by Var p / n = 1 / 72 n.
-
-    The tolerance is four standard errors (false alarm 1e-4, fixed seed); the bias is seven.
-    """
-    rng, n, n_sets = np.random.default_rng(0), 10, 4000
-    found = {method: [] for method in METHODS}
-    for _ in range(n_sets):
-        p = 0.5 + 0.5 * rng.beta(2, 1, n)
-        y = rng.random(n) < p
-        for method in METHODS:
-            found[method].append(debiased_calibration_error(y, p, bins=1, method=method).squared)
-    bias = {"frequency": -1 / (72 * n), "pairwise": 0.0}
-    for method, values in found.items():
-        error = np.std(values) / np.sqrt(n_sets)
-        assert abs(np.mean(values) - bias[method]) < 4 * error
-    assert np.mean(found["frequency"]) < -4 * error
-
-
-def test_of_a_calibrated_model_59_per_cent_of_the_absolute_error_are_left():
-    """Gap N(0, s^2), and R around it: the mean of |R - m| is sqrt(2) times that of the gap."""
-    rng, found = np.random.default_rng(1), []
-    for _ in range(400):
-        p = rng.uniform(0.2, 0.8, 600)
-        found.append(debiased_calibration_error(rng.random(600) < p, p, bins=10, norm=1))
-    plain, debiased = np.mean([(one.plain, one.value) for one in found], axis=0)
-    assert plain > 0.03  # the truth is 0
-    assert debiased / plain == pytest.approx(2 - np.sqrt(2), abs=0.02)
-
-
 # --- another program ----------------------------------------------------------------------------
 
 LIBRARY = golden("debiased_errors.json")

@@ -177,14 +177,6 @@ def test_curves_end_where_the_predictions_do() -> None:
     assert 0.13 < shown[0] < 0.2 and 0.23 < shown[-1] < 0.3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("exponent", "calibrated"), [(1, True), (1.6, False)])
-def test_a_null_level_tells_skill_from_chance(exponent, calibrated) -> None:
-    null = ck.null_level(smooth_ece, *binary_data(800, 3, exponent), n_draws=99, rng=0)
-    assert null.name == "smooth calibration error"
-    assert (null.p_value > 0.05) == calibrated and 0.01 < null.mean < 0.06
-
-
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a positive finite number"):

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calibkit import null_level
 from calibkit.calibrators import (
@@ -16,7 +17,6 @@ from calibkit.calibrators import (
     TemperatureScaling,
 )
 from calibkit.calibrators.folds import assign_folds
-from calibkit.fakes import SyntheticShape
 from calibkit.fit_on_test import cross_fitted_error, fit_on_test
 from tests.helpers import binary_data, class_data
 
@@ -76,16 +76,12 @@ def test_a_calibrated_model_gains_nothing_on_average_and_fit_on_test_does() -> N
     assert fit_on_test(y, p, evaluator=BetaCalibrator(), n_draws=50, rng=0).null_mean > 0.01
 
 
-def test_the_lower_end_is_rarely_above_the_truth() -> None:
-    """The 90 % interval leaves 5 % above; 100 data sets, four standard errors."""
-    shape = SyntheticShape.with_error("stairs", 0.05)
-    above = 0
-    for seed in range(100):
-        data = shape.sample(300, seed)
-        low, high = cross_fitted_error(data.y_true, data.y_prob, cv=2).interval()
-        assert low < high
-        above += low > np.abs(data.true_prob - data.y_prob).mean()
-    assert above <= 5 + 4 * np.sqrt(100 * 0.05 * 0.95)
+def test_the_interval_is_that_of_a_mean_gain() -> None:
+    found = cross_fitted_error(*binary_data(300, exponent=2), cv=2)
+    assert found.value == pytest.approx(found.gain.mean())
+    half = stats.norm.ppf(0.95) * found.standard_error
+    assert found.interval() == pytest.approx((found.value - half, found.value + half))
+    assert found.standard_error == pytest.approx(found.gain.std(ddof=1) / np.sqrt(300))
 
 
 def test_rows_may_come_in_any_order() -> None:
