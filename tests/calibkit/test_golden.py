@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.bins import assign
 from tests.helpers import golden, golden_data
 
 # --- plug-in errors of uncertainty-calibration --------------------------------------------------
@@ -56,26 +55,6 @@ EQUAL_MASS = [
 def test_equal_mass_edges(prob, n_bins, upper, ours) -> None:
     edges = ck.EqualMass(n_bins).edges(np.array(prob))
     assert edges[0] == 0 and edges[1:] == pytest.approx(ours or upper, abs=1e-15)
-
-
-def test_a_tie_at_a_cut_goes_above_the_edge() -> None:
-    """[.2, .3, .3 | .5, .5 | .7] when closed on the right, [.2 | .3, .3 | .5, .5, .7] here."""
-    prob = np.array([0.3, 0.5, 0.2, 0.3, 0.5, 0.7])
-    binning = ck.EqualMass(3)
-    assert np.bincount(assign(prob, binning.edges(prob))).tolist() == [1, 2, 3]
-    right_closed = np.searchsorted([0.3, 0.5], prob, side="left")
-    assert np.bincount(right_closed).tolist() == [3, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("prob", "right_closed", "ours"),
-    [(0.0, 0, 0), (0.2, 0, 1), (0.2000001, 1, 1), (0.5, 1, 2), (1.0, 2, 2)],
-)
-def test_bins_are_closed_on_the_left(prob: float, right_closed: int, ours: int) -> None:
-    """The library's own example, edges .2, .5, 1: on an edge the two conventions differ."""
-    table = ck.reliability_table([1], [prob], bins=ck.FixedEdges([0, 0.2, 0.5, 1]))
-    assert np.flatnonzero(table.count) == [ours]
-    assert (ours == right_closed) == (prob not in (0.2, 0.5))
 
 
 # --- tables of a tutorial, in fractions ---------------------------------------------------------
@@ -189,43 +168,31 @@ def exact_rows(atoms: list[dict[str, Any]]) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", FINITE)
-class TestFiniteClassifiers:
+def test_finite_classifiers(name: str) -> None:
     """Calibrated in one view and not in another; every number is a fraction."""
+    labels, prob = exact_rows(FINITE[name]["atoms"])
+    exact, top = FINITE[name]["result"], prob.argmax(axis=1)
 
-    def data(self, name: str) -> tuple[Any, Any, dict[str, Any]]:
-        case = FINITE[name]
-        return (*exact_rows(case["atoms"]), case["result"])
+    def confidence(rows: Any) -> Any:
+        options: dict[str, Any] = {"view": "top-label", "bins": ck.Distinct()}
+        return ck.expected_calibration_error(labels[rows], prob[rows], **options)
 
-    def test_confidence(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        error = ck.expected_calibration_error(labels, prob, view="top-label", bins=ck.Distinct())
-        assert float(error) == pytest.approx(float(Fraction(exact["ECE (confidence)"])), abs=1e-12)
-        accuracy = (error.tables[0].weight * error.tables[0].frequency).sum()
-        assert accuracy == pytest.approx(float(Fraction(exact["accuracy"])), abs=1e-12)
-
-    def test_class_wise(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        error = ck.class_wise_calibration_error(labels, prob, bins=ck.Distinct())
-        expected = [float(Fraction(value)) for value in exact["cwECE_k"]]
-        assert error.per_view == pytest.approx(expected, abs=1e-12)
-        assert float(error) == pytest.approx(np.mean(expected), abs=1e-12)
-
-    def test_brier_score(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        expected = float(Fraction(exact["Brier"]))
-        assert float(ck.brier_score(labels, prob)) == pytest.approx(expected, abs=1e-12)
-
-    def test_label_conditional(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        total = 0.0
-        for k in np.unique(prob.argmax(axis=1)):
-            own = prob.argmax(axis=1) == k
-            error = ck.expected_calibration_error(
-                labels[own], prob[own], view="top-label", bins=ck.Distinct()
-            )
-            total += own.mean() * float(error)
-        expected = float(Fraction(exact["label-conditional top ECE"]))
-        assert total == pytest.approx(expected, abs=1e-12)
+    error = confidence(slice(None))
+    table = error.tables[0]
+    found = {
+        "ECE (confidence)": error,
+        "accuracy": (table.weight * table.frequency).sum(),
+        "Brier": ck.brier_score(labels, prob),
+        "label-conditional top ECE": sum(
+            (top == k).mean() * float(confidence(top == k)) for k in np.unique(top)
+        ),
+    }
+    for key, value in found.items():
+        assert float(value) == pytest.approx(float(Fraction(exact[key])), abs=1e-12), key
+    class_wise = ck.class_wise_calibration_error(labels, prob, bins=ck.Distinct())
+    expected = [float(Fraction(value)) for value in exact["cwECE_k"]]
+    assert class_wise.per_view == pytest.approx(expected, abs=1e-12)
+    assert float(class_wise) == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 # --- consistency bands and null level -----------------------------------------------------------

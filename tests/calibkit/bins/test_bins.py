@@ -82,11 +82,6 @@ class TestEqualMass:
     def test_a_constant_prediction_has_one_bin(self, value: float, rule: Any) -> None:
         assert ck.EqualMass(15, rule).edges(np.full(40, value)).tolist() == [0, 1]
 
-    def test_more_bins_than_predictions(self) -> None:
-        prob = np.array([0.2, 0.9, 0.4])
-        assert ck.EqualMass(15).edges(prob).round(12).tolist() == [0, 0.3, 0.65, 1]
-        assert ck.EqualMass(15).edges(prob[:1]).tolist() == [0, 1]
-
     def test_neighbouring_floats_are_kept_apart(self) -> None:
         low, high = 0.5, np.nextafter(0.5, 1)
         assert bin_of([low, high], ck.EqualMass(2)).tolist() == [0, 1]

@@ -157,13 +157,6 @@ class TestFirstEdges:
         edges = ck.EqualMass(n_bins, "first").edges(p)
         assert np.isin(edges[1:-1], p).all() and (np.diff(edges) > 0).all()
 
-    @pytest.mark.parametrize(("n", "n_bins"), [(10, 3), (11, 4), (97, 15), (5, 9)])
-    def test_without_ties_they_are_runs_of_the_sorted_list(self, n, n_bins):
-        _, p = drawn(n)
-        runs = [run for run in np.array_split(np.sort(p), n_bins) if len(run)]
-        wanted = [0.0, *(run[0] for run in runs[1:]), 1.0]
-        assert ck.EqualMass(n_bins, "first").edges(p).tolist() == wanted
-
 
 # --- the number of bins -------------------------------------------------------------------------
 
@@ -353,8 +346,3 @@ class TestScalingBinning:
             assert model.curve(inner) == pytest.approx(height[piece[0]], abs=0)
             assert height[piece[0]] == height[piece[1]]
         assert x[0] == 0 and x[-1] == 1
-
-    @pytest.mark.parametrize("scaler", ["Platt", PlattCalibrator])
-    def test_a_scaler_of_another_kind_is_refused(self, scaler):
-        with pytest.raises(ValueError, match="Calibrator or None"):
-            ScalingBinning(scaler=scaler).fit([0.1, 0.9], [0, 1])

@@ -73,14 +73,6 @@ def test_no_nearby_map_is_better(space: str, loss: str) -> None:
     assert model.training_loss_ <= better.fun + 1e-4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
-    p, y = shape_sample("beta2", 0.1, 600, 2)
-    losses = [PiecewiseLinear(space, k, loss=loss).fit(p, y).training_loss_ for k in (1, 2, 4, 9)]
-    assert max(losses[1:]) <= losses[0] + 1e-6 and losses[3] < losses[0] - 1e-3
-
-
 # --- against the reference --------------------------------------------------------------------
 
 

@@ -160,13 +160,6 @@ def test_redraws_agree_with_the_closed_form(n: int, n_bins: int) -> None:
     assert error.null_sd == pytest.approx(null.sd, rel=0.06)
 
 
-def test_the_closed_form_is_too_large_for_bins_that_expect_less_than_one_event() -> None:
-    """As its docstring says: 1000 predictions of .0001 expect a tenth of an event."""
-    labels, prob = np.zeros(1000, dtype=int), np.full(1000, 1e-4)
-    null = ck.null_level(ECE, labels, prob, n_draws=2000, rng=0)
-    assert ECE(labels, prob).null_mean > 1.2 * null.mean
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "classes"),

@@ -95,12 +95,6 @@ def test_the_absolute_error_by_integration(n, n_bins, exponent):
     assert np.isnan(found.squared) and np.isnan(found.plain_squared)
 
 
-@pytest.mark.parametrize("y", [[1, 1, 1], [0, 0, 0], [1]])
-def test_the_absolute_error_of_a_pure_bin_is_not_corrected(y):
-    found = debiased_calibration_error(y, [0.3] * len(y), bins=1, norm=1)
-    assert found.value == pytest.approx(found.plain, abs=1e-15)
-
-
 def test_the_absolute_error_may_be_negative():
     found = debiased_calibration_error([0, 1] * 50, [0.5] * 100, bins=1, norm=1)
     # Gap 0, so minus the mean distance of a normal frequency: sd sqrt(2 / pi).
@@ -222,9 +216,6 @@ def test_a_negative_square_is_kept_and_said():
     assert found.squared == pytest.approx(-1 / 12, abs=1e-15) and float(found) == 0
     assert "debiased square is -0.083333" in found.describe()
     assert (found.n, found.bins, found.view) == (4, "1 equal-width bin", "positive class")
-
-
-def test_bins_with_one_prediction_are_said():
     found = debiased_calibration_error([0, 1], [0.1, 0.8], bins=2)
     assert (found.squared, found.n_single) == (0, 2)
     assert "2 bins hold one prediction only." in found.describe()

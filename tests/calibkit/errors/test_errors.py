@@ -102,13 +102,6 @@ def test_high_norms_approach_the_maximum() -> None:
     assert found == pytest.approx(largest, rel=1e-4)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-def test_perfect_and_worst_predictions(norm) -> None:
-    labels = np.array([0, 1, 1, 0])
-    assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
-    assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
-
-
 class TestNullMoments:
     @pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
     def test_there_is_no_closed_form_for_other_members(self, options: dict[str, Any]) -> None:

@@ -1,12 +1,9 @@
 """A map's gain on rows that it has not seen: a lower bound, and what probmetrics computes."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from calibkit import null_level
 from calibkit.calibrators import (
     BetaCalibrator,
     Calibrator,
@@ -17,7 +14,7 @@ from calibkit.calibrators import (
     TemperatureScaling,
 )
 from calibkit.calibrators.folds import assign_folds
-from calibkit.fit_on_test import cross_fitted_error, fit_on_test
+from calibkit.fit_on_test import cross_fitted_error
 from tests.helpers import binary_data, class_data
 
 
@@ -63,17 +60,6 @@ def test_the_true_map_gains_the_whole_error_and_others_less(norm) -> None:
         assert abs(best.value - apart) < 4 * best.standard_error
         less = cross_fitted_error(label, prob, evaluator=other, loss=norm)
         assert less.value < apart + 4 * less.standard_error
-
-
-@pytest.mark.long
-def test_a_calibrated_model_gains_nothing_on_average_and_fit_on_test_does() -> None:
-    y, p = binary_data(300, exponent=1)
-    null = null_level(
-        partial(cross_fitted_error, evaluator=PlattCalibrator()), y, p, n_draws=300, rng=0
-    )
-    assert abs(null.mean) < 4 * null.sd / np.sqrt(300)
-    assert null.p_value > 0.05
-    assert fit_on_test(y, p, evaluator=BetaCalibrator(), n_draws=50, rng=0).null_mean > 0.01
 
 
 def test_the_interval_is_that_of_a_mean_gain() -> None:
