@@ -132,7 +132,13 @@ def assert_equal_results(found: dict[str, Any], data: tuple[Any, Any], plain: An
         assert_same(measure(*data), measure(*plain))
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize(
+    "container",
+    [
+        pytest.param(c, marks=[pytest.mark.slow] * c.startswith(("obj", "torch")))
+        for c in CONTAINERS
+    ],
+)
 def test_containers(container: str) -> None:
     convert, every = CONTAINERS[container], container in ("list", "objects", "pandas, nullable")
     binary, classes = (measures(), CLASS_MEASURES) if every else (FEW, FEW)

@@ -87,7 +87,9 @@ def test_a_lens_goes_through_tables_errors_and_null_levels() -> None:
     error = ck.expected_calibration_error(labels, prob, view=[0, 2], bins=5)
     assert float(error) == pytest.approx(abs(0.7 - 0.75))
     assert ck.reliability_table(labels, prob, view=[0, 2], bins=5).n == 4
-    null = ck.null_level(ck.expected_calibration_error, labels, prob, view=[0, 2], rng=0)
+    null = ck.null_level(
+        ck.expected_calibration_error, labels, prob, view=[0, 2], n_draws=50, rng=0
+    )
     assert null.value == pytest.approx(0.05) and (null.draws <= 0.7).all()
 
 

@@ -204,7 +204,7 @@ class TestCrossValidation:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_the_rule_prefers_few_bins(self, kind):
-        y, p = drawn(1000)
+        y, p = drawn(300)
         for tolerance in (0.0, 0.001, 0.02):
             model = CrossValidatedBinning(kind, tolerance=tolerance).fit(p, y)
             good = model.scores_ <= model.scores_.min() * (1 + tolerance)

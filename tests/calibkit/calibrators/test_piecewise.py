@@ -234,6 +234,6 @@ def test_hard_data_give_maps_no_worse_than_the_base_rate(case: str, space: str, 
             mean_loss(loss, np.clip(q, 1e-12, 1 - 1e-12), y)
             for q in (model.curve(p), np.full(len(y), y.mean()))
         )
-        assert found <= base + 1e-6
-        if case.startswith("constant"):
+        assert found <= base + 2e-6
+        if case.startswith("constant") and 0 < y.mean() < 1:
             assert model.curve([p[0]]) == pytest.approx(y.mean(), abs=1e-5)
