@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import fsum, inf
 from pathlib import Path
@@ -20,7 +21,7 @@ from calibkit_audit import clinic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
-Measure = Callable[[Any, Any], Any]
+Measure = Callable[..., Any]
 # Per bin: number of predictions, mean prediction, frequency; the last two None if empty.
 ExactTable = list[tuple[int, Fraction | None, Fraction | None]]
 
@@ -95,81 +96,86 @@ def coarse_classes(n: int, n_classes: int, denominator: int, seed: int = 0) -> t
     return rng.integers(0, n_classes, n), prob
 
 
-def _significance(measure: Callable[..., Any], options: dict[str, Any]) -> dict[str, Measure]:
-    return {
-        "null_level": lambda y, p: ck.null_level(measure, y, p, n_draws=4, rng=0, **options),
-        "bootstrap_interval": lambda y, p: ck.bootstrap_interval(
-            measure, y, p, n_draws=4, rng=0, **options
-        ),
-    }
-
-
 def errors_with_a_view(view: Any, bins: Any = 5) -> dict[str, Measure]:
     """Return every calibration error that takes a view."""
     o = {"view": view, "bins": bins}
     return {
-        "calibration_error": lambda y, p: ck.calibration_error(y, p, norm=3, **o),
-        "unweighted": lambda y, p: ck.calibration_error(y, p, weights="equal", **o),
-        "expected": lambda y, p: ck.expected_calibration_error(y, p, **o),
-        "adaptive": lambda y, p: ck.adaptive_calibration_error(y, p, view=view, bins=5),
-        "average": lambda y, p: ck.average_calibration_error(y, p, **o),
-        "maximum": lambda y, p: ck.maximum_calibration_error(y, p, **o),
-        "root_mean_square": lambda y, p: ck.root_mean_square_calibration_error(y, p, **o),
-        "debiased": lambda y, p: ck.debiased_calibration_error(y, p, **o),
-        "test_based": lambda y, p: ck.test_based_calibration_error(y, p, n_draws=3, rng=0, **o),
-        "smooth": lambda y, p: ck.smooth_ece(y, p, view=view),
+        "calibration_error": partial(ck.calibration_error, norm=3, **o),
+        "unweighted": partial(ck.calibration_error, weights="equal", **o),
+        "expected": partial(ck.expected_calibration_error, **o),
+        "adaptive": partial(ck.adaptive_calibration_error, view=view, bins=5),
+        "average": partial(ck.average_calibration_error, **o),
+        "maximum": partial(ck.maximum_calibration_error, **o),
+        "root_mean_square": partial(ck.root_mean_square_calibration_error, **o),
+        "debiased": partial(ck.debiased_calibration_error, **o),
+        "test_based": partial(ck.test_based_calibration_error, n_draws=3, rng=0, **o),
+        "smooth": partial(ck.smooth_ece, view=view),
     }
 
 
-def single_view_measures(view: Any) -> dict[str, Measure]:
+def single_view_measures(view: Any, bins: Any = 5) -> dict[str, Measure]:
     """Return everything that looks at one binary problem."""
-    o = {"view": view, "bins": 5}
+    o = {"view": view, "bins": bins}
+    few = {"n_draws": 4, "rng": 0}
     return {
-        "reliability_table": lambda y, p: ck.reliability_table(y, p, **o),
-        "brier_decomposition": lambda y, p: ck.brier_decomposition(y, p, **o),
-        "brier_decomposition_distinct": lambda y, p: ck.brier_decomposition(y, p, view=view),
-        "hosmer_lemeshow": lambda y, p: ck.hosmer_lemeshow(y, p, view=view),
-        "spiegelhalter": lambda y, p: ck.spiegelhalter(y, p, view=view),
-        "cox_test": lambda y, p: ck.cox_test(y, p, view=view),
-        "cumulative_differences": lambda y, p: ck.cumulative_differences(y, p, view=view),
-        "adaptive_test": lambda y, p: ck.adaptive_test(y, p, view=view, n_draws=3, rng=0),
-        "consistency_band": lambda y, p: ck.consistency_band(y, p, n_draws=4, rng=0, **o),
-        "consistency_band_simultaneous": lambda y, p: ck.consistency_band(
-            y, p, n_draws=4, rng=0, simultaneous=True, **o
+        "reliability_table": partial(ck.reliability_table, **o),
+        "brier_decomposition": partial(ck.brier_decomposition, **o),
+        "brier_decomposition_distinct": partial(ck.brier_decomposition, view=view),
+        "hosmer_lemeshow": partial(ck.hosmer_lemeshow, view=view),
+        "spiegelhalter": partial(ck.spiegelhalter, view=view),
+        "cox_test": partial(ck.cox_test, view=view),
+        "cumulative_differences": partial(ck.cumulative_differences, view=view),
+        "adaptive_test": partial(ck.adaptive_test, view=view, n_draws=3, rng=0),
+        "consistency_band": partial(ck.consistency_band, **few, **o),
+        "consistency_band_simultaneous": partial(
+            ck.consistency_band, simultaneous=True, **few, **o
         ),
-        "corp": lambda y, p: scores.corp_decomposition(y, p, view=view),
-        "corp_part": lambda y, p: scores.miscalibration(y, p, view=view),
-        "binary_problem": lambda y, p: ck.binary_problem(y, p, view=view),
-        "smooth_curve": lambda y, p: clinic.smooth_curve(y, p, view=view, n_draws=3, rng=0),
-        "decision_curve": lambda y, p: ck.decisions.decision_curve(y, p, view=view),
+        "corp": partial(scores.corp_decomposition, view=view),
+        "corp_log": partial(scores.corp_decomposition, view=view, score="log"),
+        "corp_part": partial(scores.miscalibration, view=view),
+        "binary_problem": partial(ck.binary_problem, view=view),
+        "smooth_curve": partial(clinic.smooth_curve, view=view, n_draws=3, rng=0),
+        "decision_curve": partial(ck.decisions.decision_curve, view=view),
     }
 
 
-def measures_without_view() -> dict[str, Measure]:
+def measures_without_view(bins: Any = 5) -> dict[str, Measure]:
     """Return everything that knows its view itself."""
+    few = {"n_draws": 4, "rng": 0}
     return {
-        "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=5),
-        "marginal": ck.marginal_calibration_error,
-        "top_label": ck.top_label_calibration_error,
+        "class_wise": partial(ck.class_wise_calibration_error, bins=bins),
+        "marginal": partial(ck.marginal_calibration_error, bins=bins),
+        "top_label": partial(ck.top_label_calibration_error, bins=bins),
         "brier_score": ck.brier_score,
-        "brier_score_mean": lambda y, p: ck.brier_score(y, p, classes="mean"),
+        "brier_score_mean": partial(ck.brier_score, classes="mean"),
         "log_loss": ck.log_loss,
-        "generic_null_level": lambda y, p: ck.null_level(ck.brier_score, y, p, n_draws=4, rng=0),
-        "generic_bootstrap": lambda y, p: ck.bootstrap_interval(
-            ck.brier_score, y, p, n_draws=4, rng=0
-        ),
+        "generic_null_level": partial(ck.null_level, ck.brier_score, **few),
+        "generic_bootstrap": partial(ck.bootstrap_interval, ck.brier_score, **few),
     }
 
 
-def measures(view: Any = None) -> dict[str, Measure]:
-    """Return every public measure by name, as ``measure(y_true, y_prob)``."""
-    found = errors_with_a_view(view) | measures_without_view()
-    found |= _significance(ck.expected_calibration_error, {"view": view, "bins": 5})
-    found["reliability_tables"] = lambda y, p: ck.reliability_tables(y, p, view=view, bins=5)
-    found["binary_problems"] = lambda y, p: ck.binary_problems(y, p, view=view)
-    if view != "class-wise":
-        found |= single_view_measures(view)
-    return found
+def measures(view: Any = None, bins: Any = 5) -> dict[str, Measure]:
+    """Return every public measure by name, as ``measure(y_true, y_prob, **rows)``."""
+    o = {"view": view, "bins": bins}
+    redrawn = ck.expected_calibration_error
+    found = errors_with_a_view(view, bins) | measures_without_view(bins)
+    found |= {
+        "null_level": partial(ck.null_level, redrawn, n_draws=4, rng=0, **o),
+        "bootstrap_interval": partial(ck.bootstrap_interval, redrawn, n_draws=4, rng=0, **o),
+        "reliability_tables": partial(ck.reliability_tables, **o),
+        "binary_problems": partial(ck.binary_problems, view=view),
+    }
+    return found if view == "class-wise" else found | single_view_measures(view, bins)
+
+
+def class_measures() -> dict[str, Measure]:
+    """Return every measure of rows of three classes, in each kind of view."""
+    return measures_without_view() | {
+        f"{name}, {view}": measure
+        for view in ("top-label", "class-wise", 1)
+        for name, measure in measures(view).items()
+        if name not in measures_without_view()
+    }
 
 
 def numbers(result: Any) -> Any:
@@ -255,3 +261,34 @@ def as_event(y_true: Any, prob: Any, view: Any) -> tuple[list[int], list[float]]
         labels.append(int(label == k))
         chances.append(values[k])
     return labels, chances
+
+
+DATA = {
+    "random": binary_data(150),
+    "ties and edges": coarse_binary(150, 15),
+    "few values": coarse_binary(80, 4),
+    "three rows": binary_data(3),
+    "one row": binary_data(1),
+    "certain": coarse_binary(50, 1),
+    "constant": (binary_data(40)[0], np.full(40, 0.3)),
+}
+GIVEN = [0, 0.15, 0.3, 0.5, 0.9, 1]
+BINNINGS: dict[str, tuple[Any, Callable[[Any], Sequence[Any]]]] = {
+    "equal width": (ck.EqualWidth(10), lambda p: [k / 10 for k in range(11)]),
+    "many": (ck.EqualWidth(500), lambda p: [k / 500 for k in range(501)]),
+    "one": (ck.EqualWidth(1), lambda p: [0, 1]),
+    "equal mass": (ck.EqualMass(6), lambda p: exact_equal_mass_edges(p, 6)),
+    "distinct": (ck.Distinct(), exact_distinct_edges),
+    "given": (ck.FixedEdges(GIVEN), lambda p: GIVEN),
+}
+
+
+def refuses(*cases: tuple[Callable[[], Any], str]) -> Any:
+    """Return a test: each call is refused, in these words."""
+
+    @pytest.mark.parametrize(("call", "words"), cases)
+    def test(call: Callable[[], Any], words: str) -> None:
+        with pytest.raises(ValueError, match=words):
+            call()
+
+    return test

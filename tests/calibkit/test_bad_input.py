@@ -1,14 +1,24 @@
 """Bad input never gives a number: every measure says what is wrong, where, and what to do."""
 
+import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import calibkit as ck
-from tests.helpers import each_case, errors_with_a_view, measures, measures_without_view
+from calibkit.calibrators import PlattCalibrator, TemperatureScaling
+from tests.calibkit.families import MANY, ONE_EVENT, fitted, make
+from tests.helpers import (
+    class_measures,
+    measures,
+    measures_without_view,
+    refuses,
+    single_view_measures,
+)
 
 Pair = tuple[Any, Any]
 
@@ -26,6 +36,9 @@ class Case(NamedTuple):
     name: str
     make: Callable[[], Pair]
     words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def changed(array: Any, place: Any, value: Any, dtype: Any = np.float64) -> Any:
@@ -143,25 +156,28 @@ MULTICLASS = [
     Case("masked P", lambda: (CLASSES, masked(ROWS, 2)), ("y_prob", "row 2", "drop or fill")),
 ]
 
-WITHOUT_VIEW = set(measures_without_view())
-MULTICLASS_MEASURES = measures_without_view() | {
-    f"{name}, {view}": measure
-    for view in ("top-label", "class-wise", 1)
-    for name, measure in measures(view).items()
-    if name not in WITHOUT_VIEW
-}
-
-
-# All measures check their input by one of these. A handful of cases shows that each measure does.
+WITHOUT_VIEW = measures_without_view()
+BY_NAME = {case.name: case for case in BINARY}
+BY_NAME_OF_CLASSES = {case.name: case for case in MULTICLASS}
+# All measures and calibrators check their input by one of these. A handful of cases shows that
+# each does.
 SHARED: dict[str, Callable[[Any, Any], Any]] = {
     "predictions": ck.brier_score,
-    **{
-        f"view {view}": lambda y, p, view=view: ck.binary_problems(y, p, view=view)
-        for view in ("top-label", "class-wise", 1)
-    },
+    "top-label": partial(ck.binary_problems, view="top-label"),
+    "class-wise": partial(ck.binary_problems, view="class-wise"),
+    "1": partial(ck.binary_problems, view=1),
+    "calibrator": lambda y, p: TemperatureScaling("probabilities").fit(p, y),
 }
 HANDFUL = ("nan in p", "p just above 1", "one label 2", "None in y", "too few y", "p (n, 1)")
 HANDFUL_OF_CLASSES = ("nan in P", "sum .9", "one label K", "soft label", "transposed", "one column")
+
+
+def fitting(model: Any) -> Callable[[Any, Any], Any]:
+    return lambda y, scores: fitted(model, scores, y)
+
+
+EACH = measures() | {repr(model): fitting(model) for model in ONE_EVENT}
+EACH_OF_CLASSES = class_measures() | {name: fitting(make(name)) for name in MANY}
 
 
 def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
@@ -174,50 +190,41 @@ def check(measure: Callable[[Any, Any], Any], case: Case) -> None:
     assert len(message.split(". ")) <= 4, "a message is read in a hurry"
 
 
-@each_case("measure", [*SHARED.values(), ck.binary_problem])
-@each_case("case", BINARY)
-def test_binary(case: Case, measure: Any) -> None:
-    check(measure, case)
+@pytest.mark.parametrize("case", BINARY, ids=str)
+def test_binary(case: Case) -> None:
+    for measure in (*SHARED.values(), ck.binary_problem, fitting(PlattCalibrator())):
+        check(measure, case)
 
 
-@each_case("case", MULTICLASS)
-def test_multiclass(case: Case, subtests: pytest.Subtests) -> None:
-    for name, measure in SHARED.items():
-        with subtests.test(name):
-            check(measure, case)
+@pytest.mark.parametrize("case", MULTICLASS, ids=str)
+def test_multiclass(case: Case) -> None:
+    for measure in SHARED.values():
+        check(measure, case)
 
 
-@each_case("name", measures())
-def test_each_measure_checks_binary_input(name: str, subtests: pytest.Subtests) -> None:
-    cases = [case for case in BINARY if case.name in HANDFUL]
-    assert len(cases) == len(HANDFUL)
-    for case in cases:
-        with subtests.test(case=case):
-            check(measures()[name], case)
+@pytest.mark.parametrize("name", EACH)
+def test_each_checks_binary_input(name: str) -> None:
+    for case in HANDFUL:
+        check(EACH[name], BY_NAME[case])
 
 
-@each_case("name", MULTICLASS_MEASURES)
-def test_each_measure_checks_tables(name: str, subtests: pytest.Subtests) -> None:
-    cases = [case for case in MULTICLASS if case.name in HANDFUL_OF_CLASSES]
-    assert len(cases) == len(HANDFUL_OF_CLASSES)
-    for case in cases:
-        with subtests.test(case=case):
-            check(MULTICLASS_MEASURES[name], case)
+@pytest.mark.parametrize("name", EACH_OF_CLASSES)
+def test_each_checks_tables(name: str) -> None:
+    for case in HANDFUL_OF_CLASSES:
+        check(EACH_OF_CLASSES[name], BY_NAME_OF_CLASSES[case])
 
 
-@each_case("view", ["top-label", "class-wise", 2])
-@each_case("row", [0, 8_191, 8_192, 20_000])
-def test_the_row_is_named_beyond_the_first_block(view: Any, row: int, subtests) -> None:
-    prob = np.full((20_001, 4), 0.25)
-    labels = np.zeros(20_001, dtype=int)
-    for value, words in ((np.nan, rf"y_prob\[{row}, 2\] = nan"), (0.26, f"row {row} sums to 1.01")):
-        with subtests.test(value=value):
-            bad = prob.copy()
-            bad[row, 2] = value
-            with pytest.raises(ValueError, match=words):
-                ck.reliability_tables(labels, bad, view=view)
-            with pytest.raises(ValueError, match=words):
-                ck.brier_score(labels, bad)
+@pytest.mark.parametrize("view", ["top-label", "class-wise", 2])
+@pytest.mark.parametrize("row", [0, 8_191, 8_192, 20_000])
+@pytest.mark.parametrize(
+    ("bad", "words"), [(np.nan, r"\[{}, 2\] = nan"), (0.26, "{} sums to 1.01")]
+)
+def test_the_row_is_named_beyond_the_first_block(view: Any, row: int, bad: float, words: str):
+    prob, labels = np.full((20_001, 4), 0.25), np.zeros(20_001, dtype=int)
+    prob[row, 2] = bad
+    for measure in (partial(ck.reliability_tables, view=view), ck.brier_score):
+        with pytest.raises(ValueError, match=words.format(row)):
+            measure(labels, prob)
 
 
 def test_the_first_of_several_bad_rows_is_named() -> None:
@@ -227,112 +234,59 @@ def test_the_first_of_several_bad_rows_is_named() -> None:
         ck.log_loss([0, 4, 9], [0.5, 0.5, 0.5])
 
 
+# --- calibrators of many classes ----------------------------------------------------------------
+
+SCORES = np.log(np.maximum(ROWS, 1e-3)) + 0.5
+BAD_LOGITS = {
+    "nan": (changed(SCORES, (4, 1), np.nan), r"scores\[4, 1\] = nan is not a finite logit"),
+    "inf": (changed(SCORES, (0, 2), np.inf), r"scores\[0, 2\] = inf is not a finite logit"),
+    "log of 0": (changed(SCORES, (5, 1), -np.inf), r"scores\[5, 1\] = -inf .*Logarithms of"),
+    "overflow": (changed(SCORES, (5, 1), 1e300), r"scores\[5, 1\] = 1e\+300"),
+    "float32 overflow": (changed(SCORES, (5, 1), 1e31).astype(np.float32), r"scores\[5, 1\]"),
+    "None": ([[0.1, None, 3.0]] * 6, r"scores\[0.*\] = None is not a number"),
+    "masked": (masked(SCORES, 3), "row 3"),
+    "complex": (SCORES + 0j, "complex"),
+    "empty": (np.empty((0, 3)), "empty"),
+    "one column": (SCORES[:, :1], r"\(6, 1\)"),
+    "probabilities": (ROWS, "declared as logits, but all rows sum to 1"),
+}
+HANDFUL_OF_LOGITS = ("nan", "overflow", "one column", "probabilities")
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_logits(name: str) -> None:
+    model = fitted(make(name, "logits"), SCORES, CLASSES)
+    for case in BAD_LOGITS if name == "temperature" else HANDFUL_OF_LOGITS:
+        scores, words = BAD_LOGITS[case]
+        for call in (lambda x: fitted(model, x, CLASSES), model.calibrate):
+            with pytest.raises(ValueError, match=words):
+                call(scores)
+    with pytest.raises(ValueError, match=r"y_true\[3\] = 3"):
+        fitted(model, SCORES, changed(CLASSES, 3, 3, int))
+
+
+@pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # no finite optimum
+@pytest.mark.parametrize("name", MANY)
+def test_other_rows_than_those_of_the_fit(name: str) -> None:
+    model = make(name).fit(ROWS, CLASSES)
+    for case in ("nan in P", "sum .9", "one column"):
+        with pytest.raises(ValueError, match=r".{20}"):
+            model.calibrate(BY_NAME_OF_CLASSES[case].make()[1])
+    two, four = np.column_stack([PROB, 1 - PROB]), np.full((6, 4), 0.25)
+    for scores in (two, four, PROB):
+        with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
+            model.calibrate(scores)
+    assert model.fit(two, LABELS).calibrate(two).shape == (6, 2)
+    with pytest.raises(ValueError, match=r"was fitted to \(n, 2\)"):
+        model.calibrate(ROWS)
+
+
 # --- options ------------------------------------------------------------------------------------
 
-BAD_BINS = (0, -1, 2.5, True, "ten", ck.EqualMass, None, [0, 0.5, 1], np.nan)
-
-
-def with_bins(bins: Any) -> dict[str, Callable[[Any, Any], Any]]:
-    """Return everything that takes bins."""
-    found = errors_with_a_view(None, bins)
-    del found["adaptive"], found["smooth"]
-    found |= {
-        "class_wise": lambda y, p: ck.class_wise_calibration_error(y, p, bins=bins),
-        "marginal": lambda y, p: ck.marginal_calibration_error(y, p, bins=bins),
-        "top_label": lambda y, p: ck.top_label_calibration_error(y, p, bins=bins),
-        "reliability_table": lambda y, p: ck.reliability_table(y, p, bins=bins),
-        "reliability_tables": lambda y, p: ck.reliability_tables(y, p, bins=bins),
-        "consistency_band": lambda y, p: ck.consistency_band(y, p, bins=bins),
-        "null_level": lambda y, p: ck.null_level(ck.calibration_error, y, p, bins=bins),
-        "bootstrap": lambda y, p: ck.bootstrap_interval(ck.calibration_error, y, p, bins=bins),
-    }
-    if bins is not None:  # None is the default there
-        found["brier_decomposition"] = lambda y, p: ck.brier_decomposition(y, p, bins=bins)
-    return found
-
-
-@each_case("bins", BAD_BINS)
-def test_bins(bins: Any, subtests: pytest.Subtests) -> None:
-    """All of them in one measure, and two in each."""
-    for name, measure in with_bins(bins).items():
-        with subtests.test(name=name):
-            if name != "reliability_table" and bins not in (0, "ten"):
-                continue
-            with pytest.raises(ValueError, match="bins must be") as caught:
-                measure(LABELS, PROB)
-            assert repr(bins) in str(caught.value), name
-
-
-@each_case(
-    ("edges", "words"),
-    [
-        ([0, 0.5], "ends at 1"),
-        ([0.1, 1], "starts at 0"),
-        ([0, 0.5, 0.5, 1], "edge 1 is 0.5 and edge 2 is 0.5"),
-        ([0, 0.6, 0.4, 1], "edge 1 is 0.6 and edge 2 is 0.4"),
-        ([0, np.nan, 1], "edge 0 is 0 and edge 1 is nan"),
-        ([1], "starts at 0"),
-        ([[0, 1]], "starts at 0"),
-        ([], "empty"),
-        ("01", "scalar|numbers"),
-        (0.5, "scalar"),
-    ],
-)
-def test_edges(edges: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        ck.FixedEdges(edges)
-
-
-BAD_VIEWS = (3, -1, "top", "class_wise", "", 1.0, True, ["top-label"], "0")
-
-
-@each_case("name", measures("top-label"))
-def test_missing_view(name: str) -> None:
-    measure = measures(None)[name]
-    if name in WITHOUT_VIEW:
-        measure(CLASSES, ROWS)
-        return
-    words = re.escape('y_prob has 3 columns, so the view must be stated: view="top-label"')
-    with pytest.raises(ValueError, match=words):
-        measure(CLASSES, ROWS)
-
-
-@each_case("view", BAD_VIEWS)
-def test_views_that_do_not_exist(view: Any, subtests: pytest.Subtests) -> None:
-    """All of them where views are checked, and two in each measure."""
-    for name, measure in measures(view).items():
-        with subtests.test(name=name):
-            if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
-                continue
-            with pytest.raises(
-                ValueError, match="does not exist; choose .* class from 0 to 2"
-            ) as told:
-                measure(CLASSES, ROWS)
-            assert repr(view) in str(told.value), name
-            with pytest.raises(ValueError, match="does not exist; choose .* class from 0 to 1"):
-                measure(LABELS, PROB)
-
-
-@pytest.mark.parametrize(
-    "measure",
-    [ck.reliability_table, ck.binary_problem, ck.consistency_band, ck.brier_decomposition],
-)
-def test_class_wise_where_one_problem_is_needed(measure: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match="one binary problem per class, but a single one"):
-        measure(CLASSES, ROWS, view="class-wise")
-
-
-def test_bins_that_look_at_the_labels_have_no_consistency_band() -> None:
-    class Peeking(ck.EqualWidth):
-        uses_labels = True
-
-    with pytest.raises(ValueError, match="bins that ignore the labels, not 3 equal-width bins"):
-        ck.consistency_band(LABELS, PROB, bins=Peeking(3))
-
-
+COUNT = (-3, 2.5, 10.0, True, "ten", None, np.nan), "must be a whole number of at least"
 # By option: values that are refused, and what the message says after its name.
-COUNT = (0, -3, 2.5, 10.0, True, "ten", None, np.nan), "must be a whole number of at least"
 REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
+    "bins": ((0, -1, 2.5, True, "ten", ck.EqualMass, [0, 0.5, 1], np.nan), "must be"),
     "n_bins": COUNT,
     "n_draws": COUNT,
     "rule": (("median", None), 'must be "first", "midpoint" or "quantile", got'),
@@ -343,49 +297,98 @@ REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "rng": ((-1, 1.5, "seed", True, np.random.RandomState(0), [1]), "must be a non-negative int"),
     "norm": ((0.5, 0, -1, np.nan, -np.inf, True, "2", None, 1j, [1]), "must be a number from 1 on"),
 }
+OWN = [  # which have fewer norms, methods and bins, and tests of their own
+    *(("norm", ck.debiased_calibration_error), ("method", ck.debiased_calibration_error)),
+    *(("bins", ck.adaptive_calibration_error), ("rng", ck.fit_on_test.fit_on_test)),
+]
 DATA = LABELS, PROB
 MEASURED = ck.expected_calibration_error, *DATA
-NORMED = (ck.calibration_error, ck.marginal_calibration_error, ck.top_label_calibration_error)
+FIRST: dict[Any, tuple[Any, ...]] = {
+    ck.EqualWidth: (),
+    ck.EqualMass: (),
+    ck.null_level: MEASURED,
+    ck.bootstrap_interval: MEASURED,
+}
 TAKES = [
-    ("n_bins", ck.EqualWidth, ()),
-    ("n_bins", ck.EqualMass, ()),
-    ("rule", ck.EqualMass, ()),
-    ("weights", ck.calibration_error, DATA),
-    ("classes", ck.brier_score, DATA),
-    ("method", ck.bootstrap_interval, MEASURED),
-    ("level", ck.consistency_band, DATA),
-    ("level", ck.bootstrap_interval, MEASURED),
-    ("rng", ck.consistency_band, DATA),
-    ("rng", ck.null_level, MEASURED),
-    ("rng", ck.bootstrap_interval, MEASURED),
-    ("n_draws", ck.consistency_band, DATA),
-    ("n_draws", ck.null_level, MEASURED),
-    ("n_draws", ck.bootstrap_interval, MEASURED),
-    *(("norm", measure, DATA) for measure in NORMED),
-    *(("norm", ck.null_level, (measure, *DATA)) for measure in NORMED),
+    (name, use)
+    for use in (*(getattr(ck, name) for name in ck.__all__), ck.fit_on_test.fit_on_test)
+    if inspect.isfunction(use) or use in FIRST
+    for name in inspect.signature(use).parameters
+    if name in REFUSED and (name, use) not in OWN
 ]
 
 
-@each_case(("name", "use", "first"), TAKES)
-def test_options(name: str, use: Callable[..., Any], first: tuple[Any, ...], subtests) -> None:
+@pytest.mark.parametrize(("name", "use"), TAKES)
+def test_options(name: str, use: Callable[..., Any]) -> None:
     values, words = REFUSED[name]
     for value in values:
-        with subtests.test(f"{name}={value!r}"), pytest.raises(ValueError, match=f"{name} {words}"):
-            use(*first, **{name: value})
+        with pytest.raises(ValueError, match=f"{name} {words}") as caught:
+            use(*FIRST.get(use, DATA), **{name: value})
+        assert repr(value) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("use", "first"), [(ck.consistency_band, DATA), (ck.bootstrap_interval, MEASURED)]
+test_single_options = refuses(
+    (lambda: ck.EqualWidth(0), "n_bins must be a whole number of at least 1"),
+    (lambda: ck.EqualMass(0), "n_bins must be a whole number of at least 1"),
+    (lambda: ck.reliability_table(*DATA, bins=None), "bins must be .* None"),
+    (lambda: ck.null_level(*MEASURED, n_draws=0), "n_draws must be .* at least 1"),
+    (lambda: ck.consistency_band(*DATA, n_draws=1), "n_draws must be .* at least 2"),
+    (lambda: ck.bootstrap_interval(*MEASURED, n_draws=1), "n_draws must be .* at least 2"),
+    (lambda: ck.FixedEdges([0, 0.5]), "ends at 1"),
+    (lambda: ck.FixedEdges([0.1, 1]), "starts at 0"),
+    (lambda: ck.FixedEdges([0, 0.5, 0.5, 1]), "edge 1 is 0.5 and edge 2 is 0.5"),
+    (lambda: ck.FixedEdges([0, 0.6, 0.4, 1]), "edge 1 is 0.6 and edge 2 is 0.4"),
+    (lambda: ck.FixedEdges([0, np.nan, 1]), "edge 0 is 0 and edge 1 is nan"),
+    (lambda: ck.FixedEdges([1]), "starts at 0"),
+    (lambda: ck.FixedEdges([[0, 1]]), "starts at 0"),
+    (lambda: ck.FixedEdges([]), "empty"),
+    (lambda: ck.FixedEdges("01"), "scalar|numbers"),
+    (lambda: ck.FixedEdges(0.5), "scalar"),
 )
-def test_one_draw_is_no_interval(use: Callable[..., Any], first: tuple[Any, ...]) -> None:
-    with pytest.raises(ValueError, match="n_draws must be a whole number of at least 2"):
-        use(*first, n_draws=1)
+
+
+@pytest.mark.parametrize("name", measures("top-label"))
+def test_missing_view(name: str) -> None:
+    measure = measures(None)[name]
+    if name in WITHOUT_VIEW:
+        measure(CLASSES, ROWS)
+        return
+    words = re.escape('y_prob has 3 columns, so the view must be stated: view="top-label"')
+    with pytest.raises(ValueError, match=words):
+        measure(CLASSES, ROWS)
+
+
+@pytest.mark.parametrize("view", [3, -1, "top", "class_wise", "", 1.0, True, ["top-label"], "0"])
+def test_views_that_do_not_exist(view: Any) -> None:
+    """All of them where views are checked, and two in each measure."""
+    for name, measure in measures(view).items():
+        if name in WITHOUT_VIEW or (name != "binary_problems" and view not in (3, "top")):
+            continue
+        for data, last in (((CLASSES, ROWS), 2), (DATA, 1)):
+            words = f"{re.escape(repr(view))} does not exist; choose .* class from 0 to {last}"
+            with pytest.raises(ValueError, match=words):
+                measure(*data)
+
+
+def test_class_wise_where_one_problem_is_needed() -> None:
+    found = single_view_measures("class-wise")
+    for name in ("reliability_table", "binary_problem", "consistency_band", "brier_decomposition"):
+        with pytest.raises(ValueError, match="one binary problem per class, but a single one"):
+            found[name](CLASSES, ROWS)
+
+
+def test_bins_that_look_at_the_labels_have_no_consistency_band() -> None:
+    class Peeking(ck.EqualWidth):
+        uses_labels = True
+
+    with pytest.raises(ValueError, match="bins that ignore the labels, not 3 equal-width bins"):
+        ck.consistency_band(LABELS, PROB, bins=Peeking(3))
 
 
 @pytest.mark.parametrize("run", [ck.null_level, ck.bootstrap_interval])
-def test_measures_that_are_not_finite(run: Callable[..., Any], subtests: pytest.Subtests) -> None:
+def test_measures_that_are_not_finite(run: Callable[..., Any]) -> None:
     for value in (np.nan, np.inf):
-        with subtests.test(value=value), pytest.raises(ValueError, match=f"The measure is {value}"):
+        with pytest.raises(ValueError, match=f"The measure is {value}"):
             run(lambda y, p, value=value: value, LABELS, PROB)
     with pytest.raises(ValueError, match="The measure is inf"):
         run(ck.log_loss, [1, 0], [0.0, 0.5])

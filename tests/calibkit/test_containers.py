@@ -1,5 +1,6 @@
 """The same numbers from every container and type; results that nothing can change."""
 
+import contextlib
 import copy
 import dataclasses
 import pickle
@@ -8,35 +9,30 @@ import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
 
 import calibkit as ck
 from calibkit.fakes import LogitDistortion
-from calibkit_audit import AuditSettings, audit, compare
-from calibkit_audit.incoming import column_names
+from tests.calibkit.families import MANY, ONE_EVENT, make
 from tests.helpers import (
     assert_same,
     binary_data,
     class_data,
+    class_measures,
     coarse_binary,
     coarse_classes,
-    each_case,
     measures,
-    measures_without_view,
     numbers,
-    single_view_measures,
 )
 
 # Multiples of 1/128 are the same number in every type, from bfloat16 to Decimal.
 LABELS, PROB = coarse_binary(60, 128, seed=3)
 CLASSES, ROWS = coarse_classes(60, 3, 128, seed=4)
-
-QUICK = AuditSettings(n_draws=99, n_resamples=50)
 
 
 def strided(array: Any) -> Any:
@@ -61,13 +57,11 @@ def nested(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def pandas_shuffled(array: Any) -> Any:
-    pd = pytest.importorskip("pandas")
     index = np.random.default_rng(0).permutation(len(array))
     return (pd.Series if array.ndim == 1 else pd.DataFrame)(array, index=index)
 
 
 def pandas_nullable(array: Any) -> Any:
-    pd = pytest.importorskip("pandas")
     frame = (pd.Series if array.ndim == 1 else pd.DataFrame)(array)
     return frame.convert_dtypes()
 
@@ -122,33 +116,20 @@ CONTAINERS = {
     "torch bfloat16": torch_bfloat16,
 }
 
-CLASS_MEASURES = measures_without_view() | {
-    f"{name}, {view}": measure
-    for view in ("top-label", "class-wise", 1)
-    for name, measure in measures(view).items()
-    if name not in measures_without_view()
-}
-
+CLASS_MEASURES = class_measures()
 
 # Every measure reads its input in one place (tests/calibkit/test_bad_input.py). So all measures
 # meet some containers and types, and a few measures meet all of them.
 FEW = {
     "brier_score": ck.brier_score,
-    "table": lambda y, p: ck.reliability_table(y, p, view=1, bins=5),
-    "top-label": lambda y, p: ck.expected_calibration_error(y, p, view="top-label", bins=5),
+    "table": partial(ck.reliability_table, view=1, bins=5),
+    "top-label": partial(ck.expected_calibration_error, view="top-label", bins=5),
 }
 
 
-def assert_equal_results(
-    subtests: pytest.Subtests,
-    found: dict[str, Any],
-    labels: Any,
-    prob: Any,
-    wanted: tuple[Any, Any],
-) -> None:
-    for name, measure in found.items():
-        with subtests.test(name):
-            assert_same(measure(labels, prob), measure(*wanted))
+def assert_equal_results(found: dict[str, Any], data: tuple[Any, Any], plain: Any) -> None:
+    for measure in found.values():
+        assert_same(measure(*data), measure(*plain))
 
 
 @pytest.mark.parametrize(
@@ -158,110 +139,77 @@ def assert_equal_results(
         for c in CONTAINERS
     ],
 )
-def test_containers(container: str, subtests: pytest.Subtests) -> None:
+def test_containers(container: str) -> None:
     convert, every = CONTAINERS[container], container in ("list", "objects", "pandas, nullable")
     binary, classes = (measures(), CLASS_MEASURES) if every else (FEW, FEW)
-    assert_equal_results(subtests, binary, convert(LABELS), convert(PROB), (LABELS, PROB))
-    assert_equal_results(subtests, classes, convert(CLASSES), convert(ROWS), (CLASSES, ROWS))
+    assert_equal_results(binary, (convert(LABELS), convert(PROB)), (LABELS, PROB))
+    assert_equal_results(classes, (convert(CLASSES), convert(ROWS)), (CLASSES, ROWS))
 
 
-def test_an_index_in_another_order_is_refused(subtests: pytest.Subtests) -> None:
+Y, P = pd.Series(LABELS), pd.Series(PROB)
+NAMES = [f"row {k}" for k in range(60)]
+MIXED, OTHER = P.sample(frac=1, random_state=0), P.set_axis(NAMES)
+REFUSED: dict[str, Callable[[], Any]] = {
+    **{name: partial(measure, Y, MIXED) for name, measure in measures().items()},
+    "weights": lambda: ck.log_loss(LABELS, P, sample_weight=MIXED),
+    "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(MIXED, Y),
+    "plot": lambda: ck.plot.reliability_diagram(Y, MIXED),
+    "other rows": lambda: ck.log_loss(Y.set_axis(NAMES[::-1]), OTHER),
+    "a name is missing": lambda: ck.log_loss(Y.set_axis([*NAMES[1:], "x"]), OTHER),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_index_in_another_order_is_refused(case: str) -> None:
     """By position, `b` would be another model; aligned, a fresh index would be believed."""
-    pd = pytest.importorskip("pandas")
-    y, p, names = pd.Series(LABELS), pd.Series(PROB), [f"row {k}" for k in range(60)]
-    mixed, other = p.sample(frac=1, random_state=0), p.set_axis(names)
-    for name, measure in measures().items():
-        with (
-            subtests.test(name),
-            pytest.raises(ValueError, match=r"same rows in another order.*y_"),
-        ):
-            measure(y, mixed)
-    refused: dict[str, Callable[[], Any]] = {
-        "compare": lambda: compare(y, {"a": p, "b": mixed}),
-        "models": lambda: compare(LABELS, {"a": p, "b": mixed}),
-        "audit": lambda: audit(y, mixed),
-        "logits": lambda: audit(y, logits=mixed),
-        "groups": lambda: audit(LABELS, p, groups=pd.Series(LABELS, index=mixed.index)),
-        "weights": lambda: ck.log_loss(LABELS, p, sample_weight=mixed),
-        "calibrator": lambda: ck.calibrators.PlattCalibrator().fit(mixed, y),
-        "plot": lambda: ck.plot.reliability_diagram(y, mixed),
-        "other rows": lambda: ck.log_loss(y.set_axis(names[::-1]), other),
-        "a name is missing": lambda: ck.log_loss(y.set_axis([*names[1:], "x"]), other),
-    }
-    for case, call in refused.items():
-        with subtests.test(case), pytest.raises(ValueError, match="have indexes that name"):
-            call()
-    # The index that pandas makes by itself says nothing about rows with other names.
-    for case, (labels, prob) in {"fresh": (y, other), "array": (LABELS, mixed)}.items():
-        with subtests.test(case):
-            assert_same(ck.log_loss(labels, prob), ck.log_loss(LABELS, prob.to_numpy()))
+    with pytest.raises(ValueError, match=r"have indexes that name.*"):
+        REFUSED[case]()
+
+
+@pytest.mark.parametrize(("labels", "prob"), [(Y, OTHER), (LABELS, MIXED)])
+def test_an_index_that_pandas_makes_says_nothing_about_rows_with_other_names(labels, prob) -> None:
+    assert_same(ck.log_loss(labels, prob), ck.log_loss(LABELS, prob.to_numpy()))
 
 
 @pytest.mark.parametrize("make", [pandas_shuffled, polars, pyarrow])
-def test_columns_named_like_the_classes_in_another_order_are_refused(make, subtests) -> None:
+def test_columns_named_like_the_classes_in_another_order_are_refused(make: Any) -> None:
     frame = make(ROWS)
-    names = column_names(frame)
-    assert names is not None
-    mixed = frame.select(names[::-1]) if hasattr(frame, "select") else frame[names[::-1]]
+    names = [f"class {k}" if make is not pandas_shuffled else k for k in (2, 1, 0)]
+    mixed = frame.select(names) if hasattr(frame, "select") else frame[names]
     labels = CLASSES if make is not pandas_shuffled else make(CLASSES)
-    for name, measure in measures("top-label").items():
-        with subtests.test(name), pytest.raises(ValueError, match="the classes in another order"):
+    for measure in measures("top-label").values():
+        with pytest.raises(ValueError, match="the classes in another order"):
             measure(labels, mixed)
-    for case, run in {
-        "audit": lambda one: audit(labels, one, settings=QUICK),
-        "logits": lambda one: audit(labels, logits=one),
-        "compare": lambda one: compare(labels, {"a": frame, "b": one}),
-    }.items():
-        with subtests.test(case), pytest.raises(ValueError, match="the classes in another order"):
-            run(mixed)
-
-
-def test_columns_named_like_class_names_are_compared_with_them(subtests: pytest.Subtests) -> None:
-    pd = pytest.importorskip("pandas")
-    animals = ["cat", "dog", "owl"]
-    for head in ("", "p_"):
-        frame = pd.DataFrame(ROWS, columns=[head + name for name in animals])
-        with subtests.test(head=head):
-            report = audit(CLASSES, frame, class_names=animals, settings=QUICK)
-            assert report.class_names == tuple(animals)
-            for names in (animals[::-1], ["dog", "owl", "cat"]):
-                with pytest.raises(ValueError, match="the classes in another order"):
-                    audit(CLASSES, frame, class_names=names)
-    with pytest.raises(ValueError, match="model 'b'.*in another order"):
-        compare(CLASSES, {"a": frame, "b": frame[frame.columns[::-1]]})
 
 
 LABEL_TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "g", "O"]
 
 
 @pytest.mark.parametrize("dtype", LABEL_TYPES)
-def test_types_of_labels(dtype: str, subtests: pytest.Subtests) -> None:
+def test_types_of_labels(dtype: str) -> None:
     every = dtype in ("u1", "u8")  # bytes, and what sums with indices would turn into floats
     binary, classes = (measures(), CLASS_MEASURES) if every or dtype == "?" else (FEW, FEW)
-    assert_equal_results(subtests, binary, LABELS.astype(dtype), PROB, (LABELS, PROB))
+    assert_equal_results(binary, (LABELS.astype(dtype), PROB), (LABELS, PROB))
     if dtype != "?":
-        assert_equal_results(subtests, classes, CLASSES.astype(dtype), ROWS, (CLASSES, ROWS))
+        assert_equal_results(classes, (CLASSES.astype(dtype), ROWS), (CLASSES, ROWS))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "O"])
-def test_types_of_probabilities(dtype: str, subtests: pytest.Subtests) -> None:
+def test_types_of_probabilities(dtype: str) -> None:
     binary, classes = (measures(), CLASS_MEASURES) if dtype == "f4" else (FEW, FEW)
-    assert_equal_results(subtests, binary, LABELS, PROB.astype(dtype), (LABELS, PROB))
-    assert_equal_results(subtests, classes, CLASSES, ROWS.astype(dtype), (CLASSES, ROWS))
+    assert_equal_results(binary, (LABELS, PROB.astype(dtype)), (LABELS, PROB))
+    assert_equal_results(classes, (CLASSES, ROWS.astype(dtype)), (CLASSES, ROWS))
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i4", "i8"])
-def test_whole_numbers_as_probabilities(dtype: str, subtests: pytest.Subtests) -> None:
+def test_whole_numbers_as_probabilities(dtype: str) -> None:
     """A model that only says 0 or 1 may do so in any type."""
     labels, prob = coarse_binary(40, 1, seed=1)
     classes, rows = coarse_classes(40, 3, 1, seed=1)
-    for name, measure in measures().items():
-        if measure is not ck.log_loss:
-            with subtests.test(name):
-                assert_same(measure(labels, prob.astype(dtype)), measure(labels, prob))
-    for measure in (ck.brier_score, ck.class_wise_calibration_error, ck.log_loss):
-        with subtests.test(measure.__name__):
-            assert_same(measure(classes, rows.astype(dtype)), measure(classes, rows))
+    found = {name: one for name, one in measures().items() if one is not ck.log_loss}
+    assert_equal_results(found, (labels, prob.astype(dtype)), (labels, prob))
+    few = {"b": ck.brier_score, "c": ck.class_wise_calibration_error, "l": ck.log_loss}
+    assert_equal_results(few, (classes, rows.astype(dtype)), (classes, rows))
 
 
 @pytest.mark.slow
@@ -302,24 +250,12 @@ def deterministic(found: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["binary", "ties", "classes", "classes with ties"],
 )
-def test_the_order_of_rows_never_matters(data: Any, found: dict[str, Any], subtests) -> None:
+def test_order_and_precision_never_matter(data: Any, found: dict[str, Any]) -> None:
     labels, prob = data
-    order = np.random.default_rng(1).permutation(3000)
-    for name, measure in deterministic(found).items():
-        with subtests.test(name):
-            assert_same(measure(labels[order], prob[order]), measure(labels, prob))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]
-)
-def test_single_precision_is_summed_in_double_precision(data, found, subtests) -> None:
-    labels, prob = data(30_000)
-    prob = prob.astype(np.float32)
-    for name, measure in deterministic(found).items():
-        with subtests.test(name):
-            assert_same(measure(labels, prob), measure(labels, prob.astype(np.float64)))
+    order, single = np.random.default_rng(1).permutation(3000), prob.astype(np.float32)
+    same = deterministic(found)
+    assert_equal_results(same, (labels[order], prob[order]), data)
+    assert_equal_results(same, (labels, single), (labels, single.astype(np.float64)))
 
 
 def test_a_mean_of_equal_float32_values_is_that_value() -> None:
@@ -332,24 +268,18 @@ def test_a_mean_of_equal_float32_values_is_that_value() -> None:
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # one class is absent
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("prob", [0.0, 0.3, 0.5, 1.0])
-def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float, subtests) -> None:
-    impossible = prob == 1 - label
-    for name, measure in measures().items():
-        with subtests.test(name=name):
-            if name in PAIRS:
-                continue
-            result = measure([label], [prob])
-            if name == "log_loss" and impossible:
-                assert result.value == np.inf and result.impossible == 1
-                continue
-            if "calibration" in name or name in ONE_GAP:
-                assert float(result) == pytest.approx(abs(prob - label))
-            if hasattr(result, "describe"):
-                assert result.describe()
+def test_one_row_is_enough_for_every_binary_measure(label: int, prob: float) -> None:
+    for name in measures().keys() - PAIRS:
+        result = measures()[name]([label], [prob])
+        if name == "log_loss" and prob == 1 - label:
+            assert result.value == np.inf and result.impossible == 1
+        elif "calibration" in name or name in ONE_GAP:
+            assert float(result) == pytest.approx(abs(prob - label)), name
+        assert not hasattr(result, "describe") or result.describe()
 
 
 @pytest.mark.filterwarnings("ignore::calibkit.CalibrationWarning")  # most classes are absent
-@each_case("name", [n for n in CLASS_MEASURES if not n.startswith(PAIRS)])
+@pytest.mark.parametrize("name", [n for n in CLASS_MEASURES if not n.startswith(PAIRS)])
 def test_one_row_is_enough_for_every_measure_of_classes(name: str) -> None:
     result = CLASS_MEASURES[name]([2], [[0.2, 0.5, 0.3]])
     if name == "top_label":
@@ -372,29 +302,20 @@ def test_a_class_that_never_occurs_keeps_its_column() -> None:
 # --- nothing outside is changed -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("data", "found"), [(binary_data, measures()), (class_data, CLASS_MEASURES)]
-)
-def test_arguments_are_never_changed(data: Any, found: dict[str, Any], subtests) -> None:
-    for name, measure in found.items():
-        (labels, prob), before = data(50), data(50)
-        measure(labels, prob)
-        with subtests.test(name):
-            assert np.array_equal(labels, before[0])
-            assert np.array_equal(prob, before[1])
-            assert labels.flags.writeable
-            assert prob.flags.writeable
-
-
-def test_global_state_is_left_alone() -> None:
-    labels, prob = class_data(50)
-    legacy, standard = np.random.get_state(), random.getstate()  # noqa: NPY002
+def test_nothing_outside_is_changed() -> None:
+    legacy, standard = str(np.random.get_state()), random.getstate()  # noqa: NPY002
     filters, errors, printing = list(warnings.filters), np.geterr(), np.get_printoptions()
-    for measure in CLASS_MEASURES.values():
-        measure(labels, prob)
-    LogitDistortion(0.5).sample(10)
-    after = np.random.get_state()  # noqa: NPY002
-    assert all(np.array_equal(a, b) for a, b in zip(legacy, after, strict=True))
+    for data, found in ((binary_data, measures()), (class_data, CLASS_MEASURES)):
+        labels, prob = data(50)
+        for name, measure in found.items():
+            measure(labels, prob)
+            assert labels.flags.writeable and prob.flags.writeable, name
+        assert np.array_equal(labels, data(50)[0]) and np.array_equal(prob, data(50)[1])
+    for model in (*ONE_EVENT, *map(make, MANY)):
+        y, p = (labels, prob) if hasattr(model, "input") else binary_data(50)
+        with contextlib.suppress(ck.CalibrationWarning):
+            model.fit(p, y).calibrate(p)
+    assert str(np.random.get_state()) == legacy  # noqa: NPY002
     assert random.getstate() == standard
     assert warnings.filters == filters
     assert np.geterr() == errors
@@ -404,20 +325,11 @@ def test_global_state_is_left_alone() -> None:
 # --- results ------------------------------------------------------------------------------------
 
 
-def results() -> dict[str, Any]:
-    """Return one result of every kind."""
-    (labels, prob), (classes, rows) = binary_data(80), class_data(80)
-    found = {name: m(labels, prob) for name, m in single_view_measures(None).items()}
-    found["brier_score"] = ck.brier_score(classes, rows)
-    found["expected"] = ck.expected_calibration_error(labels, prob, bins=ck.FixedEdges([0, 0.4, 1]))
-    found["class_wise"] = ck.class_wise_calibration_error(classes, rows)
-    for run in (ck.null_level, ck.bootstrap_interval):
-        found[run.__name__] = run(ck.expected_calibration_error, labels, prob, rng=0)
-    found["sample"] = LogitDistortion(0.5).sample(20, 0)
-    return found
-
-
-RESULTS = results()
+(LABELS_80, PROB_80), SAMPLE = binary_data(80), LogitDistortion(0.5).sample(20, 0)
+RESULTS = {name: measure(LABELS_80, PROB_80) for name, measure in measures().items()}
+RESULTS = {name: one for name, one in RESULTS.items() if not isinstance(one, tuple)}
+RESULTS |= {"sample": SAMPLE, "classes": ck.class_wise_calibration_error(*class_data(80))}
+RESULTS["edges"] = ck.reliability_table(LABELS_80, PROB_80, bins=ck.FixedEdges([0, 0.4, 1]))
 SPEAKING = {name: result for name, result in RESULTS.items() if hasattr(result, "describe")}
 
 
@@ -427,56 +339,37 @@ def arrays(result: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-class TestResults:
-    def test_are_frozen(self, name: str, subtests: pytest.Subtests) -> None:
-        result = RESULTS[name]
-        for field in dataclasses.fields(result):
-            with subtests.test(field=field), pytest.raises(dataclasses.FrozenInstanceError):
-                setattr(result, field.name, 0)
-        with pytest.raises((AttributeError, TypeError)):
-            result.new_attribute = 1
-
-    def test_have_read_only_arrays(self, name: str) -> None:
-        assert not [key for key, array in arrays(RESULTS[name]).items() if array.flags.writeable]
-
-    def test_survive_pickle_and_copy(self, name: str, subtests: pytest.Subtests) -> None:
-        result = RESULTS[name]
-        ways = {"pickle": lambda one: pickle.loads(pickle.dumps(one)), "copy": copy.copy}
-        for way, again in (ways | {"deepcopy": copy.deepcopy}).items():
-            other = again(result)
-            with subtests.test(way):
-                assert type(other) is type(result)
-                assert_same(other, result, tolerance=0)
-                assert repr(other) == repr(result)
-                with pytest.raises(dataclasses.FrozenInstanceError):
-                    setattr(other, dataclasses.fields(other)[0].name, 0)
-
-    def test_take_keywords_only(self, name: str) -> None:
-        with pytest.raises(TypeError):
-            type(RESULTS[name])(1.0)
+def test_results_are_frozen_and_survive_pickle_and_copy(name: str) -> None:
+    result, fields = RESULTS[name], dataclasses.fields(RESULTS[name])
+    assert not [key for key, array in arrays(result).items() if array.flags.writeable]
+    again = [pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)]
+    for one in (result, *again):
+        assert type(one) is type(result) and repr(one) == repr(result)
+        assert_same(one, result, tolerance=0)
+        for field in fields:
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(one, field.name, 0)
+    with pytest.raises((AttributeError, TypeError)):
+        result.new_attribute = 1
+    with pytest.raises(TypeError):  # keywords only
+        type(result)(1.0)
+    # A NumPy scalar would print as np.float64(0.1) in a lesson.
+    assert not [f.name for f in fields if isinstance(getattr(result, f.name), np.generic)]
 
 
 @pytest.mark.parametrize("name", SPEAKING)
-class TestSpeakingResults:
-    def test_describe_is_one_line_of_sentences(self, name: str) -> None:
-        text = SPEAKING[name].describe()
-        assert text[0].isupper() or text[0].isdigit()
-        assert text.endswith(".") and "\n" not in text and "nan" not in text
-        assert repr(SPEAKING[name]) == f"<{type(SPEAKING[name]).__name__}: {text}>"
-
-    def test_frame_and_html_show_the_same_table(self, name: str) -> None:
-        pytest.importorskip("pandas")
-        frame, html = SPEAKING[name].to_frame(), SPEAKING[name]._repr_html_()
-        assert len(frame) >= 1
-        assert html.count("<tr>") == len(frame) + 1 and html.count("<td>") == frame.size
-        assert not [name for name in frame.columns if f"<th scope='col'>{name}</th>" not in html]
-        assert "nan" not in html
-
-    def test_a_frame_is_a_copy(self, name: str) -> None:
-        pytest.importorskip("pandas")
-        frame = SPEAKING[name].to_frame()
-        columns = SPEAKING[name]._columns().items()
-        assert not [key for key, one in columns if np.shares_memory(frame[key].to_numpy(), one)]
+def test_results_speak_in_a_line_and_show_the_same_table_twice(name: str) -> None:
+    result, text = SPEAKING[name], SPEAKING[name].describe()
+    assert text[0].isupper() or text[0].isdigit()
+    assert text.endswith(".") and "\n" not in text and "nan" not in text
+    assert repr(result) == f"<{type(result).__name__}: {text}>"
+    frame, html = result.to_frame(), result._repr_html_()
+    assert len(frame) >= 1
+    assert html.count("<tr>") == len(frame) + 1 and html.count("<td>") == frame.size
+    assert not [name for name in frame.columns if f"<th scope='col'>{name}</th>" not in html]
+    assert "nan" not in html
+    mine = [frame[key].to_numpy() for key in frame.columns]
+    assert not any(np.shares_memory(x, y) for x in mine for y in arrays(result).values())
 
 
 def test_html_is_escaped() -> None:
@@ -495,22 +388,3 @@ def test_float_of_a_result_is_its_number() -> None:
     assert float(RESULTS["brier_decomposition"]) == RESULTS["brier_decomposition"].score
     assert f"{error:.3f}" == f"{error.value:.3f}" and f"{error}" == str(error)
     assert np.mean([error, error]) == error.value
-    scorer = make_scorer(
-        lambda y, p: float(ck.expected_calibration_error(y, p)),
-        greater_is_better=False,
-        response_method="predict_proba",
-    )
-    X = prob[:, np.newaxis]
-    model = LogisticRegression().fit(X, labels)
-    wanted = ck.expected_calibration_error(labels, model.predict_proba(X)[:, 1]).value
-    assert scorer(model, X, labels) == -wanted
-
-
-def test_values_are_python_numbers() -> None:
-    """A NumPy scalar would print as np.float64(0.1) in a lesson."""
-    assert not [
-        (name, field.name)
-        for name, result in RESULTS.items()
-        for field in dataclasses.fields(result)
-        if isinstance(getattr(result, field.name), np.generic)
-    ]

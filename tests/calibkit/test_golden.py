@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import calibkit as ck
-from calibkit.bins import assign
-from tests.helpers import each_case, golden, golden_data
+from tests.helpers import golden, golden_data
 
 # --- plug-in errors of uncertainty-calibration --------------------------------------------------
 
@@ -22,7 +21,7 @@ def binning(rule: str, n_bins: int) -> Any:
     return ck.EqualMass(n_bins) if rule == "equal_mass" else ck.EqualWidth(n_bins)
 
 
-@each_case("case", PLUGIN)
+@pytest.mark.parametrize("case", PLUGIN)
 def test_plug_in_errors(case: dict[str, Any]) -> None:
     labels, prob = golden_data(case["data"])
     bins = binning(case["bins"], case["n_bins"])
@@ -35,16 +34,6 @@ def test_plug_in_errors(case: dict[str, Any]) -> None:
             "class-wise": ck.marginal_calibration_error,
         }[view]
         assert float(named(labels, prob, bins=bins, norm=case["norm"])) == float(error)
-
-
-def test_all_plug_in_cases_are_there(subtests: pytest.Subtests) -> None:
-    assert len(PLUGIN) == 48
-    assert {case["data"] for case in PLUGIN} == {"calibrated", "binary", "three_classes"}
-    # The other side's convention, (a, b], only shows on predictions that lie on an edge.
-    for name in ("calibrated", "binary", "three_classes"):
-        with subtests.test(name=name):
-            _, prob = golden_data(name)
-            assert not np.isin(prob, [k / b for b in (5, 10, 15) for k in range(1, b)]).any()
 
 
 # Upper ends of equal-mass bins by the same library. It closes bins on the right, calibkit on the
@@ -68,31 +57,6 @@ def test_equal_mass_edges(prob, n_bins, upper, ours) -> None:
     assert edges[0] == 0 and edges[1:] == pytest.approx(ours or upper, abs=1e-15)
 
 
-def test_a_tie_at_a_cut_goes_above_the_edge() -> None:
-    """[.2, .3, .3 | .5, .5 | .7] when closed on the right, [.2 | .3, .3 | .5, .5, .7] here."""
-    prob = np.array([0.3, 0.5, 0.2, 0.3, 0.5, 0.7])
-    binning = ck.EqualMass(3)
-    assert np.bincount(assign(prob, binning.edges(prob))).tolist() == [1, 2, 3]
-    right_closed = np.searchsorted([0.3, 0.5], prob, side="left")
-    assert np.bincount(right_closed).tolist() == [3, 2, 1]
-
-
-def test_edges_of_distinct_values() -> None:
-    edges = ck.Distinct().edges(np.array([0.1, 0.1, 0.4, 0.9]))
-    assert edges[1:].tolist() == [0.25, 0.65, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("prob", "right_closed", "ours"),
-    [(0.0, 0, 0), (0.2, 0, 1), (0.2000001, 1, 1), (0.5, 1, 2), (1.0, 2, 2)],
-)
-def test_bins_are_closed_on_the_left(prob: float, right_closed: int, ours: int) -> None:
-    """The library's own example, edges .2, .5, 1: on an edge the two conventions differ."""
-    table = ck.reliability_table([1], [prob], bins=ck.FixedEdges([0, 0.2, 0.5, 1]))
-    assert np.flatnonzero(table.count) == [ours]
-    assert (ours == right_closed) == (prob not in (0.2, 0.5))
-
-
 # --- tables of a tutorial, in fractions ---------------------------------------------------------
 
 SLIDES = golden("slides.json")
@@ -112,17 +76,16 @@ def rows_of(bins: list[dict[str, Any]]) -> tuple[list[int], list[float]]:
 
 @pytest.mark.parametrize("table", SLIDES["tables"], ids=lambda table: table["name"])
 class TestTablesOfTheTutorial:
-    def test_rows(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
+    def test_rows(self, table: dict[str, Any]) -> None:
         found = ck.reliability_table(*rows_of(table["bins"]), bins=ck.Distinct())
         assert found.count.tolist() == [row["n"] for row in table["bins"]]
         for column, key in ((found.mean_prob, "p"), (found.frequency, "freq")):
-            with subtests.test(column=column, key=key):
-                expected = [float(Fraction(row[key])) for row in table["bins"]]
-                assert column == pytest.approx(expected, abs=1e-15)
+            expected = [float(Fraction(row[key])) for row in table["bins"]]
+            assert column == pytest.approx(expected, abs=1e-15)
         gaps = [float(Fraction(row["gap"])) for row in table["bins"]]
         assert np.abs(found.gap) == pytest.approx(gaps, abs=1e-15)
 
-    @each_case(
+    @pytest.mark.parametrize(
         ("key", "norm", "weights"),
         [("expected", 1, "mass"), ("average", 1, "equal"), ("maximum", inf, "mass")],
     )
@@ -131,14 +94,13 @@ class TestTablesOfTheTutorial:
         error = ck.calibration_error(*data, bins=ck.Distinct(), norm=norm, weights=weights)
         assert float(error) == pytest.approx(float(Fraction(table[key])), abs=1e-15)
 
-    def test_the_predicted_label(self, table: dict[str, Any], subtests: pytest.Subtests) -> None:
+    def test_the_predicted_label(self, table: dict[str, Any]) -> None:
         for row, seen in zip(table["bins"], table["top_label"], strict=True):
-            with subtests.test(seen=seen):
-                problem = ck.binary_problem(*rows_of([row]), view="top-label")
-                confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
-                assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
-                # Exactly 1/2 is class 0 here and class 1 there, right equally often.
-                assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
+            problem = ck.binary_problem(*rows_of([row]), view="top-label")
+            confidence, accuracy = float(Fraction(seen["conf"])), float(Fraction(seen["acc"]))
+            assert problem.prob == pytest.approx(np.full(row["n"], confidence), abs=1e-15)
+            # Exactly 1/2 is class 0 here and class 1 there, right equally often.
+            assert problem.label.mean() == pytest.approx(accuracy, abs=1e-15)
 
 
 class TestScoresOfTheTutorial:
@@ -173,15 +135,16 @@ class TestScoresOfTheTutorial:
     def test_certain_and_right(self) -> None:
         self.check("PSR table 3", np.eye(3)[self.truth])
 
-    def test_two_predictions_for_one_event(self, subtests: pytest.Subtests) -> None:
+    @pytest.mark.parametrize(
+        ("name", "row"), [("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])]
+    )
+    def test_two_predictions_for_one_event(self, name, row) -> None:
         expected = self.scores["Brier/NLL example"]
-        for name, row in (("p", [1 / 3, 1 / 3, 1 / 3]), ("q", [2 / 3, 1 / 3, 0])):
-            with subtests.test(name=name):
-                assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
-                nats = float(ck.log_loss([0], [row]))
-                assert nats == pytest.approx(expected[f"nll_ln_{name}"])
-                # The tutorial prints base 10, which is another unit.
-                assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
+        assert float(ck.brier_score([0], [row])) == pytest.approx(expected[f"brier_{name}"])
+        nats = float(ck.log_loss([0], [row]))
+        assert nats == pytest.approx(expected[f"nll_ln_{name}"])
+        # The tutorial prints base 10, which is another unit.
+        assert nats / np.log(10) == pytest.approx(expected[f"nll_log10_{name}"])
 
 
 # --- finite classifiers, exactly ----------------------------------------------------------------
@@ -205,43 +168,31 @@ def exact_rows(atoms: list[dict[str, Any]]) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", FINITE)
-class TestFiniteClassifiers:
+def test_finite_classifiers(name: str) -> None:
     """Calibrated in one view and not in another; every number is a fraction."""
+    labels, prob = exact_rows(FINITE[name]["atoms"])
+    exact, top = FINITE[name]["result"], prob.argmax(axis=1)
 
-    def data(self, name: str) -> tuple[Any, Any, dict[str, Any]]:
-        case = FINITE[name]
-        return (*exact_rows(case["atoms"]), case["result"])
+    def confidence(rows: Any) -> Any:
+        options: dict[str, Any] = {"view": "top-label", "bins": ck.Distinct()}
+        return ck.expected_calibration_error(labels[rows], prob[rows], **options)
 
-    def test_confidence(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        error = ck.expected_calibration_error(labels, prob, view="top-label", bins=ck.Distinct())
-        assert float(error) == pytest.approx(float(Fraction(exact["ECE (confidence)"])), abs=1e-12)
-        accuracy = (error.tables[0].weight * error.tables[0].frequency).sum()
-        assert accuracy == pytest.approx(float(Fraction(exact["accuracy"])), abs=1e-12)
-
-    def test_class_wise(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        error = ck.class_wise_calibration_error(labels, prob, bins=ck.Distinct())
-        expected = [float(Fraction(value)) for value in exact["cwECE_k"]]
-        assert error.per_view == pytest.approx(expected, abs=1e-12)
-        assert float(error) == pytest.approx(np.mean(expected), abs=1e-12)
-
-    def test_brier_score(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        expected = float(Fraction(exact["Brier"]))
-        assert float(ck.brier_score(labels, prob)) == pytest.approx(expected, abs=1e-12)
-
-    def test_label_conditional(self, name: str) -> None:
-        labels, prob, exact = self.data(name)
-        total = 0.0
-        for k in np.unique(prob.argmax(axis=1)):
-            own = prob.argmax(axis=1) == k
-            error = ck.expected_calibration_error(
-                labels[own], prob[own], view="top-label", bins=ck.Distinct()
-            )
-            total += own.mean() * float(error)
-        expected = float(Fraction(exact["label-conditional top ECE"]))
-        assert total == pytest.approx(expected, abs=1e-12)
+    error = confidence(slice(None))
+    table = error.tables[0]
+    found = {
+        "ECE (confidence)": error,
+        "accuracy": (table.weight * table.frequency).sum(),
+        "Brier": ck.brier_score(labels, prob),
+        "label-conditional top ECE": sum(
+            (top == k).mean() * float(confidence(top == k)) for k in np.unique(top)
+        ),
+    }
+    for key, value in found.items():
+        assert float(value) == pytest.approx(float(Fraction(exact[key])), abs=1e-12), key
+    class_wise = ck.class_wise_calibration_error(labels, prob, bins=ck.Distinct())
+    expected = [float(Fraction(value)) for value in exact["cwECE_k"]]
+    assert class_wise.per_view == pytest.approx(expected, abs=1e-12)
+    assert float(class_wise) == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 # --- consistency bands and null level -----------------------------------------------------------
@@ -251,35 +202,23 @@ BANDS = golden("bands.json")
 BINS = ck.FixedEdges([0, *(0.1 + 0.9 * (np.arange(16) / 15))])
 
 
-@pytest.mark.parametrize("kind", ["fixed"])
-class TestConsistencyBands:
+def test_consistency_bands() -> None:
     """Bands of 1000 redraws by another program, on a calibrated model with 500 predictions."""
-
-    def band(self, kind: str) -> Any:
-        return ck.consistency_band(*golden_data("calibrated"), bins=BINS, n_draws=4000, rng=0)
-
-    def test_the_table(self, kind: str, subtests: pytest.Subtests) -> None:
-        table, exact = self.band(kind).table, BANDS[kind]
-        assert table.count.tolist() == [0, *exact["count"]]
-        used = table.occupied
-        for name in ("mean_prob", "frequency"):
-            with subtests.test(name=name):
-                expected = [value for value in exact[name] if value is not None]
-                assert getattr(table, name)[used] == pytest.approx(expected, abs=1e-12)
-
-    def test_the_ends(self, kind: str, subtests: pytest.Subtests) -> None:
-        """Frequencies are multiples of 1/count: equal up to one such step, mostly exactly."""
-        band, exact = self.band(kind), BANDS[kind]
-        used = band.table.occupied
-        steps = 1 / band.table.count[used]
-        close = 0
-        for ours, theirs in ((band.lower, exact["lower"]), (band.upper, exact["upper"])):
-            with subtests.test(ours=ours):
-                off = np.abs(ours[used] - [value for value in theirs if value is not None])
-                assert (off <= 1.01 * steps).all()
-                close += int((off <= 0.26 * steps).sum())
-        assert close >= 20  # of 26
-        assert np.isnan(band.lower[~used]).all()
+    band = ck.consistency_band(*golden_data("calibrated"), bins=BINS, n_draws=4000, rng=0)
+    exact = {
+        key: [x for x in column if x is not None] if isinstance(column, list) else column
+        for key, column in BANDS["fixed"].items()
+    }
+    table, used = band.table, band.table.occupied
+    assert table.count.tolist() == [0, *exact["count"]]
+    assert table.mean_prob[used] == pytest.approx(exact["mean_prob"], abs=1e-12)
+    assert table.frequency[used] == pytest.approx(exact["frequency"], abs=1e-12)
+    # Ends are multiples of 1/count: equal up to one such step, mostly exactly.
+    steps = 1 / table.count[used]
+    ends = np.array([band.lower[used], band.upper[used]])
+    off = np.abs(ends - [exact["lower"], exact["upper"]])
+    assert (off <= 1.01 * steps).all() and (off <= 0.26 * steps).sum() >= 20  # of 26
+    assert np.isnan(band.lower[~used]).all()
 
 
 def test_null_level_of_the_calibrated_model() -> None:

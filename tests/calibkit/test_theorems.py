@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import special, stats
 
 import calibkit as ck
 from tests.helpers import binary_data, class_data, coarse_binary, coarse_classes
@@ -232,15 +231,3 @@ class TestLemma1:
             assert found <= 1 - accuracy + EPS
         if (gap <= 0).all():
             assert found <= accuracy - 1 / data[1].shape[1] + EPS
-
-
-def test_class_conditional_dirichlet_predictions_need_dirichlet_calibration() -> None:
-    """Bayes' rule gives the softmax of ``W ln z + b`` that the page on notation derives."""
-    rng = np.random.default_rng(0)
-    alpha, share = rng.uniform(0.5, 4, (3, 3)), rng.dirichlet(np.ones(3))
-    z = rng.dirichlet(np.ones(3), 50)
-    density = np.column_stack([stats.dirichlet(one).pdf(z.T) for one in alpha])
-    posterior = share * density / (share * density).sum(axis=1, keepdims=True)
-    log_beta = special.gammaln(alpha).sum(axis=1) - special.gammaln(alpha.sum(axis=1))
-    linear = np.log(z) @ (alpha - 1).T + np.log(share) - log_beta
-    np.testing.assert_allclose(special.softmax(linear, axis=1), posterior, rtol=1e-9)

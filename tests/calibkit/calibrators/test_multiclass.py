@@ -1,67 +1,33 @@
 """What every calibrator of many classes promises: one contract for all of them."""
 
-import inspect
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import special
+from sklearn.base import clone
 
-from calibkit import CalibrationWarning, calibrators
 from calibkit.calibrators import (
-    DirichletCalibrator,
+    BetaCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
-    MatrixScaling,
-    MulticlassCalibrator,
     OneVsRest,
-    TemperatureScaling,
-    VectorScaling,
-    VennAbers,
+    PlattCalibrator,
 )
-from tests.helpers import class_data, each_case
+from tests.calibkit.families import MANY, fitted, make
+from tests.helpers import class_data
 
-FAMILIES: dict[str, tuple[type[MulticlassCalibrator], dict[str, Any]]] = {
-    "temperature": (TemperatureScaling, {}),
-    "vector": (VectorScaling, {}),
-    "vector, free": (VectorScaling, {"penalty": 0}),
-    "matrix": (MatrixScaling, {}),
-    "matrix, ODIR": (MatrixScaling, {"penalty": 0.01}),
-    "matrix, free": (MatrixScaling, {"penalty": 0}),
-    "Dirichlet": (DirichletCalibrator, {}),
-    "one-vs-rest": (OneVsRest, {}),
-    "one-vs-rest, isotonic": (OneVsRest, {"calibrator": IsotonicCalibrator()}),
-    "one-vs-rest, bins": (OneVsRest, {"calibrator": HistogramBinning(5)}),
-    "Venn-Abers": (VennAbers, {}),
-}
-for one in vars(calibrators).values():  # a calibrator that is added is tried as it comes
-    new = inspect.isclass(one) and issubclass(one, MulticlassCalibrator)
-    if new and one not in (MulticlassCalibrator, *(family for family, _ in FAMILIES.values())):
-        FAMILIES[one.__name__] = (one, {})
-each = pytest.mark.parametrize("name", FAMILIES)
+every = pytest.mark.parametrize("name", MANY)
 KINDS = pytest.mark.parametrize("kind", ["logits", "probabilities"])
 Y, P = class_data(300, 3)
 Z = np.log(P) + 0.5
 
 
-def make(name, kind="probabilities"):
-    family, options = FAMILIES[name]
-    return family(kind, **options)
-
-
-def scores_of(kind):
+def scores_of(kind: str) -> Any:
     return Z if kind == "logits" else P
 
 
-def fitted(model, scores, y):
-    """Fit, whatever the data; that the fit found no finite optimum is no news here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return model.fit(scores, y)
-
-
-@each
+@every
 @KINDS
 class TestContract:
     def test_rows_are_probabilities(self, name, kind):
@@ -90,26 +56,24 @@ class TestContract:
         b = make(name, kind).fit(scores[order], Y[order]).calibrate(scores)
         np.testing.assert_allclose(a, b, atol=1e-12)
 
-    def test_degenerate_data_give_probabilities(self, name, kind, subtests):
+    def test_degenerate_data_give_probabilities(self, name, kind):
         scores, rng = scores_of(kind), np.random.default_rng(0)
         equal = np.full((60, 3), 1 / 3) if kind == "probabilities" else np.zeros((60, 3))
         certain = np.eye(3)[rng.integers(0, 3, 300)]
-        cases = {
-            "one class": (scores, np.zeros_like(Y)),
-            "an absent class": (scores, np.minimum(Y, 1)),
-            "constant scores": (equal, Y[:60]),
-            "certain scores": (certain if kind == "probabilities" else 40 * certain, Y),
-            **{f"{n} rows": (scores[:n], Y[:n]) for n in (1, 2, 5)},
-        }
-        for case, (x, y) in cases.items():
-            with subtests.test(case):
-                calibrated = fitted(make(name, kind), x, y).calibrate(x)
-                assert np.isfinite(calibrated).all()
-                np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
+        for x, y in (
+            (scores, np.zeros_like(Y)),  # one class
+            (scores, np.minimum(Y, 1)),  # an absent one
+            (equal, Y[:60]),
+            (certain if kind == "probabilities" else 40 * certain, Y),
+            *((scores[:n], Y[:n]) for n in (1, 2, 5)),
+        ):
+            calibrated = fitted(make(name, kind), x, y).calibrate(x)
+            assert np.isfinite(calibrated).all()
+            np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
 
 
-@each
-@each_case("labels", ["right", "wrong", "random"])
+@every
+@pytest.mark.parametrize("labels", ["right", "wrong", "random"])
 def test_large_logits_of_single_precision(name, labels):
     rng = np.random.default_rng(0)
     z = rng.uniform(-1e4, 1e4, (200, 5)).astype(np.float32)
@@ -120,21 +84,47 @@ def test_large_logits_of_single_precision(name, labels):
     np.testing.assert_allclose(single, double, atol=1e-6)
 
 
-@each
-class TestBadInput:
-    def test_few_rows_may_look_like_probabilities(self, name):
-        assert make(name, "logits").fit(Z, Y).calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)
+@every
+def test_one_event_and_rows_that_look_like_probabilities(name):
+    model = make(name, "logits").fit(Z, Y)
+    assert model.calibrate([[1.0, 0.0, 0.0]]).shape == (1, 3)
+    if not model.takes_one_event:
+        with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
+            model.fit(Z[:, 0], Y)
+        return
+    y, z = (Y == 0).astype(int), special.logit(P[:, 0])
+    one = fitted(model, z, y)
+    assert one.calibrate(z).shape == (300,)
+    with pytest.raises(ValueError, match=r"was fitted to \(n,\)"):
+        one.calibrate(Z)
+    with pytest.raises(ValueError, match=r"all values lie in \[0, 1\]"):
+        one.fit(P[:, 0], y)
 
-    def test_one_event(self, name):
-        model = make(name, "logits")
-        if model.takes_one_event:
-            y = (Y == 0).astype(int)
-            z = special.logit(P[:, 0])
-            assert fitted(model, z, y).calibrate(z).shape == (300,)
-            with pytest.raises(ValueError, match=r"was fitted to \(n,\)"):
-                model.calibrate(Z)
-            with pytest.raises(ValueError, match=r"all values lie in \[0, 1\]"):
-                model.fit(P[:, 0], y)
-        else:
-            with pytest.raises(ValueError, match=r"needs scores of shape \(n, K\)"):
-                model.fit(Z[:, 0], Y)
+
+Y4, P4 = class_data(600, 4)
+ONE_DIMENSIONAL = [PlattCalibrator(), BetaCalibrator(), IsotonicCalibrator(), HistogramBinning(6)]
+
+
+@pytest.mark.parametrize("inner", ONE_DIMENSIONAL, ids=lambda c: type(c).__name__)
+class TestOneVsRest:
+    def test_one_vs_rest_is_the_inner_map_divided_by_the_sum(self, inner):
+        maps = [clone(inner).fit(P4[:, c], np.equal(Y4, c)).calibrate(P4[:, c]) for c in range(4)]
+        free = np.column_stack(maps)
+        total = free.sum(axis=1, keepdims=True)
+        model = OneVsRest("probabilities", inner).fit(P4, Y4)
+        np.testing.assert_allclose(model.calibrate(P4), free / total, atol=1e-15)
+
+    def test_the_inner_calibrator_is_not_fitted(self, inner):
+        OneVsRest("probabilities", inner).fit(P4, Y4)
+        assert not hasattr(inner, "converged_")
+
+
+def test_numbers_of_parameters():
+    assert OneVsRest("probabilities").fit(P4, Y4).n_parameters_ == 8
+    assert OneVsRest("probabilities", IsotonicCalibrator()).fit(P4, Y4).n_parameters_ is None
+
+
+@pytest.mark.parametrize("inner", [PlattCalibrator, "platt", 3, OneVsRest("logits")], ids=repr)
+def test_an_inner_map_of_another_kind_is_refused(inner):
+    with pytest.raises(ValueError, match=r"must be one of calibkit.calibrators"):
+        OneVsRest("probabilities", inner).fit(P4, Y4)

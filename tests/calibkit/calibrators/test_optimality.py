@@ -3,20 +3,17 @@
 Gradients are computed here, in plain terms, from the fitted map and the documented penalty.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import special
 
-from calibkit import CalibrationWarning
 from calibkit.calibrators import (
     DirichletCalibrator,
     MatrixScaling,
     TemperatureScaling,
     VectorScaling,
 )
-from tests.helpers import each_case
+from tests.calibkit.families import fitted
 
 # Of two hundred seeds the few that have every pair of kind, family, penalty and number of classes
 # (see below), and steps that must be shortened and held back in both ways of solving.
@@ -76,12 +73,6 @@ def probabilities(z):
     return special.softmax(z.astype(np.float64), axis=1)
 
 
-def fitted(model, scores, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return model.fit(scores, y)
-
-
 def check_rows(calibrated):
     assert np.isfinite(calibrated).all() and (calibrated >= 0).all() and (calibrated <= 1).all()
     np.testing.assert_allclose(calibrated.sum(axis=1), 1, atol=1e-12)
@@ -95,27 +86,26 @@ def slope_of_loss(z, y, slope):
     return slope * float(((prob * below).sum(axis=1) - below[np.arange(len(y)), y]).mean())
 
 
-@each_case("seed", CHOSEN)
-def test_temperature(seed, subtests):
+@pytest.mark.parametrize("seed", CHOSEN)
+def test_temperature(seed):
     _, z, y = problem(seed)
     for kind, scores in (("logits", z), ("probabilities", probabilities(z))):
-        with subtests.test(kind=kind):
-            model = fitted(TemperatureScaling(kind), scores, y)
-            assert model.converged_
-            x = scores.astype(np.float64)
-            if kind == "probabilities":
-                x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
-            slope = slope_of_loss(x, y, 1 / model.temperature_)
-            if model.at_bound_ is None:
-                assert abs(slope) <= 1e-8 and model.gradient_norm_ <= 1e-8
-            elif model.at_bound_ == "lower":
-                assert slope <= 0
-            else:
-                assert slope >= -1e-9
-            calibrated = model.calibrate(scores)
-            check_rows(calibrated)
-            top = np.arange(len(y)), scores.argmax(axis=1)
-            assert (calibrated[top] == calibrated.max(axis=1)).all()
+        model = fitted(TemperatureScaling(kind), scores, y)
+        assert model.converged_
+        x = scores.astype(np.float64)
+        if kind == "probabilities":
+            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+        slope = slope_of_loss(x, y, 1 / model.temperature_)
+        if model.at_bound_ is None:
+            assert abs(slope) <= 1e-8 and model.gradient_norm_ <= 1e-8
+        elif model.at_bound_ == "lower":
+            assert slope <= 0
+        else:
+            assert slope >= -1e-9
+        calibrated = model.calibrate(scores)
+        check_rows(calibrated)
+        top = np.arange(len(y)), scores.argmax(axis=1)
+        assert (calibrated[top] == calibrated.max(axis=1)).all()
     double = fitted(TemperatureScaling("logits"), z.astype(np.float64), y)
     single = fitted(TemperatureScaling("logits"), z, y)
     assert single.temperature_ == pytest.approx(double.temperature_, rel=1e-12)
@@ -156,22 +146,21 @@ def gradient(model, x, y, penalty):
 @pytest.mark.long
 @pytest.mark.slow  # quick ones: test_linear.py, TestOptimality; 49: ties, 100 classes
 @pytest.mark.parametrize("seed", [*CHOSEN, pytest.param(49, marks=pytest.mark.long)])
-def test_linear_maps(seed, subtests):
+def test_linear_maps(seed):
     _, z, y = problem(seed)
     family, penalty = FAMILIES[seed % 3], PENALTIES[seed // 3 % 3]
     for kind, scores in (("logits", z), ("probabilities", probabilities(z))):
-        with subtests.test(kind=kind):
-            model = fitted(family(kind, penalty=penalty), scores, y)
-            x = scores.astype(np.float64)
-            if kind == "probabilities":
-                x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
-            elif family is DirichletCalibrator:
-                x = special.log_softmax(x, axis=1)
-            assert model.gradient_norm_ <= 1e-8
-            assert gradient(model, x, y, penalty) <= 2e-8
-            if penalty == "auto":
-                assert model.converged_
-            check_rows(model.calibrate(scores))
+        model = fitted(family(kind, penalty=penalty), scores, y)
+        x = scores.astype(np.float64)
+        if kind == "probabilities":
+            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+        elif family is DirichletCalibrator:
+            x = special.log_softmax(x, axis=1)
+        assert model.gradient_norm_ <= 1e-8
+        assert gradient(model, x, y, penalty) <= 2e-8
+        if penalty == "auto":
+            assert model.converged_
+        check_rows(model.calibrate(scores))
     double = fitted(family("logits", penalty=penalty), z.astype(np.float64), y)
     single = fitted(family("logits", penalty=penalty), z, y)
     np.testing.assert_allclose(single.calibrate(z), double.calibrate(z), atol=1e-12)

@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 from calibkit.calibrators import PiecewiseLinear
 from calibkit.calibrators.folds import parsimonious
 from calibkit.fakes import SyntheticShape
+from tests.calibkit.families import HARD
 
 SPACES = ("probability", "logit")
 FORMS = tuple(product(SPACES, ("log-loss", "brier")))
@@ -72,29 +73,20 @@ def test_no_nearby_map_is_better(space: str, loss: str) -> None:
     assert model.training_loss_ <= better.fun + 1e-4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_more_pieces_are_never_worse_than_one(space: str, loss: str) -> None:
-    p, y = shape_sample("beta2", 0.1, 600, 2)
-    losses = [PiecewiseLinear(space, k, loss=loss).fit(p, y).training_loss_ for k in (1, 2, 4, 9)]
-    assert max(losses[1:]) <= losses[0] + 1e-6 and losses[3] < losses[0] - 1e-3
-
-
 # --- against the reference --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("space", "loss"), FORMS)
-def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str, subtests) -> None:
+def test_training_loss_is_at_most_that_of_the_reference(space: str, loss: str) -> None:
     p, y = shape_sample("square", 0.05, 1000, 0)
     for k, reference in zip((1, 2, 3, 6), REFERENCE[space, loss], strict=True):
-        with subtests.test(k=k):
-            model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
-            assert model.training_loss_ <= reference + 1e-6
-            if not (space == "logit" and k == 1):  # where the reference did not converge
-                assert model.training_loss_ >= reference - 0.006
-            # That of the map itself: `calibrate` keeps off 0 and 1.
-            found = mean_loss(loss, model.curve(p), y)
-            assert found == pytest.approx(model.training_loss_, abs=1e-9)
+        model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
+        assert model.training_loss_ <= reference + 1e-6
+        if not (space == "logit" and k == 1):  # where the reference did not converge
+            assert model.training_loss_ >= reference - 0.006
+        # That of the map itself: `calibrate` keeps off 0 and 1.
+        found = mean_loss(loss, model.curve(p), y)
+        assert found == pytest.approx(model.training_loss_, abs=1e-9)
 
 
 def lowest_loss(p: np.ndarray, y: np.ndarray, k: int) -> float:
@@ -132,18 +124,17 @@ def test_what_says_that_it_converged_is_at_the_lowest_loss(k: int) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_separate_fits(subtests: pytest.Subtests) -> None:
+def test_scores_are_those_of_separate_fits() -> None:
     p, y = shape_sample("stairs", 0.1, 400, 0)
     cv = KFold(5, shuffle=True, random_state=2)
     model = PiecewiseLinear(cv=cv, max_pieces=3).fit(p, y)
     for k, score in zip(model.candidates_, model.scores_, strict=True):
-        with subtests.test(k=k):
-            errors = []
-            for train, test in cv.split(p):  # the sample is sorted
-                one = PiecewiseLinear(n_pieces=int(k)).fit(p[train], y[train])
-                errors.append(np.mean((one.calibrate(p[test]) - y[test]) ** 2))
-            # Several pieces have many nearly equal optima; one piece has one.
-            assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
+        errors = []
+        for train, test in cv.split(p):  # the sample is sorted
+            one = PiecewiseLinear(n_pieces=int(k)).fit(p[train], y[train])
+            errors.append(np.mean((one.calibrate(p[test]) - y[test]) ** 2))
+        # Several pieces have many nearly equal optima; one piece has one.
+        assert score == pytest.approx(np.mean(errors), abs=1e-6 if k == 1 else 3e-3)
 
 
 @pytest.mark.long
@@ -178,7 +169,7 @@ def test_the_ensemble_is_the_mean_of_its_members() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
-def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests) -> None:
+def test_the_map_comes_close_to_the_truth(space: str) -> None:
     """Mean distance on a few seeds: about that of the paper's fits (Kängsepp et al., table 24)."""
     paper = {
         "probability": {"beta1": 16.87, "stairs": 17.89},
@@ -186,15 +177,14 @@ def test_the_map_comes_close_to_the_truth(space: str, subtests: pytest.Subtests)
     }
     c = (np.arange(5000) + 0.5) / 5000
     for name, limit in paper[space].items():
-        with subtests.test(name=name):
-            shape = SyntheticShape.with_error(name, 0.05)
-            errors = []
-            for n, seed in product((1000, 3000), range(3)):
-                sample = shape.sample(n, seed)
-                model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
-                model.fit(sample.y_prob, sample.y_true)
-                errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
-            assert 1000 * np.mean(errors) < 1.6 * limit
+        shape = SyntheticShape.with_error(name, 0.05)
+        errors = []
+        for n, seed in product((1000, 3000), range(3)):
+            sample = shape.sample(n, seed)
+            model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
+            model.fit(sample.y_prob, sample.y_true)
+            errors.append(np.mean(np.abs(model.calibrate(shape.predict(c)) - c)))
+        assert 1000 * np.mean(errors) < 1.6 * limit
 
 
 # --- options --------------------------------------------------------------------------------
@@ -227,43 +217,23 @@ def test_options_are_checked(options: dict[str, object], words: str) -> None:
         PiecewiseLinear(**{"max_pieces": 2, **options}).fit(p, rng.random(30) < p)
 
 
-AWKWARD = {
-    "two rows": ([0.3, 0.4], [1, 0]),
-    "constant": ([0.3] * 20, [1, 0, 0, 0] * 5),
-    "constant 0": ([0.0] * 20, [1, 0] * 10),
-    "constant 1": ([1.0] * 20, [1, 0] * 10),
-    "one class": (np.linspace(0.1, 0.9, 40), [0] * 40),
-    "the other class": (np.linspace(0.1, 0.9, 40), [1] * 40),
-    "ends": ([0.0] * 20 + [1.0] * 20, [0, 1] * 20),
-    "ends turned": ([0.0] * 20 + [1.0] * 20, [1] * 20 + [0] * 20),
-    "three values": ([0.1, 0.5, 0.9] * 30, [0, 1, 1, 0, 0, 1] * 15),
-    "separable": (np.linspace(0.05, 0.95, 60), [0] * 30 + [1] * 30),
-    "next to 0": (np.linspace(1, 6, 40) * 1e-300, [0, 1] * 20),
-    "within a millionth": (0.5 + np.linspace(0, 1e-6, 40), [0] * 20 + [1] * 20),
-    "clumped": (np.random.default_rng(0).beta(0.01, 0.01, 500), [0, 1] * 250),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("case", AWKWARD)
+@pytest.mark.parametrize("case", HARD)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("k", [1, 3])
-def test_awkward_data_give_sane_maps(case: str, space: str, k: int, subtests) -> None:
-    p, y = AWKWARD[case]
+def test_hard_data_give_maps_no_worse_than_the_base_rate(case: str, space: str, k: int) -> None:
+    y, p = map(np.asarray, HARD[case])
     if len(p) < 2 * k:
         pytest.skip("too few predictions: an error, tested elsewhere")
     for loss in ("log-loss", "brier"):
-        with subtests.test(loss=loss):
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
-            calibrated = model.calibrate(np.concatenate([np.linspace(0, 1, 50), p]))
-            assert ((calibrated >= 0) & (calibrated <= 1)).all()
-            share = np.mean(y)
-            constant = np.full(len(y), share)
-            # The map itself: `calibrate` keeps off 0 and 1.
-            assert mean_loss(loss, np.clip(model.curve(p), 1e-12, 1 - 1e-12), np.asarray(y)) <= (
-                mean_loss(loss, np.clip(constant, 1e-12, 1 - 1e-12), np.asarray(y)) + 1e-6
-            )
-            if case.startswith("constant"):
-                assert model.curve([p[0]]) == pytest.approx(share, abs=1e-5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = PiecewiseLinear(space, k, loss=loss).fit(p, y)
+        # The map itself: `calibrate` keeps off 0 and 1.
+        found, base = (
+            mean_loss(loss, np.clip(q, 1e-12, 1 - 1e-12), y)
+            for q in (model.curve(p), np.full(len(y), y.mean()))
+        )
+        assert found <= base + 2e-6
+        if case.startswith("constant") and 0 < y.mean() < 1:
+            assert model.curve([p[0]]) == pytest.approx(y.mean(), abs=1e-5)

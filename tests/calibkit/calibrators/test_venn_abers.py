@@ -104,43 +104,6 @@ class TestIntervals:
         np.testing.assert_array_equal(VennAbers("logits").fit(z, y).interval(z), expected)
 
 
-class TestValidity:
-    """P, the end of the interval that belongs to the label, is calibrated: E(Y | P) = P."""
-
-    @pytest.fixture(scope="class")
-    @staticmethod
-    def draws():
-        rng = np.random.default_rng(0)
-        n, chosen, happened, merged = 12, [], [], []
-        for _ in range(6000):
-            p = np.round(rng.random(n + 1), 1)  # with ties
-            y = (rng.random(n + 1) < p**3).astype(int)  # over-confident by far
-            model = VennAbers("probabilities").fit(p[:n], y[:n])
-            ends = np.array(model.interval(p[n:])).ravel()
-            chosen.append(ends[y[n]])
-            merged.append(model.calibrate(p[n:])[0])
-            happened.append(y[n])
-        return np.array(chosen), np.array(happened), np.array(merged)
-
-    @pytest.mark.slow
-    def test_it_is_exact_with_twelve_rows(self, draws):
-        """Five groups of values; a false alarm in 1 of 3000 runs, were the seed not fixed."""
-        chosen, happened, _ = draws
-        group = np.digitize(chosen, [0.15, 0.3, 0.5, 0.7])
-        for one in range(5):
-            mine = group == one
-            excess = happened[mine] - chosen[mine]
-            spread = np.sqrt((chosen[mine] * (1 - chosen[mine])).mean() / mine.sum())
-            assert mine.sum() > 100
-            assert abs(excess.mean()) < 4 * spread
-
-    @pytest.mark.slow
-    def test_a_single_probability_has_no_such_guarantee(self, draws):
-        _, happened, merged = draws
-        spread = np.sqrt((merged * (1 - merged)).mean() / len(merged))
-        assert abs((happened - merged).mean()) > 4 * spread
-
-
 class TestManyClasses:
     def test_one_vs_rest(self):
         model = VennAbers("probabilities").fit(P, Y)
@@ -169,13 +132,10 @@ class TestManyClasses:
         model = VennAbers("probabilities").fit(table, y)
         np.testing.assert_allclose(model.calibrate(table)[:, 1], expected, atol=1e-12)
 
-    def test_intervals_check_their_input(self, subtests):
+    def test_intervals_check_their_input(self):
         with pytest.raises(ValueError, match="not fitted"):
             VennAbers("probabilities").interval(P)
         model = VennAbers("probabilities").fit(P, Y)
         for call in (model.interval, model.width):
-            with (
-                subtests.test(call=call.__name__),
-                pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"),
-            ):
+            with pytest.raises(ValueError, match=r"was fitted to \(n, 3\)"):
                 call(P[:, :2] / P[:, :2].sum(axis=1, keepdims=True))

@@ -40,26 +40,26 @@ class TestNullLevelFormulas:
         assert null.low == pytest.approx(np.quantile(range(1, 10), 0.05))
         assert null.high == pytest.approx(np.quantile(range(1, 10), 0.95))
 
-    @pytest.mark.parametrize(("value", "expected"), [(10.0, 1 / 10), (-1.0, 1.0), (9.0, 2 / 10)])
-    def test_p_value_is_never_zero_and_at_most_one(self, value: float, expected: float) -> None:
-        counter = iter([value, *range(1, 10)])
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=9, rng=0)
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            ((10.0, *range(1, 10)), 1 / 10),  # never 0
+            ((-1.0, *range(1, 10)), 1.0),
+            ((9.0, *range(1, 10)), 2 / 10),
+            ((0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2), 3 / 4),  # rounding does not break ties
+        ],
+    )
+    def test_p_values(self, values: Any, expected: float) -> None:
+        counter, n = iter(values), len(values) - 1
+        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=n, rng=0)
         assert null.p_value == expected
 
-    def test_rounding_does_not_break_ties(self) -> None:
-        counter = iter([0.3, 0.1 + 0.2, 0.3 - 1e-16, 0.2])
-        null = ck.null_level(lambda y, p: next(counter), [0, 1], [0.5, 0.5], n_draws=3, rng=0)
-        assert null.p_value == 3 / 4
-
-    def test_labels_that_cannot_change_give_the_value_itself(self) -> None:
+    def test_labels_that_cannot_change_and_a_single_draw(self) -> None:
         null = ck.null_level(ECE, [0, 1, 1], [0.0, 1.0, 1.0], n_draws=20, rng=0)
         assert null.draws.tolist() == [0] * 20
         assert (null.value, null.p_value) == (0, 1)
-
-    def test_one_draw_has_no_spread(self) -> None:
         null = ck.null_level(ECE, *binary_data(50), n_draws=1, rng=0)
-        assert np.isnan(null.sd)
-        assert null.p_value in (0.5, 1.0)
+        assert np.isnan(null.sd) and null.p_value in (0.5, 1.0)
 
     def test_labels_are_redrawn_with_the_probabilities_of_their_row(self) -> None:
         """A measure that records the labels: their means are the predictions."""
@@ -83,8 +83,8 @@ class TestNullLevelFormulas:
         assert "no evidence of miscalibration" in calibrated
         wrong = ck.null_level(ECE, *binary_data(300, exponent=3), rng=0)
         assert wrong.p_value == 1 / 1001
-        assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
         assert f"{wrong.value:.4f}" in wrong.describe()
+        assert "p = 0.001: more than chance explains (5 % level)" in wrong.describe()
 
 
 # --- null level: any measure --------------------------------------------------------------------
@@ -160,13 +160,6 @@ def test_redraws_agree_with_the_closed_form(n: int, n_bins: int) -> None:
     assert error.null_sd == pytest.approx(null.sd, rel=0.06)
 
 
-def test_the_closed_form_is_too_large_for_bins_that_expect_less_than_one_event() -> None:
-    """As its docstring says: 1000 predictions of .0001 expect a tenth of an event."""
-    labels, prob = np.zeros(1000, dtype=int), np.full(1000, 1e-4)
-    null = ck.null_level(ECE, labels, prob, n_draws=2000, rng=0)
-    assert ECE(labels, prob).null_mean > 1.2 * null.mean
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "classes"),
@@ -188,15 +181,6 @@ def test_p_values_are_uniform_under_calibration(measure: Callable[..., Any], cla
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
-def test_p_values_find_miscalibration() -> None:
-    """An over-confident model of slope 1/2 is found out in nearly all of 50 data sets."""
-    found = [
-        ck.null_level(ECE, *binary_data(500, seed, exponent=2), n_draws=99, rng=seed).p_value
-        for seed in range(50)
-    ]
-    assert np.mean(np.array(found) <= 0.05) > 0.95
-
-
 # --- consistency bands --------------------------------------------------------------------------
 
 
@@ -210,25 +194,10 @@ def calibrated_bands(n_sets: int, n: int, seed: int, **options: Any) -> list[Any
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("level", "n_sets", "allowed"), [(0.9, 1000, 0.03), (0.5, 400, 0.1)])
-def test_simultaneous_bands_hold_everywhere_as_often_as_they_say(
-    level: float, n_sets: int, allowed: float
-) -> None:
-    """Within three or four standard errors."""
-    bands = calibrated_bands(n_sets, 300, 1, simultaneous=True, n_draws=200, level=level)
-    inside = np.mean([not band.outside.any() for band in bands])
-    assert inside == pytest.approx(level, abs=allowed)
-
-
-@pytest.mark.slow
-def test_pointwise_bands_leave_about_a_tenth_of_the_bins_outside() -> None:
-    """Frequencies are discrete and the ends count as inside, so it is a little less: 9 %.
-
-    2250 bins, standard error .6 points.
-    """
-    bands = calibrated_bands(150, 4000, seed=3, n_draws=200)
-    share = np.mean([band.outside for band in bands])
-    assert 0.07 < share < 0.11
+def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
+    """Within three standard errors."""
+    bands = calibrated_bands(1000, 300, 1, simultaneous=True, n_draws=200)
+    assert np.mean([not band.outside.any() for band in bands]) == pytest.approx(0.9, abs=0.03)
 
 
 @pytest.mark.slow
@@ -238,16 +207,15 @@ def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
     assert 0.03 < share < 0.1
 
 
-def test_pointwise_ends_are_quantiles_of_binomial_frequencies(subtests: pytest.Subtests) -> None:
+def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:
     """With one prediction value per bin, the exact distribution is known."""
     labels = np.tile([0, 1], 200)
     prob = np.repeat([0.2, 0.7], [150, 250])
     band = ck.consistency_band(labels, prob, bins=2, n_draws=20_000, rng=0, level=0.8)
     for b, (n, p) in enumerate([(150, 0.2), (250, 0.7)]):
-        with subtests.test(b=b):
-            exact = stats.binom.ppf([0.1, 0.9], n, p) / n
-            assert band.lower[b] == pytest.approx(exact[0], abs=1.01 / n)
-            assert band.upper[b] == pytest.approx(exact[1], abs=1.01 / n)
+        exact = stats.binom.ppf([0.1, 0.9], n, p) / n
+        assert band.lower[b] == pytest.approx(exact[0], abs=1.01 / n)
+        assert band.upper[b] == pytest.approx(exact[1], abs=1.01 / n)
 
 
 def test_simultaneous_ends_are_a_multiple_of_standard_deviations() -> None:
@@ -294,14 +262,6 @@ class TestBandShape:
             band = ck.consistency_band(*data, level=level, simultaneous=simultaneous, rng=0)
             widths.append(np.nansum(band.upper - band.lower))
         assert widths == sorted(widths)
-
-
-def test_simultaneous_bands_are_wider_than_pointwise_ones() -> None:
-    data = binary_data(1000)
-    pointwise = ck.consistency_band(*data, rng=0)
-    simultaneous = ck.consistency_band(*data, rng=0, simultaneous=True)
-    assert (simultaneous.lower <= pointwise.lower + 1e-12).all()
-    assert (simultaneous.upper >= pointwise.upper - 1e-12).all()
 
 
 # --- bootstrap ----------------------------------------------------------------------------------
@@ -366,11 +326,10 @@ RUNS = {
 }
 
 
-def test_random_numbers_follow_the_seed(subtests: pytest.Subtests) -> None:
-    for name, run in RUNS.items():
-        with subtests.test(name):
-            generator = as_generator(5)
-            seeded, same, later, other = (numbers(run(rng)) for rng in (5, generator, generator, 6))
-            assert np.array_equal(seeded, same, equal_nan=True)
-            for another in (later, other, numbers(run(None))):
-                assert not np.array_equal(seeded, another, equal_nan=True)
+@pytest.mark.parametrize(("name", "run"), RUNS.items())
+def test_random_numbers_follow_the_seed(name, run) -> None:
+    generator = as_generator(5)
+    seeded, same, later, other = (numbers(run(rng)) for rng in (5, generator, generator, 6))
+    assert np.array_equal(seeded, same, equal_nan=True)
+    for another in (later, other, numbers(run(None))):
+        assert not np.array_equal(seeded, another, equal_nan=True)

@@ -1,6 +1,7 @@
 """Costs, regret, Murphy and decision curves: loops, theorems and bad input."""
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from calibkit.decisions import (
     policy_cost,
     regret_curve,
 )
-from tests.helpers import binary_data, class_data, coarse_binary
+from tests.helpers import binary_data, class_data, coarse_binary, refuses
 
 PROBABILITY = st.floats(0, 1)
 AMOUNT = st.floats(0.01, 100)
@@ -165,12 +166,9 @@ def test_the_regret_is_what_the_oracle_gains_and_stays_below_its_bound(
 def test_the_threshold_itself_counts_as_acting_everywhere() -> None:
     for said, true in ((0.25, 0.5), (0.5, 0.25)):  # missed, acted in vain
         assert regret_curve([said], [true], thresholds=0.5).regret[0] == abs(true - 0.5)
-    assert murphy_curve([0], [0.5]).cost(0.5)[0] == 0.5
-
-
-def test_the_bound_is_attained() -> None:
-    curve = regret_curve([0.75], [0.5], thresholds=0.75)
+    curve = regret_curve([0.75], [0.5], thresholds=0.75)  # the bound is attained
     assert curve.regret[0] == curve.error == 0.25
+    assert murphy_curve([0], [0.5]).cost(0.5)[0] == 0.5
 
 
 def test_the_area_under_all_regrets_is_half_the_squared_distance() -> None:
@@ -222,16 +220,6 @@ def test_its_integrals_are_the_brier_score_and_the_log_loss(exponent: float) -> 
     misses = (b[1:] * np.log(right[1:] / left[1:])).sum()
     alarms = (a[:-1] * np.log((1 - left[:-1]) / (1 - right[:-1]))).sum()
     assert misses + alarms == pytest.approx(float(ck.log_loss(labels, prob)), abs=1e-12)
-
-
-def test_it_is_the_cost_of_the_matching_table(subtests: pytest.Subtests) -> None:
-    labels, prob = binary_data(200)
-    curve = murphy_curve(labels, prob)
-    for t in (0.123, 0.5, 0.77):
-        with subtests.test(t=t):
-            cost = policy_cost(labels, prob, costs=[[0, 1 - t], [t, 0]])
-            assert curve.cost(t)[0] == pytest.approx(cost.value, abs=1e-12)
-            assert curve.ignoring(t)[0] == pytest.approx(cost.ignoring, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -298,52 +286,41 @@ def test_net_benefit_is_the_murphy_curve_in_another_unit(denominator: int) -> No
 # --- bad input ----------------------------------------------------------------------------------
 
 GOOD = {"costs": [[0, 1], [1, 0]]}
-BAD: dict[str, tuple[Any, str]] = {
-    "one row of numbers": (lambda: best_actions([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
-    "transposed": (lambda: best_actions([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
-    "logits": (lambda: best_actions([1.5], **GOOD), "not a probability"),
-    "three actions": (lambda: decision_threshold(np.ones((3, 2))), "two actions"),
-    "no conflict": (lambda: decision_threshold([[0, 0], [1, 1]]), "no threshold"),
-    "equal rows": (lambda: decision_threshold([[0, 0], [0, 0]]), "no threshold"),
-    "bad label": (lambda: policy_cost([2], [0.5], **GOOD), r"y_true\[0\] = 2"),
-    "columns": (lambda: regret_curve([[0.5, 0.5]], [0.5]), r"must be \(n,\)"),
-    "truth": (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
-    "odds": (lambda: decision_curve([1], [0.5], thresholds=1), r"thresholds\[0\] = 1"),
-    "no event": (lambda: decision_curve([0], [0.5]), "y_true has no event"),
-    "threshold": (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
-    "no view": (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
-    "empty": (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
-    "pair for three classes": (
+test_bad_input_is_refused = refuses(
+    (lambda: best_actions([0.5], costs=[1, 2, 3]), r"shape \(3,\)"),
+    (lambda: best_actions([[0.2, 0.3, 0.5]], costs=np.ones((3, 2))), "costs.T"),
+    (lambda: best_actions([1.5], **GOOD), "not a probability"),
+    (lambda: decision_threshold(np.ones((3, 2))), "two actions"),
+    (lambda: decision_threshold([[0, 0], [1, 1]]), "no threshold"),
+    (lambda: decision_threshold([[0, 0], [0, 0]]), "no threshold"),
+    (lambda: policy_cost([2], [0.5], **GOOD), r"y_true\[0\] = 2"),
+    (lambda: regret_curve([[0.5, 0.5]], [0.5]), r"must be \(n,\)"),
+    (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
+    (lambda: decision_curve([1], [0.5], thresholds=1), r"thresholds\[0\] = 1"),
+    (lambda: decision_curve([0], [0.5]), "y_true has no event"),
+    (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
+    (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
+    (lambda: regret_curve([0.5], [0.5], thresholds=[]), "thresholds is empty"),
+    (
         lambda: policy_cost([0, 1], [[0.2, 0.3, 0.5]] * 2, costs=(1, 20)),
         "for two classes, but .* have 3",
     ),
-}
-BAD_COSTS: dict[str, tuple[Any, str]] = {
-    "unknown name": ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
-    "one name": ({"false positive": 1}, "price of a false negative is missing"),
-    "a name twice": ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
-    "negative": ((1, -20), "costs: the price of a false negative must be .* got -20.0"),
-    "both 0": ((0, 0), "both costs are 0"),
-    "text": ("1-20", "not of the form FP:FN"),
-    "a word": ({"fp": "dear", "fn": 1}, "costs"),
-    "one number": (20, "costs must be an array"),
-    "a table of gains": ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
-    "three classes": ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused(name: str) -> None:
-    call, words = BAD[name]
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-@pytest.mark.parametrize("name", BAD_COSTS)
-def test_bad_costs_are_refused(name: str) -> None:
-    costs, words = BAD_COSTS[name]
-    with pytest.raises(ValueError, match=words):
-        policy_cost([0, 1], [0.2, 0.3], costs=costs)
+)
+BAD_COSTS: list[tuple[Any, str]] = [
+    ({"false alarm": 1, "miss": 20}, "'false alarm' is unknown; pass a pair"),
+    ({"false positive": 1}, "price of a false negative is missing"),
+    ({"fp": 1, "false positive": 2, "fn": 3}, "there twice"),
+    ((1, -20), "costs: the price of a false negative must be .* got -20.0"),
+    ((0, 0), "both costs are 0"),
+    ("1-20", "not of the form FP:FN"),
+    ({"fp": "dear", "fn": 1}, "costs"),
+    (20, "costs must be an array"),
+    ([[0, np.nan], [1, 0]], r"costs\[0, 1\] = nan"),
+    ([[0, 1, 2], [1, 0, 3]], "costs has 3 columns"),
+]
+test_bad_costs_are_refused = refuses(
+    *((partial(policy_cost, [0, 1], [0.2, 0.3], costs=costs), words) for costs, words in BAD_COSTS)
+)
 
 
 # --- costs in every form that is accepted ---------------------------------------------------------

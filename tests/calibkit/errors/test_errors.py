@@ -6,71 +6,34 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
 from calibkit.errors import null_moments
 from tests.helpers import (
+    BINNINGS,
+    DATA,
     ExactTable,
     as_event,
     binary_data,
     class_data,
-    coarse_binary,
     coarse_classes,
-    each_case,
-    exact_distinct_edges,
     exact_equal_mass_edges,
     exact_error,
     exact_table,
 )
 
-DATA = {
-    "random": binary_data(150),
-    "ties and edges": coarse_binary(150, 15),
-    "few values": coarse_binary(80, 4),
-    "three rows": binary_data(3),
-    "one row": binary_data(1),
-    "certain": coarse_binary(50, 1),
-    "constant": (binary_data(40)[0], np.full(40, 0.3)),
-}
 NORMS = [1, 1.5, 2, 3, 7.25, inf]
-TENTHS = [k / 10 for k in range(11)]
 
 
+@pytest.mark.parametrize("binning", BINNINGS)
 @pytest.mark.parametrize("data", DATA)
-class TestAgainstLoops:
-    def check(self, data: str, bins: Any, edges: Any) -> None:
-        """Compare all norms and weights over the same bins."""
-        exact = exact_table(*DATA[data], edges)
-        for norm, weights in product(NORMS, ("mass", "equal")):
-            found = ck.calibration_error(*DATA[data], bins=bins, norm=norm, weights=weights)
-            wanted = exact_error(exact, norm, weights)
-            assert float(found) == pytest.approx(wanted, abs=1e-12), (norm, weights)
-
-    def test_equal_width(self, data: str) -> None:
-        self.check(data, 10, TENTHS)
-
-    def test_more_bins_than_rows(self, data: str) -> None:
-        self.check(data, 500, [k / 500 for k in range(501)])
-
-    def test_equal_mass(self, data: str) -> None:
-        self.check(data, ck.EqualMass(6), exact_equal_mass_edges(DATA[data][1], 6))
-
-    def test_distinct(self, data: str) -> None:
-        self.check(data, ck.Distinct(), exact_distinct_edges(DATA[data][1]))
-
-
-@given(
-    st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=40),
-    st.integers(1, 30),
-    st.sampled_from(NORMS),
-)
-@settings(max_examples=80)
-def test_any_data(rows: list[tuple[bool, float]], n_bins: int, norm: float) -> None:
-    labels, prob = map(np.array, zip(*rows, strict=True))
-    exact = exact_table(labels, prob, [k / n_bins for k in range(n_bins + 1)])
-    error = ck.calibration_error(labels, prob, bins=n_bins, norm=norm)
-    assert float(error) == pytest.approx(exact_error(exact, norm), abs=1e-12)
+def test_errors_agree_with_exact_loops(data: str, binning: str) -> None:
+    (labels, prob), (bins, edges) = DATA[data], BINNINGS[binning]
+    exact = exact_table(labels, prob, edges(prob))
+    for norm, weights in product(NORMS, ("mass", "equal")):
+        found = ck.calibration_error(labels, prob, bins=bins, norm=norm, weights=weights)
+        wanted = exact_error(exact, norm, weights)
+        assert float(found) == pytest.approx(wanted, abs=1e-12), (norm, weights)
 
 
 def table_of(labels: Any, prob: Any, view: Any, edges: Any) -> ExactTable:
@@ -82,7 +45,7 @@ def table_of(labels: Any, prob: Any, view: Any, edges: Any) -> ExactTable:
 class TestNamedMembers:
     """Each name is one choice of view, bins, norm and weights."""
 
-    @each_case(
+    @pytest.mark.parametrize(
         ("measure", "norm", "weights"),
         [
             (ck.expected_calibration_error, 1, "mass"),
@@ -91,19 +54,18 @@ class TestNamedMembers:
             (ck.average_calibration_error, 1, "equal"),
         ],
     )
-    @each_case("view", ["top-label", 2])
+    @pytest.mark.parametrize("view", ["top-label", 2])
     def test_equal_width_by_default(self, data, measure, norm, weights, view) -> None:
         for bins, options in ((15, {}), (10, {"bins": 10})):
             exact = table_of(*data, view, [k / bins for k in range(bins + 1)])
             wanted = pytest.approx(exact_error(exact, norm, weights), abs=1e-12)
             assert float(measure(*data, view=view, **options)) == wanted, bins
 
-    def test_adaptive_is_equal_mass(self, data: Any, subtests: pytest.Subtests) -> None:
-        for n_bins in (15, 6):
-            with subtests.test(n_bins=n_bins):
-                exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
-                found = ck.adaptive_calibration_error(*data, view=1, bins=n_bins)
-                assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
+    @pytest.mark.parametrize("n_bins", [15, 6])
+    def test_adaptive_is_equal_mass(self, data: Any, n_bins) -> None:
+        exact = table_of(*data, 1, lambda p, n=n_bins: exact_equal_mass_edges(p, n))
+        found = ck.adaptive_calibration_error(*data, view=1, bins=n_bins)
+        assert float(found) == pytest.approx(exact_error(exact), abs=1e-12)
 
     def test_top_label_is_the_l2_norm_over_equal_mass(self, data: Any) -> None:
         exact = table_of(*data, "top-label", lambda p: exact_equal_mass_edges(p, 15))
@@ -140,23 +102,7 @@ def test_high_norms_approach_the_maximum() -> None:
     assert found == pytest.approx(largest, rel=1e-4)
 
 
-def test_perfect_and_worst_predictions(subtests: pytest.Subtests) -> None:
-    labels = np.array([0, 1, 1, 0])
-    for norm in NORMS:
-        with subtests.test(norm=norm):
-            assert float(ck.calibration_error(labels, labels, norm=norm)) == 0
-            assert float(ck.calibration_error(labels, 1 - labels, norm=norm)) == 1
-
-
 class TestNullMoments:
-    def test_the_formula(self) -> None:
-        labels, prob = binary_data(1000)
-        table = ck.reliability_table(labels, prob, bins=10)
-        variance = [n * m * (1 - m) for n, m in zip(table.count, table.mean_prob, strict=True)]
-        mean = np.sqrt(2 / np.pi) * sum(np.sqrt(variance)) / 1000
-        sd = np.sqrt((1 - 2 / np.pi) * sum(variance)) / 1000
-        assert null_moments(table) == pytest.approx((mean, sd), abs=1e-15)
-
     @pytest.mark.parametrize("options", [{"norm": 2}, {"norm": inf}, {"weights": "equal"}])
     def test_there_is_no_closed_form_for_other_members(self, options: dict[str, Any]) -> None:
         error = ck.calibration_error(*binary_data(100), **options)

@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 
 import calibkit as ck
 from calibkit import smooth_ece
-from tests.helpers import binary_data, class_data, each_case, golden, golden_data
+from tests.helpers import binary_data, class_data, golden, golden_data
 
 # Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
 STEEP = np.sqrt(2 / np.pi)
@@ -177,15 +177,6 @@ def test_curves_end_where_the_predictions_do() -> None:
     assert 0.13 < shown[0] < 0.2 and 0.23 < shown[-1] < 0.3
 
 
-@pytest.mark.slow
-def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None:
-    for exponent, calibrated in ((1, True), (1.6, False)):
-        with subtests.test(exponent=exponent):
-            null = ck.null_level(smooth_ece, *binary_data(800, 3, exponent), n_draws=99, rng=0)
-            assert null.name == "smooth ECE"
-            assert (null.p_value > 0.05) == calibrated and 0.01 < null.mean < 0.06
-
-
 @pytest.mark.parametrize("bandwidth", [0, -1, np.nan, np.inf, True, "0.1", [0.1]])
 def test_no_bandwidth(bandwidth: Any) -> None:
     with pytest.raises(ValueError, match="bandwidth must be a positive finite number"):
@@ -205,7 +196,7 @@ def forms(case: str) -> tuple[Any, Any]:
     return labels, {**changed, "sixth power": prob**6}[form]
 
 
-@each_case("case", THEIRS)
+@pytest.mark.parametrize("case", THEIRS)
 def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     data, theirs = forms(case), THEIRS[case]
     value = smooth_ece(*data).value

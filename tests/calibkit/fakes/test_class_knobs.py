@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from calibkit.fakes import ClassKnobs, KnobClassifier
-from tests.helpers import golden
+from tests.helpers import golden, refuses
 
 GOLDEN = golden("fakes_misc.json")["mixture over .4 / under .3, K=2 acc .8 s 4"]
 
@@ -31,17 +31,23 @@ def smooth_knobs(seed: int) -> ClassKnobs:
     return ClassKnobs(knobs)
 
 
-def signed_gap(fake: ClassKnobs, z: np.ndarray) -> np.ndarray:
-    """Return ``sum_k f_k(z) (q_k(z) - z) / K``, with the densities of scipy.stats."""
-    total = np.zeros_like(z)
+def parts(fake: ClassKnobs, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return density and truth of each class where `z` is reported, by scipy.stats."""
+    densities, truths = [], []
     for knob in fake.knobs:
-        low, share, x = 1 / knob.n_classes, knob.budget_share, knob.anchor
+        low, share = 1 / knob.n_classes, knob.budget_share
         mean = (knob.accuracy - low) / (1 - low)
         a, b = mean * knob.concentration, (1 - mean) * knob.concentration
-        q = (z - share * x) / (1 - share)
-        density = stats.beta.pdf(q, a, b, loc=low, scale=1 - low) / (1 - share)
-        total += density * (q - z) / fake.n_classes
-    return total
+        truths.append((z - share * knob.anchor) / (1 - share))
+        density = stats.beta.pdf(truths[-1], a, b, loc=low, scale=1 - low)
+        densities.append(density / (1 - share))
+    return np.array(densities), np.array(truths)
+
+
+def signed_gap(fake: ClassKnobs, z: np.ndarray) -> np.ndarray:
+    """Return ``sum_k f_k(z) (q_k(z) - z) / K``."""
+    density, truth = parts(fake, z)
+    return (density * (truth - z)).sum(axis=0) / fake.n_classes
 
 
 def integral(fake: ClassKnobs) -> float:
@@ -91,36 +97,19 @@ def test_one_knob_for_all_classes_is_the_knob_classifier() -> None:
 GOOD = KnobClassifier(2, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: ClassKnobs(()), "at least 2, got 0"),
-        (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
-        (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
-        (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
-        (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
-        (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
-    ],
+test_bad_knobs = refuses(
+    (lambda: ClassKnobs(()), "at least 2, got 0"),
+    (lambda: ClassKnobs((GOOD, 0.5)), r"knobs\[1\] must be a KnobClassifier"),
+    (lambda: ClassKnobs((GOOD, KnobClassifier(3, 0.8))), r"knobs\[1\] has n_classes=3"),
+    (lambda: ClassKnobs((GOOD, KnobClassifier(2, 0.8, budget_share=1))), "not including 1"),
+    (lambda: ClassKnobs.with_directions(0.8, ("over",), (0.1, 0.2)), "one entry per class"),
+    (lambda: ClassKnobs.with_directions(0.5, ("over",) * 2, (0.1,) * 2), "1/K = 0.5"),
 )
-def test_bad_knobs(build, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build()
 
 
 def test_true_map_is_the_mixture_of_classes() -> None:
-    fake = example()
-    z = np.array([0.6, 0.75, 0.9, 0.3])
-    densities, behind = [], []
-    for knob in fake.knobs:
-        share, x = knob.budget_share, knob.anchor
-        q = (z - share * x) / (1 - share)
-        mean = (0.8 - 0.5) / 0.5
-        density = stats.beta.pdf(q, 4 * mean, 4 * (1 - mean), loc=0.5, scale=0.5) / (1 - share)
-        densities.append(density)
-        behind.append(q)
-    expected = np.full(4, np.nan)
-    used = np.sum(densities, axis=0) > 0
-    mixed = (np.array(densities) * behind).sum(axis=0)
-    expected[used] = mixed[used] / np.sum(densities, axis=0)[used]
+    fake, z = example(), np.array([0.6, 0.75, 0.9])
+    density, truth = parts(fake, z)
+    expected = (density * truth).sum(axis=0) / density.sum(axis=0)
     np.testing.assert_allclose(fake.true_map(z), expected, atol=1e-12)
     assert np.isnan(fake.true_map(0.3)) and fake.true_map(0.8).shape == ()

@@ -169,16 +169,6 @@ def test_data_attain_the_bound_and_break_it_without_a_common_sign(n_classes, wro
     assert wrong is None or bound > max(0.3, 0.7 - 1 / n_classes)
 
 
-def test_bins_hide_part_of_a_two_sided_error() -> None:
-    """Panchenko (2021)'s warning: fifteen bins see .077 of a true error of .084."""
-    fake = KnobClassifier(3, 0.7, budget_share=0.6, direction="pivot", concentration=3)
-    assert fake.truth().mean_confidence == pytest.approx(0.7, abs=1e-15)
-    assert fake.truth().expected == pytest.approx(0.084369, abs=1e-6)
-    sample = fake.sample(200_000, rng=0)
-    binned = float(ck.expected_calibration_error(sample.y_true, sample.y_prob, view="top-label"))
-    assert binned == pytest.approx(0.0770, abs=0.005) and binned < 0.079
-
-
 # --- sampling ------------------------------------------------------------------------------------
 
 

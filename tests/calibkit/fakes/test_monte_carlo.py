@@ -79,22 +79,3 @@ def test_closed_forms(fake) -> None:
             assert values.mean() == pytest.approx(exact, abs=allowed), name
             compared += 1
     assert compared >= 1
-
-
-@pytest.mark.parametrize("fake", KNOBS[:-1], ids=lambda fake: fake.describe()[:60])
-def test_largest_errors_are_never_exceeded_and_nearly_reached(fake: KnobClassifier) -> None:
-    sample = fake.sample(50_000, rng=0)
-    top = sample.y_prob.argmax(axis=1)[:, None]
-    gap = np.abs(np.take_along_axis(sample.y_prob - sample.true_prob, top, axis=1))
-    assert gap.max() <= fake.truth().maximum + 1e-12
-    assert fake.concentration >= 10 or gap.max() >= 0.8 * fake.truth().maximum
-
-
-@each_fake
-def test_labels_of_a_class_follow_the_true_probabilities(fake) -> None:
-    """Per third of its range: catches labels drawn from other rows or columns."""
-    sample = fake.sample(100_000, rng=100)
-    true, hit = sample.true_prob[:, 1], sample.y_true == 1
-    for rows in np.array_split(np.argsort(true, kind="stable"), 3):
-        spread = np.sqrt((true[rows] * (1 - true[rows])).sum())
-        assert abs(hit[rows].sum() - true[rows].sum()) <= FAR * max(spread, 1)

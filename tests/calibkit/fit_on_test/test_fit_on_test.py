@@ -61,21 +61,11 @@ class TestEveryEvaluator:
         assert result.squared == result.error(2) == pytest.approx((gap**2).mean())
         assert result.error(0.5) == pytest.approx((gap**0.5).mean())
         assert (result.n, result.view) == (300, "positive class") and result.label.sum() == y.sum()
+        slanted = isinstance(evaluator, SlopeOneBinning | CrossValidatedBinning | SweepBinning)
+        assert np.isfinite([result.debiased, result.debiased_squared]).tolist() == [slanted] * 2
+        assert ("debiased" in result.describe()) == slanted
 
-    def test_the_given_evaluator_and_data_are_left_alone(self, evaluator):
-        y, p = drawn()
-        copies, before = (y.copy(), p.copy()), repr(evaluator.get_params())
-        attributes = sorted(vars(evaluator))
-        y.setflags(write=False)
-        p.setflags(write=False)
-        result = fit_on_test(y, p, evaluator=evaluator, n_draws=2, rng=0)
-        assert sorted(vars(evaluator)) == attributes
-        assert repr(evaluator.get_params()) == before
-        assert result.evaluator is not evaluator
-        assert np.array_equal(y, copies[0])
-        assert np.array_equal(p, copies[1])
-
-    def test_row_order_does_not_matter(self, evaluator, subtests):
+    def test_row_order_does_not_matter(self, evaluator):
         y, p = drawn()
         p = np.round(p, 1)
         order = np.random.default_rng(3).permutation(300)
@@ -84,15 +74,17 @@ class TestEveryEvaluator:
             for i in (slice(None), order)
         )
         for name in ("value", "squared", "null_mean", "p_value"):
-            with subtests.test(name=name):
-                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
 
-    def test_it_speaks_and_can_be_stored(self, evaluator):
+    def test_it_is_stored_and_leaves_evaluator_and_data_alone(self, evaluator):
         y, p = drawn()
+        y.setflags(write=False)
+        p.setflags(write=False)
+        copies, before = (y.copy(), p.copy()), repr(vars(evaluator))
         result = fit_on_test(y, p, evaluator=evaluator)
-        assert result.describe().startswith(f"Fit on test with {result.family}")
+        assert repr(vars(evaluator)) == before and result.evaluator is not evaluator
+        assert np.array_equal(y, copies[0]) and np.array_equal(p, copies[1])
         assert f"{result.value:.4f} from the diagonal" in result.describe()
-        assert "would show" not in result.describe()
         assert np.isnan([result.null_mean, result.null_sd, result.p_value]).all()
         assert result.to_frame()["number"][0] == result.value and "<table>" in result._repr_html_()
         again = pickle.loads(pickle.dumps(result))
@@ -120,16 +112,6 @@ class TestSlopeOne:
         result = fit_on_test(y, p, view=view)
         assert result.value == pytest.approx(error.value, abs=1e-12) and result.view == error.view
 
-    def test_only_they_are_debiased(self, subtests):
-        y, p = drawn()
-        for name, evaluator in EVALUATORS.items():
-            with subtests.test(name=name):
-                result = fit_on_test(y, p, evaluator=evaluator)
-                corrected = name in ("slope-1", "chosen", "sweep")
-                assert np.isfinite(result.debiased) == corrected
-                assert np.isfinite(result.debiased_squared) == corrected
-                assert ("debiased" in result.describe()) == corrected
-
     @pytest.mark.slow
     def test_the_quick_null_level_is_that_of_refitting(self):
         """The bins of one evaluator are wrapped so that each redraw is fitted."""
@@ -146,14 +128,6 @@ class TestSlopeOne:
         assert abs(quick.null_mean - slow.null_mean) < 4 * error
         assert quick.null_sd == pytest.approx(slow.null_sd, rel=0.1)
 
-    def test_the_null_level_is_what_calibrated_labels_show(self):
-        rng = np.random.default_rng(7)
-        p = rng.random(300)
-        shown = [fit_on_test(rng.random(300) < p, p).value for _ in range(400)]
-        result = fit_on_test(rng.random(300) < p, p, n_draws=400, rng=1)
-        error = np.hypot(np.std(shown), result.null_sd) / 20
-        assert abs(np.mean(shown) - result.null_mean) < 4 * error
-
     def test_predictions_drawn_from_the_same_seed_do_no_harm(self):
         rng = np.random.default_rng(0)
         p = rng.random(200)
@@ -164,18 +138,12 @@ class TestSlopeOne:
 
 
 @pytest.mark.parametrize(
-    "evaluator", [PlattCalibrator, "Platt", 15, len, TemperatureScaling("probabilities")], ids=repr
-)
-def test_what_is_no_evaluator_is_refused(evaluator):
-    with pytest.raises(ValueError, match="An evaluator is a calibrator of one dimension"):
-        fit_on_test([0, 1], [0.25, 0.75], evaluator=evaluator)
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_draws": -1}, "n_draws must be"),
-        ({"n_draws": 2.0}, "n_draws must be"),
+        *(
+            ({"evaluator": one}, "An evaluator is a calibrator of one dimension")
+            for one in (PlattCalibrator, "Platt", 15, len, TemperatureScaling("probabilities"))
+        ),
         ({"n_draws": 3, "rng": -1}, "rng must be"),
         ({"view": "class-wise"}, "class-wise"),
         ({"view": 2}, "view=2 does not exist"),
@@ -198,14 +166,13 @@ FEW = {"slope-1": SlopeOneBinning(5), "Platt": PlattCalibrator(), "isotonic": Is
 
 
 class TestComparison:
-    def test_rows_are_those_of_single_fits_in_the_given_order(self, subtests):
+    def test_rows_are_those_of_single_fits_in_the_given_order(self):
         y, p = drawn()
         comparison = compare_evaluators(y, p, evaluators=FEW)
         assert comparison.names == tuple(FEW) and len(comparison) == 3
         for name, evaluator in FEW.items():
-            with subtests.test(name=name):
-                alone = fit_on_test(y, p, evaluator=evaluator)
-                assert comparison[name].value == alone.value
+            alone = fit_on_test(y, p, evaluator=evaluator)
+            assert comparison[name].value == alone.value
         frame = comparison.to_frame()
         assert frame["evaluator"].tolist() == list(FEW)
         assert frame["parameters"].tolist() == ["5", "2", "–"]
@@ -240,15 +207,14 @@ class TestComparison:
         np.testing.assert_allclose(comparison.map_error, again.map_error, rtol=0, atol=1e-12)
         assert comparison.true_error == pytest.approx(0.3)
 
-    def test_one_more_evaluator_changes_no_other_row(self, subtests):
+    def test_one_more_evaluator_changes_no_other_row(self):
         y, p = drawn()
         few = compare_evaluators(y, p, evaluators=FEW, n_draws=5, rng=3)
         more = compare_evaluators(
             y, p, evaluators={"beta": BetaCalibrator(), **FEW}, n_draws=5, rng=3
         )
         for name in FEW:
-            with subtests.test(name=name):
-                assert few[name].null_mean == more[name].null_mean
+            assert few[name].null_mean == more[name].null_mean
         assert {"null_mean", "null_sd", "p_value"} <= set(few.to_frame())
 
     @pytest.mark.parametrize(

@@ -12,15 +12,9 @@ from calibkit import bins, hypothesis_tests
 from calibkit.hypothesis_tests import binomial_p_values
 from calibkit.hypothesis_tests.tce import rejections
 from calibkit.inputs import as_generator
-from tests.helpers import class_data
+from tests.helpers import binary_data as binary, class_data, golden
 
 tce = hypothesis_tests.test_based_calibration_error
-
-
-def binary(n: int, seed: int = 0, exponent: float = 1.0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    prob = rng.random(n)
-    return (rng.random(n) < prob**exponent).astype(int), prob
 
 
 # --- The exact test -------------------------------------------------------------------------------
@@ -55,19 +49,6 @@ def test_p_values_at_the_ends() -> None:
     assert binomial_p_values(0, 1, [0.0, 1.0]).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.slow
-def test_p_values_by_adding_up_all_outcomes() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        n = int(rng.integers(1, 40))
-        k, p = int(rng.integers(0, n + 1)), rng.random()
-        likely = stats.binom.pmf(np.arange(n + 1), n, p)
-        below = likely < likely[k] * (1 - 1e-6)
-        tied = np.abs(likely - likely[k]) <= likely[k] * 1e-6
-        found = float(binomial_p_values(k, n, p))
-        assert found == pytest.approx(likely[below | tied].sum(), abs=1e-12), (k, n, p)
-
-
 def gaps_in_acceptance(n: int) -> list[int]:
     """Return the k whose set of accepted probabilities is no interval on a fine grid."""
     grid = np.linspace(0, 1, 4001)[1:-1]
@@ -81,20 +62,19 @@ def gaps_in_acceptance(n: int) -> list[int]:
     "n", [35, *(pytest.param(n, marks=pytest.mark.slow) for n in range(40, 151, 10))]
 )
 @pytest.mark.long
-def test_acceptance_sets_that_are_not_intervals(n: int, subtests: pytest.Subtests) -> None:
+def test_acceptance_sets_that_are_not_intervals(n: int) -> None:
     found = gaps_in_acceptance(n)
     assert n != 35 or 2 in found
     for k in found:
-        with subtests.test(k=k):
-            prob = np.linspace(0, 1, 4001)
-            value = binomial_p_values(k, n, prob)
-            prob = prob[(value > 0.04) & (value < 0.0625)]  # where the gaps are
-            assert len(prob) > 0
-            prob = np.sort(np.resize(prob, n * -(-len(prob) // n)))  # repeated until bins are full
-            bounds = np.arange(0, len(prob) + 1, n)  # all bins have n predictions and k events
-            rejected = rejections(np.full(len(bounds) - 1, k), bounds, prob, 0.05)
-            want = by_scipy(np.full(len(prob), k), np.full(len(prob), n), prob) <= 0.05
-            assert rejected.tolist() == want.tolist()
+        prob = np.linspace(0, 1, 4001)
+        value = binomial_p_values(k, n, prob)
+        prob = prob[(value > 0.04) & (value < 0.0625)]  # where the gaps are
+        assert len(prob) > 0
+        prob = np.sort(np.resize(prob, n * -(-len(prob) // n)))  # repeated until bins are full
+        bounds = np.arange(0, len(prob) + 1, n)  # all bins have n predictions and k events
+        rejected = rejections(np.full(len(bounds) - 1, k), bounds, prob, 0.05)
+        want = by_scipy(np.full(len(prob), k), np.full(len(prob), n), prob) <= 0.05
+        assert rejected.tolist() == want.tolist()
 
 
 @pytest.mark.slow
@@ -194,7 +174,7 @@ def test_class_wise_nulls_redraw_one_class_per_row() -> None:
 
 @pytest.mark.parametrize("binning", [None, 10])
 def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
-    _, prob = binary(300, 10)
+    _, prob = binary(300, 10, 1)
     error = tce(prob > 0.5, prob, bins=binning, n_draws=7, rng=3)
     generator, order = as_generator(3), np.sort(prob)
     uniform = generator.random((7, 300))
@@ -204,16 +184,6 @@ def test_null_values_are_those_of_redrawn_labels(binning: Any) -> None:
     assert error.p_value == (1 + sum(v >= error.value - 1e-12 for v in want)) / 8
 
 
-@pytest.mark.long
-def test_calibrated_models_are_found_significant_as_often_as_stated() -> None:
-    """P-values of the null level: 5 % of 250 calibrated samples, within 3 standard errors."""
-    hits = 0
-    for seed in range(250):
-        label, prob = binary(150, seed)
-        hits += tce(label, prob, bins=5, n_draws=39, rng=seed).p_value <= 0.05
-    assert hits / 250 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 250)
-
-
 def test_without_redraws_there_is_no_null_level() -> None:
     error = tce([0, 1], [0.2, 0.7], n_draws=0)
     assert np.isnan([error.null_mean, error.null_sd, error.p_value]).all()
@@ -221,47 +191,54 @@ def test_without_redraws_there_is_no_null_level() -> None:
     assert np.isnan(tce([0, 1], [0.2, 0.7], n_draws=1, rng=0).null_sd)
 
 
-# --- It does not mean the same for every n --------------------------------------------------------
-
-
-def mean_of_calibrated(n: int, binning: Any, samples: int) -> float:
-    values = [float(tce(*binary(n, seed), bins=binning, n_draws=0)) for seed in range(samples)]
-    return 100 * float(np.mean(values))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("binning", "small", "large"),
-    [(None, 7.2, 35.4), (bins.EqualMass(10), 7.3, 71.3), (bins.Pava(), 6.3, 6.9)],
-    ids=str,
-)
-def test_the_table_of_calibrated_values(binning: Any, small: float, large: float) -> None:
-    """The table in the docstring, re-measured with other seeds, within its standard errors."""
-    assert mean_of_calibrated(300, binning, 40) == pytest.approx(small, abs=4.5)
-    assert mean_of_calibrated(30_000, binning, 10) == pytest.approx(large, abs=3)
-
-
-@pytest.mark.slow
-def test_the_null_level_follows_the_growth() -> None:
-    label, prob = binary(30_000, 12)
-    error = tce(label, prob, n_draws=40, rng=0)
-    assert error.value > 0.25
-    assert error.p_value > 0.05
-    label, prob = binary(30_000, 12, exponent=1.2)
-    assert tce(label, prob, n_draws=40, rng=0).p_value < 0.05
-
-
 # --- Ends, words, bad input -----------------------------------------------------------------------
 
 
-def test_extreme_input(subtests: pytest.Subtests) -> None:
+def test_extreme_input() -> None:
     for prob in ([0.5], [0.0, 1.0], [0.0] * 30, [0.3] * 30, list(np.linspace(0, 1, 30))):
-        with subtests.test(prob=prob):
-            for label in ([0] * len(prob), [1] * len(prob)):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error")
-                    error = tce(label, prob, n_draws=3, rng=0)
-                assert 0 <= error.value <= 1
-                assert np.isfinite(error.null_values).all()
+        for label in ([0] * len(prob), [1] * len(prob)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                error = tce(label, prob, n_draws=3, rng=0)
+            assert 0 <= error.value <= 1
+            assert np.isfinite(error.null_values).all()
     assert tce([0] * 30, [0.0] * 30, n_draws=3, rng=0).value == 0
     assert tce([1] * 30, [0.0] * 30, n_draws=3, rng=0).value == 1
+
+
+SMALL = golden("tce_small.json")
+BLOCKS = [(case, block) for case in SMALL for block in case["blocks"]]
+
+
+def labels_of(case: dict[str, Any]) -> Any:
+    return np.array([int(digit) for digit in case["label"]])
+
+
+@pytest.mark.parametrize(("case", "block"), BLOCKS, ids=lambda one: one.get("name", ""))
+def test_small_cases_with_the_tail_of_the_paper(
+    case: dict[str, Any], block: dict[str, Any]
+) -> None:
+    label, prob = labels_of(case), np.array(case["prob"])
+    binning = bins.PavaBC(block["n_min"], block["n_max"])
+    order = np.argsort(prob, kind="stable")
+    bounds = binning.bounds(np.arange(len(prob)) / len(prob), label[order])  # places have no ties
+    assert np.diff(bounds).tolist() == block["paper_count"]
+    hits = [int(part.sum()) for part in np.split(label[order], bounds[1:-1])]
+    assert hits == block["paper_hits"]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case["name"])
+def test_small_cases_with_other_bins(case: dict[str, Any]) -> None:
+    label, prob = labels_of(case), np.array(case["prob"])
+    # The edges of the reference come from linspace, which misplaces .3, .6 and .7; its bins of
+    # equal mass give the extra row to others than ours, or split a tie.
+    on_an_edge = np.isin(prob, [0.3, 0.6, 0.7]).any()
+    compared = 0
+    for kind, binning in (("uniform", bins.EqualWidth), ("quantile", bins.EqualMass)):
+        for number, want in case[kind].items():
+            error = tce(label, prob, bins=binning(int(number)), n_draws=0)
+            same = error.table.count.tolist() == want.get("count", error.table.count.tolist())
+            if same and not (kind == "uniform" and on_an_edge and number in ("5", "10")):
+                assert 100 * error.value == pytest.approx(want["percent"], abs=1e-12)
+                compared += 1
+    assert compared >= 1
