@@ -64,8 +64,8 @@ class Alignment:
 def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
     if rows.answers is not None:
-        found = alignment_of(spread_confidence(rows, rng), rng)
-        return replace(found, accuracy=float(rows.weigh(rows.label).mean()))
+        aligned = alignment_of(spread_confidence(rows, rng), rng)
+        return replace(aligned, accuracy=float(rows.weigh(rows.label).mean()))
     table, label = rows.table, rows.label
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)

@@ -50,6 +50,16 @@ _REQUEST = (
 )
 
 
+def findings_of(
+    rows: AuditRows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[Listing | None, tuple[Answer, ...]]:
+    """Return the blocks of time, where times were given, and what is to be said of the rows."""
+    times, change = time_finding(rows, view, design, settings, rng) or (None, None)
+    in_order = change is None or change.light == "good"
+    agree = dependence_finding(rows, rng, in_order=in_order)
+    return times, tuple(one for one in (agree, change) if one is not None)
+
+
 def dependence_finding(
     rows: AuditRows, rng: np.random.Generator, *, in_order: bool = True
 ) -> Answer | None:
@@ -193,7 +203,7 @@ def add_time(rows: AuditRows, y_true: Any, time: Any) -> AuditRows:
         raise ValueError("the test of time= has no weights: leave out time, or sample_weight.")
     refuse_other_order(y_true=y_true, time=time)
     number, text = parse_times(time, rows.n)
-    return replace(rows, time=(number[rows.position], text[rows.position]))
+    return replace(rows, time=number[rows.position], date=text[rows.position])
 
 
 def _number(text: str) -> float:
@@ -221,7 +231,7 @@ def time_finding(
     left = np.flatnonzero(rows.possible)
     problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
     prob, label = problem.prob[left].astype(np.float64), problem.label[left].astype(np.float64)
-    number, text = rows.time[0][left], rows.time[1][left]
+    number, text = rows.time[left], np.asarray(rows.date)[left]
     block = _blocks(number, prob * (1 - prob) / design)
     size = int(block.max()) + 1
     several = label.min() < label.max()

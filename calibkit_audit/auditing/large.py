@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.hypothesis_tests.cox import cox_scores
-from calibkit.inputs import FloatVector, View
+from calibkit.inputs import View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import compare
 from calibkit_audit.auditing.comparison_report import Comparison
@@ -112,7 +112,7 @@ def _count_rows(
 
 def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | None]:
     """Return what a row is about, and by default which event is counted."""
-    if block.predicted is not None:
+    if "predicted" in block.beside:
         return "answer", "top-label"
     if view is None and block.scores.ndim == 2:
         view = 1 if block.scores.shape[1] == 2 else "top-label"
@@ -202,21 +202,11 @@ def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> 
 
 def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
     """Compare models whose rows are kept, with the options of `compare`."""
-    probs = _by_model(rows.scores, names)
-    several = rows.scores.shape[1] > len(names) or rows.predicted is not None
-    return compare(
-        rows.y_true,
-        probs,
-        class_names=rows.class_names if several else None,
-        predicted=rows.predicted,
-        **rows.beside,
-        **options,
-    )
-
-
-def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
-    parts = np.split(scores, len(names), axis=1)
-    return {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+    parts = np.split(rows.scores, len(names), axis=1)
+    probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+    several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
+    classes = rows.class_names if several else None
+    return compare(rows.y_true, probs, class_names=classes, **rows.beside, **options)
 
 
 def compare_stream(

@@ -92,6 +92,14 @@ class JointTest(NamedTuple):
     n_draws: int
 
 
+class _Strength(NamedTuple):
+    """How loudly the data, and redraws, speak in one view."""
+
+    values: FloatVector  # first that of the data
+    z: FloatVector  # of level and slope, of the data
+    design: float  # variance of the level over that of independent rows
+
+
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
@@ -116,56 +124,69 @@ class _View:
         self.lever, self.pull = cox.lever, self.weight * cox.lever
         self.expected_lever = float((no * prob) @ self.lever)
 
-    def sums(self, label: IntVector) -> tuple[FloatVector, float]:
-        """Return the events of all cells, and the sum of levers, of a set of labels."""
+    def sums(self, label: IntVector) -> FloatVector:
+        """Return the events of all cells, and last the sum of levers, of a set of labels."""
         happened = np.flatnonzero(label == self.happens)
         cells = np.bincount(self.cell[happened], self.weight[happened], self.n_cells)
-        return np.asarray(cells, dtype=np.float64), float(self.pull[happened].sum())
+        return np.append(cells, self.pull[happened].sum())
 
-    def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
-        """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
-        level = events.sum(axis=1) - self.expected.sum()
-        return np.column_stack([level, lever - self.expected_lever])
+    def strength(self, sums: FloatMatrix, label: IntVector, clusters: Clusters | None) -> _Strength:
+        """Return the larger -ln p of both tests, for (R, cells + 1) sums; first come the data's.
 
-    def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
-        """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
-        if self.total <= 0:
-            return np.zeros(len(events))
-        z_level, z_slope = map(ratio, self.scores(events, lever).T, self.sd)
-        cox = (z_level**2 + z_slope**2) / 2
-        if self.sd[1] == 0:
-            cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        variances = _halve(self.variance[np.newaxis])
-        return np.asarray(np.maximum(cox, _clearest(_halve(events - self.expected), variances)))
-
-    def strength_by_cluster(
-        self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
-    ) -> tuple[FloatVector, FloatVector, float]:
-        """Return the same where only clusters are independent, and the sd of level and slope.
-
-        First come the data, then redraws. Every sum is divided by its standard deviation in the
-        redraws; that of the data by the sandwich of its `residual`, if that is larger: it knows
+        Where only clusters are independent, every sum is divided by its standard deviation in the
+        redraws; that of the data by the sandwich of its residuals, if that is larger: it knows
         dependence of every kind, but where hardly any event was expected it only sees that none
-        has come. The third value is the variance of the level over that of independent rows.
+        has come.
         """
+        events, design, drawn = sums[:, :-1], 1.0, self.sd
+        level = events.sum(axis=1) - self.expected.sum()
+        scores = np.column_stack([level, sums[:, -1] - self.expected_lever])
         if self.total <= 0:
-            return np.zeros(len(events)), self.sd, 1.0
-        own = clusters.sums(np.column_stack([residual, residual * self.lever]))
-        scores = self.scores(events, lever)
-        drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
-        sd, design = robust_sd(drawn, own), float(drawn[0] ** 2 / self.total)
+            return _Strength(np.zeros(len(sums)), np.zeros(2), 1.0)
+        cells, variances = _halve(events - self.expected), _halve(self.variance[np.newaxis])
+        if clusters is not None:
+            drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
+            design = float(drawn[0] ** 2 / self.total)
         z = np.column_stack(list(map(ratio, scores.T, drawn)))
-        z[0] = list(map(ratio, scores[0], sd))
-        inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
-        cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
-        place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-        cells = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-        sums, variances = _halve(events - self.expected), []
-        for part, mine in zip(sums, cells, strict=True):
-            variances.append((part[1:] ** 2).mean(axis=0))
-            sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
-            part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
-        return np.asarray(np.maximum(cox, _clearest(sums, variances))), sd, design
+        if clusters is None:
+            cox = (z[:, 0] ** 2 + z[:, 1] ** 2) / 2
+            if self.sd[1] == 0:
+                cox = -(special.log_ndtr(-np.abs(z[:, 0])) + np.log(2))
+        else:
+            residual = self.scale * ((label == self.happens) - self.prob)
+            own = clusters.sums(np.column_stack([residual, residual * self.lever]))
+            z[0] = list(map(ratio, scores[0], robust_sd(drawn, own)))
+            inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
+            cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
+            place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
+            sandwiches = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+            variances = [(part[1:] ** 2).mean(axis=0) for part in cells]
+            for part, variance, mine in zip(cells, variances, sandwiches, strict=True):
+                sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
+                part[0] *= np.minimum(1.0, np.sqrt(variance / sandwich))
+        return _Strength(np.maximum(cox, _clearest(cells, variances)), z[0], design)
+
+    def result(self, label: IntVector, p_value: float, strength: _Strength) -> ViewTest:
+        """Return what is reported of the view."""
+        happened, mass, n = label == self.happens, float(self.scale.sum()), len(label)
+        mean_prob, frequency = (
+            round(float(self.scale @ x / mass), 14)  # alike on any machine
+            for x in (self.prob, happened)
+        )
+        z_level, z_slope = map(float, strength.z)
+        return ViewTest(
+            view=self.view,
+            n=n,
+            events=int(happened.sum()),
+            mean_prob=mean_prob,
+            frequency=frequency,
+            variance=self.total / mass,
+            z_level=z_level,
+            z_slope=z_slope,
+            p_value=p_value,
+            design=strength.design * n / mass,
+            kish=mass if mass < n else float("inf"),
+        )
 
 
 def _halve(cells: Any) -> list[Any]:
@@ -247,56 +268,15 @@ def joint_test(
             redrawn = draw(rng)
             for test, kept in zip(tests, sums, strict=True):
                 kept.append(test.sums(redrawn))
-        parts = [_strength(*pair, label, clusters) for pair in zip(tests, sums, strict=True)]
-        loudest = np.column_stack([one[0][1:] for one in parts]).max(axis=1)
-        beyond = [int((loudest >= one[0][0] - _TIE).sum()) for one in parts]
+        parts = [
+            test.strength(np.array(kept), label, clusters)
+            for test, kept in zip(tests, sums, strict=True)
+        ]
+        loudest = np.max([one.values[1:] for one in parts], axis=0)
+        beyond = [int((loudest >= one.values[0] - _TIE).sum()) for one in parts]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    found = [
-        _view_test(test, label, p_value, sd, design)
-        for test, p_value, (_, sd, design) in zip(tests, p_values, parts, strict=True)
-    ]
-    return JointTest(tuple(found), min(p_values), n_draws)
-
-
-def _strength(
-    test: _View,
-    sums: Sequence[tuple[FloatVector, float]],
-    label: IntVector,
-    clusters: Clusters | None,
-) -> tuple[FloatVector, FloatVector, float]:
-    """Return the statistics of a view, first that of the data, sd and design."""
-    events, lever = np.stack([pair[0] for pair in sums]), np.array([pair[1] for pair in sums])
-    if clusters is None:
-        return test.strength(events, lever), test.sd, 1.0
-    residual = test.scale * ((label == test.happens) - test.prob)
-    return test.strength_by_cluster(events, lever, residual, clusters)
-
-
-def _view_test(
-    test: _View, label: IntVector, p_value: float, sd: FloatVector, design: float
-) -> ViewTest:
-    events, lever = test.sums(label)
-    scores = np.array([events.sum() - test.expected.sum(), lever - test.expected_lever])
-    z_level, z_slope = map(float, map(ratio, scores, sd))
-    happened, mass = label == test.happens, float(test.scale.sum())
-    mean_prob, frequency = (
-        round(float(test.scale @ x / mass), 14)  # alike on any machine
-        for x in (test.prob, happened)
-    )
-    n = len(label)
-    return ViewTest(
-        view=test.view,
-        n=n,
-        events=int(happened.sum()),
-        mean_prob=mean_prob,
-        frequency=frequency,
-        variance=test.total / mass,
-        z_level=z_level,
-        z_slope=z_slope,
-        p_value=p_value,
-        design=design * n / mass,
-        kish=mass if mass < n else float("inf"),
-    )
+    views = [test.result(label, *rest) for test, *rest in zip(tests, p_values, parts, strict=True)]
+    return JointTest(tuple(views), min(p_values), n_draws)

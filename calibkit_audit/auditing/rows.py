@@ -30,7 +30,7 @@ from calibkit_audit.saving import printable
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "weight")
+_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "answers", "time", "date")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -48,8 +48,9 @@ class AuditRows:
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
     top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
-    answers: "Answers | None" = None  # then both classes, where they are known
-    time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
+    answers: IntVector | None = None  # then true and predicted class, (n, 2), where they are known
+    time: FloatVector | None = None  # when each row was predicted, as a number
+    date: NDArray[np.str_] | None = None  # and as it was given
     weight: FloatVector | None = None  # what each row stands for; None: all for the same
 
     @property
@@ -59,12 +60,9 @@ class AuditRows:
 
     def take(self, chosen: Any) -> "AuditRows":
         """Return some rows, by place or mask, in this order."""
-        parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
+        parts = {name: getattr(self, name) for name in (*_BY_ROW, "weight")}
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
-        clusters = self.clusters and self.clusters.take(chosen)
-        time = self.time and (self.time[0][chosen], self.time[1][chosen])
-        answers = self.answers and self.answers.take(chosen)
-        return replace(self, clusters=clusters, time=time, answers=answers, **taken)
+        return replace(self, clusters=self.clusters and self.clusters.take(chosen), **taken)
 
     def weigh(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
@@ -147,8 +145,8 @@ def rows_of(
     if positive is not None:
         y_true = labels_as_events(y_true, positive)
     elif predicted is not None and predicted is not True:
-        answers = answers_of(y_true, predicted, class_names)
-        y_true, class_names = answers.true == answers.predicted, answers.names
+        answers, class_names = answers_of(y_true, predicted, class_names)
+        y_true = answers[:, 0] == answers[:, 1]
     elif class_names is not None and predicted is None:
         y_true = class_numbers(y_true, class_names)
     scores, columns = _read_scores(y_true, y_prob, logits)
@@ -165,7 +163,9 @@ def rows_of(
         groups=names,
         clusters=None if cluster is None else clusters_of(cluster, n),
         position=np.arange(n),
-        class_names=_class_names(class_names, len(answers.names) if answers else max(columns, 2)),
+        class_names=_class_names(
+            class_names, max(columns, 2) if answers is None else len(class_names or ())
+        ),
         top=predicted is not None,
         answers=answers,
         weight=None if sample_weight is None else as_weights(sample_weight, n),
@@ -173,44 +173,35 @@ def rows_of(
     return _in_order(rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """Numbers of the true and of the predicted class of each row, and the names of the classes."""
+def answers_of(
+    y_true: Any, predicted: Any, class_names: Sequence[str] | None
+) -> tuple[IntVector, Sequence[Any]]:
+    """Return the numbers (n, 2) of true and predicted classes, and the names of all classes.
 
-    true: IntVector
-    predicted: IntVector
-    names: tuple[str, ...]
-
-    def take(self, chosen: Any) -> "Answers":
-        """Return some rows, by place or mask, in this order."""
-        return Answers(self.true[chosen], self.predicted[chosen], self.names)
-
-
-def answers_of(y_true: Any, predicted: Any, class_names: Sequence[str] | None = None) -> Answers:
-    """Compare true and predicted classes as equal values: 4 and "4" are two classes."""
+    Classes are the same as equal values are: 4 and "4" are two classes.
+    """
     n = len(y_true)
-    true, said = (
+    true, guesses = (
         one_per_row(labels, name, n, "name the class")[1]
         for name, labels in (("y_true", y_true), ("predicted", predicted))
     )
     try:
-        shared = set(true) & set(said)
+        shared = set(true) & set(guesses)
     except TypeError as error:
         raise ValueError(f"a label cannot be a list or an array ({error}).") from None
     if not shared:
         raise ValueError(
             "No predicted class is among the true ones: they begin with "
-            f"{said[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
+            f"{guesses[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
         )
     if class_names is None:
-        classes: Sequence[Any] = sorted({*true, *said}, key=_class_order)
+        classes = sorted({*true, *guesses}, key=_class_order)
         place = {name: k for k, name in enumerate(classes)}
-        codes = [np.array([place[one] for one in labels]) for labels in (true, said)]
-    else:
-        classes, shape = class_names, np.broadcast_to(np.float64(), (n, len(class_names)))
-        codes = [as_labels(class_numbers(one, classes), shape) for one in (true, said)]
-    first, other = (code.astype(np.intp) for code in codes)
-    return Answers(first, other, tuple(map(str, classes)))
+        numbers = [[place[one] for one in labels] for labels in (true, guesses)]
+        return np.transpose(numbers), classes
+    shape = np.broadcast_to(np.float64(), (n, len(class_names)))
+    codes = [as_labels(class_numbers(one, class_names), shape) for one in (true, guesses)]
+    return np.column_stack(codes).astype(np.intp), class_names
 
 
 def _class_order(name: Any) -> tuple[bool, float, str]:
@@ -252,24 +243,14 @@ def class_numbers(labels: Any, class_names: Sequence[str]) -> Any:
 
 def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     """Return answers as predictions of all classes: what is left of confidence, shared alike."""
-    assert rows.answers is not None
     k = len(rows.class_names)
-    chosen = np.arange(rows.n)
     if rows.n * k > _SPREAD:
-        chosen = np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False))
-    rows = rows.take(chosen)
-    assert rows.answers is not None
-    prob = rows.prob
-    table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
-    table[np.arange(rows.n), rows.answers.predicted] = prob
-    return replace(
-        rows,
-        label=rows.answers.true,
-        prob=table[:, 1] if k == 2 else table,
-        rest=table[:, 0] if k == 2 else None,
-        answers=None,
-        top=False,
-    )
+        rows = rows.take(np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False)))
+    true, predicted = np.transpose(rows.answers)
+    table = np.repeat(((1 - rows.prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
+    table[np.arange(rows.n), predicted] = rows.prob
+    rest, prob = (table[:, 0], table[:, 1]) if k == 2 else (None, table)
+    return replace(rows, label=true, prob=prob, rest=rest, answers=None, top=False)
 
 
 def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
@@ -347,7 +328,7 @@ def _in_order(rows: AuditRows) -> AuditRows:
     return rows.take(np.lexsort(keys))
 
 
-def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
+def _class_names(names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(k) for k in range(n_classes))
     if isinstance(names, str) or len(names) != n_classes:
@@ -357,17 +338,16 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
 
 def cluster_notes(rows: AuditRows) -> tuple[str, ...]:
     """Return what is to be noted of clusters, and of weights."""
-    notes = []
+    notes: tuple[str, ...] = ()
     if rows.weight is not None:
         worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
-        notes += [f"Weights: what a row stands for; {worth}. In redraws they follow the label."]
-    if rows.clusters is None:
-        return tuple(notes)
-    size = rows.clusters.size
-    return (
-        *notes,
-        f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. Labels "
-        "are redrawn so that the rows of a cluster agree as much as they do in the data; folds "
-        "hold whole clusters; intervals of gains and costs are Student's, from what the mean "
-        "would be without each cluster.",
-    )
+        notes = (f"Weights: what a row stands for; {worth}. In redraws they follow the label.",)
+    if rows.clusters is not None:
+        size = rows.clusters.size
+        notes += (
+            f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. "
+            "Labels are redrawn so that the rows of a cluster agree as much as they do in the "
+            "data; folds hold whole clusters; intervals of gains and costs are Student's, from "
+            "what the mean would be without each cluster.",
+        )
+    return notes
