@@ -64,15 +64,10 @@ def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[An
     return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
-def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
-    """Return the labels that (..., n) uniform numbers stand for."""
-    if prob.ndim == 1:
-        return (uniform < prob).astype(np.int64)
-    upper = np.cumsum(np.ascontiguousarray(prob.T[:-1]), axis=0, dtype=np.float64)
-    drawn = np.zeros(uniform.shape, dtype=np.int64)
-    for passed in upper:  # the class is the number of cumulative sums passed
-        drawn += uniform >= passed
-    return drawn
+def chances_of_labels(table: FloatMatrix, weights: FloatMatrix) -> FloatMatrix:
+    """Return the probability of each label in a row that was chosen by it: as p_y / w_y."""
+    chance = table / weights
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
 class Dependence:
@@ -104,20 +99,27 @@ class Dependence:
         self._table, self._total = table, np.maximum(variance.sum(axis=0), 1e-300)
         self._share = clusters.sums(variance)
         self.target = self._scatter(label)
-        tries = int(np.clip(_NUMBERS // len(prob), 3, _TRIES))
-        found = [[self._scatter(y) for y in self._along(rng)] for _ in range(tries)]
-        self._scatters = np.maximum.accumulate(np.mean(found, axis=0))
+        scatters = []
+        for _ in range(int(np.clip(_NUMBERS // len(prob), 3, _TRIES))):
+            noise = self._noise(rng)  # the same for every correlation of the grid
+            scatters.append([self._scatter(self._labels(r, *noise)) for r in _GRID])
+        self._scatters = np.maximum.accumulate(np.mean(scatters, axis=0))
         self.correlation = float(np.interp(self.target, self._scatters, _GRID))
 
-    def _along(self, rng: np.random.Generator) -> Any:
-        """Yield labels for every correlation of the grid, from the same random numbers."""
-        shared, own = self._normal(rng)
-        for r in _GRID:
-            yield classes_at(self.prob, special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
-
-    def _normal(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+    def _noise(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        """Draw what the rows of a cluster share, and what each has for itself."""
         shared = rng.standard_normal(self.clusters.count)[self.clusters.code]
         return shared, rng.standard_normal(len(shared))
+
+    def _labels(self, r: float, shared: FloatVector, own: FloatVector) -> IntVector:
+        uniform = special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own)
+        if self.prob.ndim == 1:
+            return np.asarray(uniform < self.prob, dtype=np.intp)
+        upper = np.cumsum(np.ascontiguousarray(self.prob.T[:-1]), axis=0)
+        drawn = np.zeros(uniform.shape, dtype=np.intp)
+        for passed in upper:  # the class is the number of cumulative sums passed
+            drawn += uniform >= passed
+        return drawn
 
     def _scatter(self, label: NDArray[Any]) -> float:
         """Return the sum of squares of what clusters add to residuals without a common gap."""
@@ -128,14 +130,9 @@ class Dependence:
 
     def draw(self, rng: np.random.Generator) -> IntVector:
         """Return one label per row."""
-        return classes_at(self.prob, self.uniform(rng))
-
-    def uniform(self, rng: np.random.Generator) -> FloatVector:
-        """Return a uniform number per row, correlated within clusters."""
         df = max(self.clusters.count - 1, 1)
         r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
-        shared, own = self._normal(rng)
-        return np.asarray(special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+        return self._labels(float(r), *self._noise(rng))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +176,10 @@ def redrawn_rows(
     """
     weights = None
     if weight is not None:
-        table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
-        weights = weights_of_labels(weight, table.astype(np.float64), label)
-        chance = table / weights
-        chance /= chance.sum(axis=1, keepdims=True)
+        both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+        table = both.astype(np.float64)
+        weights = weights_of_labels(weight, table, label)
+        chance = chances_of_labels(table, weights)
         prob = chance[:, 1] if prob.ndim == 1 else chance
     drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
     if clusters is not None:
@@ -204,22 +201,17 @@ def null_level(
     **options: Any,
 ) -> NullLevel:
     """Do what `calibkit.null_level` does, for rows that hang together or have weights."""
-    how = {} if weight is None else {"sample_weight": weight}
-    value, name = measured(measure, label, prob, {**options, **how}, "null level")
-    redraws = redrawn_rows(
-        label, prob, n_draws, as_generator(rng), clusters=clusters, weight=weight
-    )
-    draws = [float(_again(measure, drawn, prob, w, options)) for drawn, w in redraws]
-    return NullLevel.of(value, name, np.array(draws))
+    value, name = measured(measure, label, prob, {**options, "sample_weight": weight}, "null level")
+    how: Any = {"clusters": clusters, "weight": weight}
+    redraws = redrawn_rows(label, prob, n_draws, as_generator(rng), **how)
+    draws = _values(measure, ((drawn, prob, some) for drawn, some in redraws), options)
+    return NullLevel.of(value, name, draws)
 
 
-def _again(
-    measure: Measure, label: IntArray, prob: FloatArray, weight: FloatVector | None, options: Any
-) -> Any:
-    """Measure redrawn rows in silence: what is to be said was said of the data."""
+def _values(measure: Measure, samples: Iterator[Any], options: Any) -> FloatVector:
+    """Measure labels, predictions and weights in silence: what is to be said was said before."""
     with quiet():
-        more = {} if weight is None else {"sample_weight": weight}
-        return measure(label, prob, **options, **more)
+        return np.array([float(measure(y, p, sample_weight=w, **options)) for y, p, w in samples])
 
 
 def bootstrap_interval(
@@ -235,14 +227,15 @@ def bootstrap_interval(
     **options: Any,
 ) -> BootstrapInterval:
     """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
-    how = {} if weight is None else {"sample_weight": weight}
-    value, name = measured(measure, label, prob, {**options, **how}, "interval")
+    value, name = measured(measure, label, prob, {**options, "sample_weight": weight}, "interval")
     generator, n = as_generator(rng), len(prob)
-    draws = np.empty(n_draws)
-    for place in range(n_draws):
-        rows = clusters.resample(generator) if clusters else generator.integers(0, n, size=n)
-        some = None if weight is None else weight[rows]
-        draws[place] = float(_again(measure, label[rows], prob[rows], some, options))
+
+    def resampled() -> Iterator[Any]:
+        for _ in range(n_draws):
+            rows = clusters.resample(generator) if clusters else generator.integers(0, n, size=n)
+            yield label[rows], prob[rows], None if weight is None else weight[rows]
+
+    draws = _values(measure, resampled(), options)
     low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
     return BootstrapInterval(
         value=value,
@@ -333,9 +326,9 @@ def cox_test(
     "Hotelling's law, 60 clusters"
     """
     problem = binary_problem(y_true, y_prob, view=view, positive=positive)
-    sample = sample_of(problem)
-    label, prob = sample.label, sample.prob
-    groups = clusters_of(cluster, problem.n).take(np.lexsort((problem.label, problem.prob)))
+    sample = sample_of(problem, clusters_of(cluster, problem.n))
+    label, prob, groups = sample.label, sample.prob, sample.clusters
+    assert groups is not None
     one = cox_statistic(prob, part)
     kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
 

@@ -120,7 +120,13 @@ def groups_of(
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = _sandwich_sd(np.sqrt(variance), group, residual, rows.clusters)
+    sd = np.sqrt(variance)
+    if rows.clusters is not None:  # by cluster, where that is larger
+        pair, code = np.unique(
+            group * rows.clusters.count + rows.clusters.code, return_inverse=True
+        )
+        square = np.bincount(pair // rows.clusters.count, np.bincount(code, residual) ** 2)
+        sd = np.maximum(sd, np.sqrt(square))
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -141,17 +147,6 @@ def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVecto
     others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
     spread = np.maximum(variance.sum() - variance, 0.0)
     return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
-
-
-def _sandwich_sd(
-    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
-) -> FloatVector:
-    """Return the standard deviations of the groups' sums, or those by cluster if larger."""
-    if clusters is None:
-        return sd
-    pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
-    square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
-    return np.maximum(sd, np.sqrt(square))
 
 
 def _rows_that_count(
@@ -221,6 +216,4 @@ def holm(p_values: FloatVector) -> FloatVector:
     order = np.argsort(p_values, kind="stable")
     factor = len(p_values) - np.arange(len(p_values))
     stepped = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factor))
-    corrected = np.empty_like(stepped)
-    corrected[order] = stepped
-    return corrected
+    return np.asarray(stepped[np.argsort(order)])

@@ -23,7 +23,7 @@ from calibkit_audit.auditing.predictions import Predictions, join_blocks
 from calibkit_audit.auditing.questions import audit, conclusions
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.report import AuditReport
-from calibkit_audit.auditing.rows import probabilities, probability_of
+from calibkit_audit.auditing.rows import probability_of, table_of_classes
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
@@ -97,10 +97,8 @@ def _count_rows(
             table, gone = CountTable(view=view), Impossible(kind=kind)
         position = keeper.seen + np.arange(block.n)
         keeper.add(block)
-        prob = both = probabilities(block.scores) if block.logits else block.scores
-        if prob.ndim == 1:
-            other = probabilities(-block.scores) if block.logits else 1 - prob
-            both = np.column_stack([other, prob])
+        both = table_of_classes(block.scores, logits=block.logits)
+        prob = both[:, 1] if block.scores.ndim == 1 else both
         label = block.label.astype(np.intp)
         gone = gone + count_impossible(label, both, position, kind)
         left = probability_of(label, both) > 0

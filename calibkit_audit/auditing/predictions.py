@@ -41,7 +41,7 @@ class Predictions:
     scores: NDArray[np.float64]
     logits: bool
     class_names: tuple[str, ...] | None
-    beside: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> NDArray[np.int64]:

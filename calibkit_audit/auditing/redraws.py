@@ -17,7 +17,12 @@ from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.clusters import Clusters, robust_sd
-from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
+from calibkit_audit.dependent_rows import (
+    Dependence,
+    chances_of_labels,
+    undecided,
+    weights_of_labels,
+)
 
 
 class Drawer:
@@ -251,8 +256,7 @@ def joint_test(
     scale, chance = np.ones(len(label)) if weight is None else weight, table
     weights = weights_of_labels(scale, table, label)
     if weight is not None:  # the chance of each label, given that the row was chosen
-        chance = table / weights
-        chance /= chance.sum(axis=1, keepdims=True)
+        chance = chances_of_labels(table, weights)
     tests = [_View(view, table, scale, weights) for view in views]
     draw = Drawer(chance, label).draw
     if clusters is not None:
@@ -278,5 +282,6 @@ def joint_test(
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    views = [test.result(label, *rest) for test, *rest in zip(tests, p_values, parts, strict=True)]
-    return JointTest(tuple(views), min(p_values), n_draws)
+    ordered = zip(tests, p_values, parts, strict=True)
+    results = tuple(test.result(label, p_value, part) for test, p_value, part in ordered)
+    return JointTest(results, min(p_values), n_draws)

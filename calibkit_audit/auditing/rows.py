@@ -10,6 +10,7 @@ from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
 from calibkit.inputs import (
+    FloatMatrix,
     FloatVector,
     IntVector,
     as_labels,
@@ -30,7 +31,7 @@ from calibkit_audit.saving import printable
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "answers", "time", "date")
+_BY_ROW = ("label", "table", "logits", "group", "position", "answers", "time", "date", "weight")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -39,8 +40,7 @@ class AuditRows:
     """Labels and predictions, sorted by their own values."""
 
     label: IntVector
-    prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
-    rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
+    table: FloatVector  # probabilities, one column per class, also of two
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
@@ -60,7 +60,7 @@ class AuditRows:
 
     def take(self, chosen: Any) -> "AuditRows":
         """Return some rows, by place or mask, in this order."""
-        parts = {name: getattr(self, name) for name in (*_BY_ROW, "weight")}
+        parts = {name: getattr(self, name) for name in _BY_ROW}
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
         return replace(self, clusters=self.clusters and self.clusters.take(chosen), **taken)
 
@@ -81,12 +81,12 @@ class AuditRows:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.prob.shape[1] if self.prob.ndim == 2 else 2
+        return int(self.table.shape[1])
 
     @property
     def binary(self) -> bool:
-        """Whether there are two classes, in one column or two."""
-        return self.prob.ndim == 1
+        """Whether there are two classes, given in one column or two."""
+        return self.n_classes == 2
 
     @property
     def kind(self) -> str:
@@ -94,9 +94,9 @@ class AuditRows:
         return "answer" if self.top else "event" if self.binary else "class"
 
     @property
-    def table(self) -> FloatVector:
-        """Probabilities with one column per class."""
-        return self.prob if self.rest is None else np.column_stack([self.rest, self.prob])
+    def prob(self) -> FloatVector:
+        """Of two classes P(y = 1), (n,); of more, `table`."""
+        return np.ascontiguousarray(self.table[:, 1]) if self.binary else self.table
 
     @property
     def own(self) -> FloatVector:
@@ -246,15 +246,14 @@ def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     k = len(rows.class_names)
     if rows.n * k > _SPREAD:
         rows = rows.take(np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False)))
-    true, predicted = np.transpose(rows.answers)
+    true, predicted = np.asarray(rows.answers).T
     table = np.repeat(((1 - rows.prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
     table[np.arange(rows.n), predicted] = rows.prob
-    rest, prob = (table[:, 0], table[:, 1]) if k == 2 else (None, table)
-    return replace(rows, label=true, prob=prob, rest=rest, answers=None, top=False)
+    return replace(rows, label=true, table=table, answers=None, top=False)
 
 
 def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
-    """Return labels, probabilities, those of y = 0 of two classes, logits; number of columns."""
+    """Return labels, probabilities and logits; number of columns that were given."""
     if (y_prob is None) == (logits is None):
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
@@ -263,17 +262,13 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
             label, given = as_predictions(y_true, y_prob)
         except ValueError as error:
             raise ValueError(f"{error}{_rows_off(y_prob)}") from None
-        scores, prob = None, given.astype(np.float64)
-        rest = 1 - prob if prob.ndim == 1 else None
-        if prob.ndim == 2 and prob.shape[1] == 2:
-            rest, prob = prob.T
+        scores, kept = given.astype(np.float64), None
     else:
         given = as_scores(logits, "logits")
         label, scores = as_labels(y_true, given), given.astype(np.float64)
-        scores = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
-        prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
-    found = {"label": label.astype(np.intp), "prob": prob, "rest": rest, "logits": scores}
-    return found, given[:1].size
+        scores = kept = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
+    table = table_of_classes(scores, logits=kept is not None)
+    return {"label": label.astype(np.intp), "table": table, "logits": kept}, given[:1].size
 
 
 def _rows_off(y_prob: Any) -> str:
@@ -294,10 +289,13 @@ def _rows_off(y_prob: Any) -> str:
     )
 
 
-def probabilities(logits: FloatVector) -> FloatVector:
-    """Return the expit of (n,) logits, or the softmax of (n, K)."""
-    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
-    return np.asarray(values)
+def table_of_classes(scores: FloatVector, *, logits: bool) -> FloatMatrix:
+    """Return one column of probabilities per class, of (n,) or (n, K) probabilities or logits."""
+    if scores.ndim == 2:
+        return np.asarray(special.softmax(scores, axis=1)) if logits else scores
+    if logits:
+        return np.column_stack([special.expit(-scores), special.expit(scores)])
+    return np.column_stack([1 - scores, scores])
 
 
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
@@ -316,13 +314,13 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
 
 def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
-    label, prob, logits = rows.label, rows.prob, rows.logits
+    label, table, logits = rows.label, rows.table, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
     keys: list[Any] = [name for name in names if name is not None]
-    if prob.ndim == 1:
-        keys += [label, prob] if logits is None else [label, logits, prob]
+    if rows.binary:
+        keys += [label, *([] if logits is None else [logits]), table[:, 1]]
     else:
-        table = prob if logits is None else logits
+        table = table if logits is None else logits
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
     return rows.take(np.lexsort(keys))
