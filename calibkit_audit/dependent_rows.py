@@ -7,8 +7,8 @@ rows share what is unknown, and ten of them say less than ten independent rows.
   the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
   correlation, found by matching the scatter of the clusters' sums (a method of moments).
 - `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
-- `null_level`, `consistency_band`, `bootstrap_interval` and `cox_test` do with such rows what the
-  functions of the same name in `calibkit` do with independent ones.
+- `DependentRows` has null levels and intervals, and there are `consistency_band` and `cox_test`:
+  they do with such rows what the functions of the same name in `calibkit` do with independent ones.
 
 Lesson 14.
 """
@@ -31,7 +31,6 @@ from calibkit.inputs import (
     FloatArray,
     FloatMatrix,
     FloatVector,
-    IntArray,
     IntVector,
     Rng,
     View,
@@ -161,91 +160,70 @@ def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
     )
 
 
-def redrawn_rows(
-    label: NDArray[Any],
-    prob: FloatArray,
-    n_draws: int,
-    rng: np.random.Generator,
-    *,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-) -> Iterator[tuple[IntVector, FloatVector | None]]:
-    """Yield labels drawn from the predictions, and the weights that rows have with them.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DependentRows:
+    """Labels 0 .. K-1 and predictions of rows that hang together, or stand for several each."""
 
-    A row chosen by its label had the label y with a probability in proportion to p_y / w_y.
-    """
-    weights = None
-    if weight is not None:
-        both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
-        table = both.astype(np.float64)
-        weights = weights_of_labels(weight, table, label)
-        chance = chances_of_labels(table, weights)
-        prob = chance[:, 1] if prob.ndim == 1 else chance
-    drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
-    if clusters is not None:
-        dependence = Dependence(prob, label, clusters, rng)
-        drawn = (dependence.draw(rng) for _ in range(n_draws))
-    for labels in drawn:
-        yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
+    label: NDArray[Any]
+    prob: FloatArray
+    clusters: Clusters | None = None
+    weight: FloatVector | None = None
 
+    def redraws(
+        self, n_draws: int, rng: np.random.Generator
+    ) -> Iterator[tuple[IntVector, FloatVector | None]]:
+        """Yield labels drawn from the predictions, and the weights that rows have with them.
 
-def null_level(
-    measure: Measure,
-    label: IntArray,
-    prob: FloatArray,
-    *,
-    n_draws: int,
-    rng: Rng,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-    **options: Any,
-) -> NullLevel:
-    """Do what `calibkit.null_level` does, for rows that hang together or have weights."""
-    value, name = measured(measure, label, prob, {**options, "sample_weight": weight}, "null level")
-    how: Any = {"clusters": clusters, "weight": weight}
-    redraws = redrawn_rows(label, prob, n_draws, as_generator(rng), **how)
-    draws = _values(measure, ((drawn, prob, some) for drawn, some in redraws), options)
-    return NullLevel.of(value, name, draws)
+        A row chosen by its label had the label y with a probability in proportion to p_y / w_y.
+        """
+        prob, weights = self.prob, None
+        if self.weight is not None:
+            both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+            table = both.astype(np.float64)
+            weights = weights_of_labels(self.weight, table, self.label)
+            chance = chances_of_labels(table, weights)
+            prob = chance[:, 1] if prob.ndim == 1 else chance
+        drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
+        if self.clusters is not None:
+            dependence = Dependence(prob, self.label, self.clusters, rng)
+            drawn = (dependence.draw(rng) for _ in range(n_draws))
+        for labels in drawn:
+            yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
+
+    def null_level(self, measure: Measure, *, n_draws: int, rng: Rng, **options: Any) -> NullLevel:
+        """Do what `calibkit.null_level` does."""
+        value, name = self._measured(measure, options, "null level")
+        redraws = self.redraws(n_draws, as_generator(rng))
+        draws = _values(measure, ((y, self.prob, w) for y, w in redraws), options)
+        return NullLevel.of(value, name, draws)
+
+    def bootstrap_interval(
+        self, measure: Measure, *, level: float, n_draws: int, rng: Rng, **options: Any
+    ) -> BootstrapInterval:
+        """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
+        value, name = self._measured(measure, options, "interval")
+        generator, n = as_generator(rng), len(self.prob)
+        groups, weight = self.clusters, self.weight
+
+        def resampled() -> Iterator[Any]:
+            for _ in range(n_draws):
+                rows = groups.resample(generator) if groups else generator.integers(0, n, size=n)
+                yield self.label[rows], self.prob[rows], None if weight is None else weight[rows]
+
+        draws = _values(measure, resampled(), options)
+        low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
+        ends = {"low": 2 * value - high, "high": 2 * value - low, "level": level}
+        return BootstrapInterval(value=value, name=name, method="reflected", draws=draws, **ends)
+
+    def _measured(self, measure: Measure, options: Any, wanted: str) -> tuple[float, str]:
+        how = {**options, "sample_weight": self.weight}
+        return measured(measure, self.label, self.prob, how, wanted)
 
 
 def _values(measure: Measure, samples: Iterator[Any], options: Any) -> FloatVector:
     """Measure labels, predictions and weights in silence: what is to be said was said before."""
     with quiet():
         return np.array([float(measure(y, p, sample_weight=w, **options)) for y, p, w in samples])
-
-
-def bootstrap_interval(
-    measure: Measure,
-    label: IntArray,
-    prob: FloatArray,
-    *,
-    level: float,
-    n_draws: int,
-    rng: Rng,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-    **options: Any,
-) -> BootstrapInterval:
-    """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
-    value, name = measured(measure, label, prob, {**options, "sample_weight": weight}, "interval")
-    generator, n = as_generator(rng), len(prob)
-
-    def resampled() -> Iterator[Any]:
-        for _ in range(n_draws):
-            rows = clusters.resample(generator) if clusters else generator.integers(0, n, size=n)
-            yield label[rows], prob[rows], None if weight is None else weight[rows]
-
-    draws = _values(measure, resampled(), options)
-    low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
-    return BootstrapInterval(
-        value=value,
-        name=name,
-        low=2 * value - high,
-        high=2 * value - low,
-        level=level,
-        method="reflected",
-        draws=draws,
-    )
 
 
 def consistency_band(
@@ -261,9 +239,11 @@ def consistency_band(
     table, prob = table_of(problem, as_bins(bins)), problem.prob.astype(np.float64)
     index, size = table.assign(problem.prob), table.n_bins
     how: Any = {"clusters": clusters, "weight": problem.weight}
-    frequency = np.empty((n_draws, size))
-    redraws = redrawn_rows(problem.label, prob, n_draws, as_generator(rng), **how)
-    for place, (label, weight) in enumerate(redraws):
+    rows, frequency = (
+        DependentRows(label=problem.label, prob=prob, **how),
+        np.empty((n_draws, size)),
+    )
+    for place, (label, weight) in enumerate(rows.redraws(n_draws, as_generator(rng))):
         won = np.bincount(index, label - prob if weight is None else weight * (label - prob), size)
         with np.errstate(invalid="ignore"):  # empty bins stay NaN
             frequency[place] = table.mean_prob + won / np.bincount(index, weight, size)
@@ -341,7 +321,8 @@ def cox_test(
     law = f"Hotelling's law, {groups.count:,} clusters"
     if n_draws:
         law = f"{spell(n_draws, 'redraw')} of the labels, {groups.count:,} clusters"
-        drawn = redrawn_rows(label, prob, n_draws, as_generator(rng), clusters=groups)
+        rows = DependentRows(label=label, prob=prob, clusters=groups)
+        drawn = rows.redraws(n_draws, as_generator(rng))
         p_value = p_value_of(value, np.array([tested(y - prob)[0] for y, _ in drawn]))
     if part != "both":
         value = float(np.copysign(np.sqrt(value), side))

@@ -38,7 +38,7 @@ from calibkit_audit.auditing.rows import (
     rows_of,
 )
 from calibkit_audit.auditing.settings import MOST_CLASSES
-from calibkit_audit.dependent_rows import null_level
+from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import column_names
 
 
@@ -244,8 +244,10 @@ def _measure(
     for name, prob in probs.items():
         each[name] = row_measures(rows, prob, costs, view, bins)
         how: dict[str, Any] = {"view": view, "bins": bins, "n_draws": _DRAWS, "rng": seed}
-        measured = expected_calibration_error, rows.label, prob
-        nulls.append(null_level(*measured, clusters=rows.clusters, weight=rows.weight, **how))
+        model = DependentRows(
+            label=rows.label, prob=prob, clusters=rows.clusters, weight=rows.weight
+        )
+        nulls.append(model.null_level(expected_calibration_error, **how))
     return each, nulls
 
 

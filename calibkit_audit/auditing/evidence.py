@@ -16,7 +16,7 @@ from calibkit.results import spell
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
-from calibkit_audit.dependent_rows import bootstrap_interval, consistency_band, null_level
+from calibkit_audit.dependent_rows import DependentRows, consistency_band
 from calibkit_audit.incoming import kish
 
 _NAMED = 5
@@ -267,12 +267,11 @@ def evidence_of(
         )
         for v in (focus, first)
     )
-    how: Any = {"n_draws": settings.resamples(rows.n), "clusters": rows.clusters}
-    how["bins"] = settings.bins
-    measured = expected_calibration_error, one.label, one.prob
-    null = null_level(*measured, rng=of_null, weight=one.weight, **how)
-    error = bootstrap_interval(
-        *measured, level=settings.level, rng=of_error, weight=one.weight, **how
+    how: Any = {"n_draws": settings.resamples(rows.n), "bins": settings.bins}
+    model = DependentRows(label=one.label, prob=one.prob, clusters=rows.clusters, weight=one.weight)
+    null = model.null_level(expected_calibration_error, rng=of_null, **how)
+    error = model.bootstrap_interval(
+        expected_calibration_error, level=settings.level, rng=of_error, **how
     )
     if null.p_value > (1 - settings.level) / 2:  # a calibrated model could have shown as much
         error = replace(error, low=min(error.low, 0.0))
@@ -282,7 +281,9 @@ def evidence_of(
         focus=focus,
         error=error,
         null=null,
-        band=consistency_band(seen, level=1 - settings.alpha, rng=of_band, **how),
+        band=consistency_band(
+            seen, level=1 - settings.alpha, rng=of_band, clusters=rows.clusters, **how
+        ),
         problem=seen,
     )
 
