@@ -43,8 +43,8 @@ from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of, score_test
 from calibkit_audit.incoming import kish
 
-_GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
-_TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
+_CORRELATIONS = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
+_TRIES, _TRIED_NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
 
 
@@ -99,11 +99,11 @@ class Dependence:
         self._share = clusters.sums(variance)
         self.target = self._scatter(label)
         scatters = []
-        for _ in range(int(np.clip(_NUMBERS // len(prob), 3, _TRIES))):
+        for _ in range(int(np.clip(_TRIED_NUMBERS // len(prob), 3, _TRIES))):
             noise = self._noise(rng)  # the same for every correlation of the grid
-            scatters.append([self._scatter(self._labels(r, *noise)) for r in _GRID])
+            scatters.append([self._scatter(self._labels(r, *noise)) for r in _CORRELATIONS])
         self._scatters = np.maximum.accumulate(np.mean(scatters, axis=0))
-        self.correlation = float(np.interp(self.target, self._scatters, _GRID))
+        self.correlation = float(np.interp(self.target, self._scatters, _CORRELATIONS))
 
     def _noise(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
         """Draw what the rows of a cluster share, and what each has for itself."""
@@ -130,7 +130,7 @@ class Dependence:
     def draw(self, rng: np.random.Generator) -> IntVector:
         """Return one label per row."""
         df = max(self.clusters.count - 1, 1)
-        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
+        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _CORRELATIONS)
         return self._labels(float(r), *self._noise(rng))
 
 

@@ -41,7 +41,7 @@ _EXPECTED = 5.0
 # events the statistic varies much. It is drawn for moderate data until the answer is plain, and
 # normal for large data, and where even the normal law leaves no doubt.
 _HARDLY_EVER = 0.001
-_DRAWS, _ENOUGH = 4000, 10
+_FIT_DRAWS, _FIT_ENOUGH = 4000, 10
 _LEAST = 1e-3  # so that a single impossible row does not decide
 _LARGE, _NO_DOUBT = 50_000, 1e-9
 # A better order of the columns must explain this part of what the predictions promise.
@@ -130,11 +130,13 @@ def _share_as_bad(rows: AuditRows, rng: np.random.Generator) -> float:
     else:
         drawer = Drawer(table)
     as_bad = 0
-    for draw in range(1, _DRAWS + 1):
+    for draw in range(1, _FIT_DRAWS + 1):
         as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
-        if as_bad == _ENOUGH:  # Besag and Clifford (1991): a share found this way is not too small
+        if (
+            as_bad == _FIT_ENOUGH
+        ):  # Besag and Clifford (1991): a share found this way is not too small
             return as_bad / draw
-    return (as_bad + 1) / (_DRAWS + 1)
+    return (as_bad + 1) / (_FIT_DRAWS + 1)
 
 
 def _ratio(difference: float, sd: float) -> float:

@@ -261,12 +261,7 @@ def evidence_of(
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.limits[1] else loudest
     of_error, of_null, of_band = map(int, seeds[1:])
-    seen, one = (
-        binary_problem(
-            rows.label, rows.prob, view=package_view(rows, v.view), sample_weight=rows.weight
-        )
-        for v in (focus, first)
-    )
+    seen, one = problem_of(rows, focus.view), problem_of(rows, first.view)
     how: Any = {"n_draws": settings.resamples(rows.n), "bins": settings.bins}
     model = DependentRows(label=one.label, prob=one.prob, clusters=rows.clusters, weight=one.weight)
     null = model.null_level(expected_calibration_error, rng=of_null, **how)
@@ -342,6 +337,12 @@ def package_view(rows: AuditRows, view: int) -> View:
     if view == TOP:
         return "confidence" if rows.top else "top-label"
     return None if rows.binary and view == 1 else view
+
+
+def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
+    """Return the events of a view."""
+    shown = package_view(rows, view)
+    return binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
 
 
 def directions(view: ViewTest) -> tuple[str, str]:

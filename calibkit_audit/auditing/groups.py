@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.hypothesis_tests.cox import cox_statistic
-from calibkit.inputs import FloatMatrix, FloatVector, IntVector, binary_problem
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.evidence import detectable_z, package_view
+from calibkit_audit.auditing.evidence import detectable_z, problem_of
 from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import Clusters, score_test
 from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
-_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
+_GROUP_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
 _LAW_IS_RIGHT = 2000.0  # sum of p (1 - p) from which the limit laws hold far out in their tails
 _BLOCK = 2_000_000
@@ -99,7 +99,7 @@ def groups_of(
     if rows.weight is not None and rows.clusters is None:  # weights differ: sandwiches of rows
         rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
-    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
+    problem = problem_of(rows, view)
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
     # What a squared weight is on average, where rows were chosen by their label.
@@ -110,7 +110,7 @@ def groups_of(
     count = np.bincount(group, minlength=size).astype(np.int64)
     outside = _mean_outside(events - promised, variance, mass)
     left = _rows_that_count(rows, label, prob, settings.alpha)
-    draws = int(np.ceil(_DRAWS * size / settings.alpha))
+    draws = int(np.ceil(_GROUP_DRAWS * size / settings.alpha))
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [

@@ -61,7 +61,7 @@ _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much var
 # bounded); finer bins would only add looks that have to be paid for.
 _FINEST = 2 / 5
 _TIE = 1e-9
-_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
+_MOST_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
 # Near a limit: the most redraws, random numbers, and sums that are kept.
 _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
@@ -123,7 +123,9 @@ class _View:
         self.total = float(variance.sum())
         cox = cox_scores(prob, no * yes)
         self.sd = np.array([cox.level_sd, cox.slope_sd])
-        self.cell, self.n_cells = _cells(prob, variance)
+        most = min(self.total / _LEAST_VARIANCE, len(prob) ** _FINEST)
+        self.n_cells = 2 ** int(np.log2(max(1.0, most)))
+        self.cell = cells_of_equal_variance(prob, variance, self.n_cells)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
         self.lever, self.pull = cox.lever, self.weight * cox.lever
@@ -216,18 +218,12 @@ def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]
     return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
 
 
-def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
-    """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
-    value, where = np.unique(prob, return_inverse=True)
+def cells_of_equal_variance(key: FloatVector, variance: FloatVector, n_cells: int) -> IntVector:
+    """Return the cell of each row along a key, of (nearly) equal variance; ties stay together."""
+    value, where = np.unique(key, return_inverse=True)
     own = np.bincount(where, variance, len(value))
-    total = own.sum()
-    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
-    n_cells = 2 ** int(np.log2(max(1.0, most)))
-    if total <= 0:
-        return np.zeros(len(prob), dtype=np.intp), 1
-    middle = (np.cumsum(own) - own / 2) / total
-    cell = np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)
-    return cell[where], n_cells
+    middle = (np.cumsum(own) - own / 2) / max(float(own.sum()), 1e-300)
+    return np.asarray(np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)[where])
 
 
 def joint_test(
@@ -248,7 +244,7 @@ def joint_test(
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.
     """
-    n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
+    n_draws = min(n_draws, max(_FEWEST_DRAWS, _MOST_NUMBERS // len(label)))
     if clusters is None:  # an order that the names of the two classes do not change
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
