@@ -21,7 +21,6 @@ from calibkit_audit.counts.columns import (
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import Place, quotes
 from calibkit_audit.counts.readers import Block, FilePath, pieces_of
-from calibkit_audit.incoming import column_names
 from calibkit_audit.progress import track
 
 _TABLE = Place("the table")
@@ -128,17 +127,21 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
 def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predictions:
     columns = models[0].columns
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
-    beside = {role: words_of(block, name) for role, name in columns.beside.items()}
-    if weight := columns.beside.get("sample_weight"):
-        beside["sample_weight"] = numbers_of(block, weight, finite=True).astype(np.float64)
+    beside = {
+        role: numbers_of(block, name, finite=True).astype(np.float64)
+        if role == "sample_weight"
+        else words_of(block, name)
+        for role, name in columns.beside.items()
+    }
     if columns.predicted:
         y_true, beside["predicted"] = (
             words_of(block, name) for name in (columns.label, columns.predicted)
         )
     scores = [scores_of(block, one.columns) for one in models]
+    table = scores[0] if len(scores) == 1 else np.column_stack(scores)
     return Predictions(
         y_true=y_true,
-        scores=(scores[0] if len(scores) == 1 else np.column_stack(scores)).astype(np.float64),
+        scores=table.astype(np.float64, copy=False),
         logits=columns.logits,
         class_names=columns.classes,
         beside=beside,
@@ -195,12 +198,12 @@ def class_columns(
 
 
 def _known_columns(table: Any) -> list[Any]:
-    names = column_names(table)
-    if names is None and isinstance(table, Mapping):
-        names = list(table)
-    if names is None:
+    names = table
+    if not isinstance(table, Mapping):
+        names = getattr(table, "column_names", getattr(table, "columns", None))
+    if names is None or callable(names):
         raise ValueError(
             f"the table must be of pandas, polars or arrow, or a mapping from names to columns; "
             f"got {type(table).__name__}."
         )
-    return names
+    return list(names)

@@ -2,7 +2,8 @@
 
 One redraw of all labels serves every view: a test that pays for having looked at many.
 
-The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
+A view has two statistics: Cox's score test of level and slope, and the clearest of tests over bins
+of equal variance, from fine to coarse. The louder one counts. The level holds for any n, any
 predictions and any number of views.
 """
 
@@ -145,32 +146,33 @@ class _View:
         dependence of every kind, but where hardly any event was expected it only sees that none
         has come.
         """
-        events, design, drawn = sums[:, :-1], 1.0, self.sd
+        events = sums[:, :-1]
         level = events.sum(axis=1) - self.expected.sum()
         scores = np.column_stack([level, sums[:, -1] - self.expected_lever])
         if self.total <= 0:
             return _Strength(np.zeros(len(sums)), np.zeros(2), 1.0)
-        cells, variances = _halve(events - self.expected), _halve(self.variance[np.newaxis])
-        if clusters is not None:
-            drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
-            design = float(drawn[0] ** 2 / self.total)
-        z = np.column_stack(list(map(ratio, scores.T, drawn)))
+        cells = _halve(events - self.expected)
         if clusters is None:
+            z = np.column_stack(list(map(ratio, scores.T, self.sd)))
             cox = (z[:, 0] ** 2 + z[:, 1] ** 2) / 2
             if self.sd[1] == 0:
                 cox = -(special.log_ndtr(-np.abs(z[:, 0])) + np.log(2))
-        else:
-            residual = self.scale * ((label == self.happens) - self.prob)
-            own = clusters.sums(np.column_stack([residual, residual * self.lever]))
-            z[0] = list(map(ratio, scores[0], robust_sd(drawn, own)))
-            inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
-            cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
-            place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-            sandwiches = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-            variances = [(part[1:] ** 2).mean(axis=0) for part in cells]
-            for part, variance, mine in zip(cells, variances, sandwiches, strict=True):
-                sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
-                part[0] *= np.minimum(1.0, np.sqrt(variance / sandwich))
+            clearest = _clearest(cells, _halve(self.variance[np.newaxis]))
+            return _Strength(np.maximum(cox, clearest), z[0], 1.0)
+        residual = self.scale * ((label == self.happens) - self.prob)
+        own = clusters.sums(np.column_stack([residual, residual * self.lever]))
+        sd = np.sqrt((scores[1:] ** 2).mean(axis=0))
+        z = np.column_stack(list(map(ratio, scores.T, sd)))
+        z[0] = list(map(ratio, scores[0], robust_sd(sd, own)))
+        inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
+        cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
+        place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
+        sandwiches = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        variances = [(part[1:] ** 2).mean(axis=0) for part in cells]
+        for part, variance, mine in zip(cells, variances, sandwiches, strict=True):
+            sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
+            part[0] *= np.minimum(1.0, np.sqrt(variance / sandwich))
+        design = float(sd[0] ** 2 / self.total)
         return _Strength(np.maximum(cox, _clearest(cells, variances)), z[0], design)
 
     def result(self, label: IntVector, p_value: float, strength: _Strength) -> ViewTest:
