@@ -192,38 +192,36 @@ class DependentRows:
 
     def null_level(self, measure: Measure, *, n_draws: int, rng: Rng, **options: Any) -> NullLevel:
         """Do what `calibkit.null_level` does."""
-        value, name = self._measured(measure, options, "null level")
         redraws = self.redraws(n_draws, as_generator(rng))
-        draws = _values(measure, ((y, self.prob, w) for y, w in redraws), options)
-        return NullLevel.of(value, name, draws)
+        samples = ((drawn, self.prob, weight) for drawn, weight in redraws)
+        return NullLevel.of(*self._measure(measure, samples, options, "null level"))
 
     def bootstrap_interval(
         self, measure: Measure, *, level: float, n_draws: int, rng: Rng, **options: Any
     ) -> BootstrapInterval:
         """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
-        value, name = self._measured(measure, options, "interval")
         generator, n = as_generator(rng), len(self.prob)
         groups, weight = self.clusters, self.weight
 
-        def resampled() -> Iterator[Any]:
+        def resamples() -> Iterator[Any]:
             for _ in range(n_draws):
                 rows = groups.resample(generator) if groups else generator.integers(0, n, size=n)
                 yield self.label[rows], self.prob[rows], None if weight is None else weight[rows]
 
-        draws = _values(measure, resampled(), options)
+        value, name, draws = self._measure(measure, resamples(), options, "interval")
         low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
         ends = {"low": 2 * value - high, "high": 2 * value - low, "level": level}
         return BootstrapInterval(value=value, name=name, method="reflected", draws=draws, **ends)
 
-    def _measured(self, measure: Measure, options: Any, wanted: str) -> tuple[float, str]:
+    def _measure(
+        self, measure: Measure, samples: Iterator[Any], options: Any, wanted: str
+    ) -> tuple[float, str, FloatVector]:
+        """Return value and name of what is measured on the data, and its values on samples."""
         how = {**options, "sample_weight": self.weight}
-        return measured(measure, self.label, self.prob, how, wanted)
-
-
-def _values(measure: Measure, samples: Iterator[Any], options: Any) -> FloatVector:
-    """Measure labels, predictions and weights in silence: what is to be said was said before."""
-    with quiet():
-        return np.array([float(measure(y, p, sample_weight=w, **options)) for y, p, w in samples])
+        value, name = measured(measure, self.label, self.prob, how, wanted)
+        with quiet():  # what is to be said was said of the data
+            draws = [float(measure(y, p, sample_weight=w, **options)) for y, p, w in samples]
+        return value, name, np.array(draws)
 
 
 def consistency_band(
@@ -312,18 +310,18 @@ def cox_test(
     one = cox_statistic(prob, part)
     kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
 
-    def tested(residual: FloatVector) -> tuple[float, float, float]:
+    def score(residual: FloatVector) -> tuple[float, float, float]:
         scores, promised = cox_sums(prob, residual, groups)
         square, _, p_value = score_test(scores[:, kept], promised[kept])
         return square, p_value, float(scores[:, kept].sum())
 
-    value, p_value, side = tested(label - prob)
+    value, p_value, side = score(label - prob)
     law = f"Hotelling's law, {groups.count:,} clusters"
     if n_draws:
         law = f"{spell(n_draws, 'redraw')} of the labels, {groups.count:,} clusters"
         rows = DependentRows(label=label, prob=prob, clusters=groups)
         drawn = rows.redraws(n_draws, as_generator(rng))
-        p_value = p_value_of(value, np.array([tested(y - prob)[0] for y, _ in drawn]))
+        p_value = p_value_of(value, np.array([score(y - prob)[0] for y, _ in drawn]))
     if part != "both":
         value = float(np.copysign(np.sqrt(value), side))
     if (np.abs(label - prob) == 1).any():

@@ -33,7 +33,7 @@ _THEN = {
 class Impossible:
     """Rows that gave probability 0 to what happened."""
 
-    kind: str  # as in `Rows`
+    kind: str  # as in `AuditRows`
     first: tuple[int, ...] = ()  # where the first of them stood, from 0
     zeros: int = 0  # of two classes: those that said 0, and the event happened
     count: int = 0

@@ -201,7 +201,7 @@ def answers_of(
         return np.transpose(numbers), classes
     shape = np.broadcast_to(np.float64(), (n, len(class_names)))
     codes = [as_labels(class_numbers(one, class_names), shape) for one in (true, guesses)]
-    return np.column_stack(codes).astype(np.intp), class_names
+    return np.column_stack(codes).astype(np.intp), tuple(class_names)
 
 
 def _class_order(name: Any) -> tuple[bool, float, str]:
