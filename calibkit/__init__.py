@@ -22,7 +22,6 @@ from calibkit.bins import Distinct, EqualMass, EqualWidth, FixedEdges, Pava, Pav
 from calibkit.chance import bootstrap_interval, consistency_band, null_level
 from calibkit.errors import (
     CalibrationError,
-    DebiasedError,
     adaptive_calibration_error,
     average_calibration_error,
     calibration_error,
@@ -57,7 +56,6 @@ __all__ = [
     "BinTable",
     "CalibrationError",
     "CalibrationWarning",
-    "DebiasedError",
     "Distinct",
     "EqualMass",
     "EqualWidth",

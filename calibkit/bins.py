@@ -57,6 +57,11 @@ def assign(prob: FloatArray, edges: FloatVector) -> IntVector:
     return np.searchsorted(edges[1:-1], prob, side="right")
 
 
+def bounds_of_bins(ordered: FloatArray, edges: FloatVector) -> IntVector:
+    """Return where each bin begins in sorted predictions, and where the last one ends."""
+    return np.concatenate(([0], np.searchsorted(ordered, edges[1:-1]), [len(ordered)]))
+
+
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
     """`n_bins` bins of the same width.

@@ -45,7 +45,7 @@ from calibkit.calibrators.linear import (
 from calibkit.calibrators.logistic import BetaCalibrator, PlattCalibrator
 from calibkit.calibrators.multiclass import MulticlassCalibrator, OneVsRest
 from calibkit.calibrators.piecewise import PiecewiseLinear
-from calibkit.calibrators.prior_shift import PrevalenceEstimate, estimate_prevalence, shift_prior
+from calibkit.calibrators.prior_shift import estimate_prevalence, shift_prior
 
 __all__ = [
     "BetaCalibrator",
@@ -59,7 +59,6 @@ __all__ = [
     "OneVsRest",
     "PiecewiseLinear",
     "PlattCalibrator",
-    "PrevalenceEstimate",
     "ScalingBinning",
     "SlopeOneBinning",
     "SweepBinning",

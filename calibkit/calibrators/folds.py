@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualMass, EqualWidth, assign
+from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins
 from calibkit.calibrators.binning import ChosenBinning
 from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_number
 
@@ -166,12 +166,12 @@ def held_out_scores(
                 "One fold holds out all predictions, so nothing is left to fit to. Use at least "
                 "two folds."
             )
+        fitted, tested = prob[~held], prob[held]
+        sums = np.concatenate(([0.0], np.cumsum(residual[~held])))
         for place, binning in enumerate(binnings):
-            edges = binning.edges(prob[~held])
-            index = assign(prob[~held], edges)
-            sums = np.bincount(index, residual[~held], len(edges) - 1)
-            count = np.bincount(index, minlength=len(edges) - 1)
-            shift = sums / np.maximum(count, 1)
-            left = residual[held] - shift[assign(prob[held], edges)]
+            edges = binning.edges(fitted)
+            at = bounds_of_bins(fitted, edges)
+            shift = np.diff(sums[at]) / np.maximum(np.diff(at), 1)
+            left = residual[held] - np.repeat(shift, np.diff(bounds_of_bins(tested, edges)))
             scores[part, place] = np.square(left).mean()
     return np.asarray(scores.mean(axis=0))

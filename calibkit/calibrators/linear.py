@@ -7,8 +7,8 @@ import numpy as np
 from scipy import special
 
 from calibkit.calibrators.base import Weights
-from calibkit.calibrators.newton import LogisticFit, fit_softmax
 from calibkit.calibrators.multiclass import MulticlassCalibrator
+from calibkit.calibrators.newton import LogisticFit, fit_softmax
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntVector, as_number, expit, warn
 
 _MOST_SWEEPS = 200

@@ -22,7 +22,7 @@ ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are
 book's notation page has the table.
 """
 
-from calibkit.errors.debiased import DebiasedError, debiased_calibration_error
+from calibkit.errors.debiased import debiased_calibration_error
 from calibkit.errors.family import (
     CalibrationError,
     calibration_error,
@@ -38,12 +38,10 @@ from calibkit.errors.members import (
     root_mean_square_calibration_error,
     top_label_calibration_error,
 )
-from calibkit.errors.smooth import SmoothECE, smooth_ece
+from calibkit.errors.smooth import smooth_ece
 
 __all__ = [
     "CalibrationError",
-    "DebiasedError",
-    "SmoothECE",
     "adaptive_calibration_error",
     "average_calibration_error",
     "calibration_error",

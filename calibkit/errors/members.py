@@ -10,7 +10,13 @@ from calibkit.inputs import View, as_count
 
 
 def adaptive_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: int = 15, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: int = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Mean gap over equal-mass bins: every bin holds the same number of predictions.
 
@@ -19,7 +25,7 @@ def adaptive_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, **rows
+    y_true, y_prob, view, positive, sample_weight
         As in `calibration_error`.
     bins : int
         Number of equal-mass bins.
@@ -35,11 +41,25 @@ def adaptive_calibration_error(
     0.2
     """
     equal, name = EqualMass(as_count(bins, "bins")), "adaptive calibration error"
-    return calibration_error(y_true, y_prob, view=view, bins=equal, name=name, **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        view=view,
+        bins=equal,
+        name=name,
+        positive=positive,
+        sample_weight=sample_weight,
+    )
 
 
 def average_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: Bins = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Mean gap with all used bins alike, however few predictions they hold.
 
@@ -48,7 +68,7 @@ def average_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows
+    y_true, y_prob, view, bins, positive, sample_weight
         As in `calibration_error`.
 
     Returns
@@ -62,11 +82,25 @@ def average_calibration_error(
     >>> round(float(average_calibration_error(y_true, y_prob, bins=2)), 4)
     0.125
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, weights="equal", **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        view=view,
+        bins=bins,
+        weights="equal",
+        positive=positive,
+        sample_weight=sample_weight,
+    )
 
 
 def maximum_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: Bins = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Largest gap of any bin (MCE): norm infinity.
 
@@ -75,7 +109,7 @@ def maximum_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows
+    y_true, y_prob, view, bins, positive, sample_weight
         As in `calibration_error`.
 
     Returns
@@ -88,11 +122,25 @@ def maximum_calibration_error(
     >>> round(float(maximum_calibration_error([0, 1, 1, 1], [.1, .4, .8, .9], bins=2)), 4)
     0.25
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=np.inf, **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        view=view,
+        bins=bins,
+        norm=np.inf,
+        positive=positive,
+        sample_weight=sample_weight,
+    )
 
 
 def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any, *, view: View = None, bins: Bins = 15, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    bins: Bins = 15,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Root of the weighted mean squared gap: norm 2, equal-width bins.
 
@@ -101,7 +149,7 @@ def root_mean_square_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, view, bins, **rows
+    y_true, y_prob, view, bins, positive, sample_weight
         As in `calibration_error`.
 
     Returns
@@ -114,11 +162,13 @@ def root_mean_square_calibration_error(
     >>> round(root_mean_square_calibration_error([0, 1, 1], [.4, .8, .9], bins=2).value, 4)
     0.2614
     """
-    return calibration_error(y_true, y_prob, view=view, bins=bins, norm=2, **rows)
+    return calibration_error(
+        y_true, y_prob, view=view, bins=bins, norm=2, positive=positive, sample_weight=sample_weight
+    )
 
 
 def class_wise_calibration_error(
-    y_true: Any, y_prob: Any, *, bins: Bins = 15, **rows: Any
+    y_true: Any, y_prob: Any, *, bins: Bins = 15, positive: Any = None, sample_weight: Any = None
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, in ``per_view``.
 
@@ -127,7 +177,7 @@ def class_wise_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, bins, **rows
+    y_true, y_prob, bins, positive, sample_weight
         As in `calibration_error`.
 
     Returns
@@ -141,11 +191,25 @@ def class_wise_calibration_error(
     [0.25, 0.25]
     """
     name = "class-wise calibration error"
-    return calibration_error(y_true, y_prob, view="class-wise", bins=bins, name=name, **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        view="class-wise",
+        bins=bins,
+        name=name,
+        positive=positive,
+        sample_weight=sample_weight,
+    )
 
 
 def marginal_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    norm: float = 2,
+    bins: Bins = FIFTEEN,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
@@ -154,7 +218,7 @@ def marginal_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, **rows
+    y_true, y_prob, positive, sample_weight
         As in `calibration_error`.
     norm, bins : float, int or Binning
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
@@ -170,11 +234,25 @@ def marginal_calibration_error(
     0.255
     """
     fixed: Any = {"view": "class-wise", "name": "marginal calibration error"}
-    return calibration_error(y_true, y_prob, norm=norm, bins=bins, **fixed, **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        norm=norm,
+        bins=bins,
+        **fixed,
+        positive=positive,
+        sample_weight=sample_weight,
+    )
 
 
 def top_label_calibration_error(
-    y_true: Any, y_prob: Any, *, norm: float = 2, bins: Bins = FIFTEEN, **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    norm: float = 2,
+    bins: Bins = FIFTEEN,
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
@@ -183,7 +261,7 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    y_true, y_prob, **rows
+    y_true, y_prob, positive, sample_weight
         As in `calibration_error`.
     norm, bins : float, int or Binning
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
@@ -199,4 +277,12 @@ def top_label_calibration_error(
     0.25
     """
     fixed: Any = {"view": "top-label", "name": "top-label calibration error"}
-    return calibration_error(y_true, y_prob, norm=norm, bins=bins, **fixed, **rows)
+    return calibration_error(
+        y_true,
+        y_prob,
+        norm=norm,
+        bins=bins,
+        **fixed,
+        positive=positive,
+        sample_weight=sample_weight,
+    )

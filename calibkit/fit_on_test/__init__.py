@@ -5,7 +5,7 @@ error. With slope-1 bins it *is* the binned error (Kängsepp, Valk and Kull, 202
 every binned error has a map behind it, and bins are one family of many.
 """
 
-from calibkit.fit_on_test.cross_fitted import CrossFittedError, cross_fitted_error
+from calibkit.fit_on_test.cross_fitted import cross_fitted_error
 from calibkit.fit_on_test.evaluate import (
     EvaluatorComparison,
     FitOnTest,
@@ -14,7 +14,6 @@ from calibkit.fit_on_test.evaluate import (
 )
 
 __all__ = [
-    "CrossFittedError",
     "EvaluatorComparison",
     "FitOnTest",
     "compare_evaluators",

@@ -220,14 +220,14 @@ def p_values_of(k: int, n: int, p: FloatVector) -> FloatVector:
 
 def lower_tail(k: Any, n: int, p: FloatVector) -> FloatVector:
     """Return ``P(X <= k)`` of binomial X, k from -1 on: scipy.stats takes four times as long."""
-    inside = np.clip(k, 0, n - 1)
+    inside = np.minimum(np.maximum(k, 0), n - 1)
     tail = np.where(k < n, special.betaincc(inside + 1, n - inside, p), 1.0)
     return np.where(k < 0, 0.0, tail)
 
 
 def upper_tail(k: Any, n: int, p: FloatVector) -> FloatVector:
     """Return ``P(X >= k)``, k up to n + 1."""
-    inside = np.clip(k, 1, n)
+    inside = np.minimum(np.maximum(k, 1), n)
     tail = np.where(k > 0, special.betainc(inside, n - inside + 1, p), 1.0)
     return np.where(k > n, 0.0, tail)
 

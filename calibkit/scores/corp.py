@@ -206,7 +206,13 @@ def decompose_counts(
 
 
 def miscalibration(
-    y_true: Any, y_prob: Any, *, view: View = None, score: str = "brier", **rows: Any
+    y_true: Any,
+    y_prob: Any,
+    *,
+    view: View = None,
+    score: str = "brier",
+    positive: Any = None,
+    sample_weight: Any = None,
 ) -> Score:
     """Return the miscalibration part of a score (MCB): a measure without bins.
 
@@ -215,7 +221,7 @@ def miscalibration(
 
     Parameters
     ----------
-    y_true, y_prob, view, score, **rows
+    y_true, y_prob, view, score, positive, sample_weight
         As in `corp_decomposition`.
 
     Returns
@@ -228,6 +234,8 @@ def miscalibration(
     >>> round(float(miscalibration([0, 1, 0, 1, 1, 1], [.2, .2, .3, .7, .7, .9])), 4)
     0.0489
     """
-    parts = corp_decomposition(y_true, y_prob, view=view, score=score, **rows)
+    parts = corp_decomposition(
+        y_true, y_prob, view=view, score=score, positive=positive, sample_weight=sample_weight
+    )
     name = f"CORP miscalibration ({parts.scoring})"
     return Score(value=parts.miscalibration, name=name, view=parts.view, n=parts.n)

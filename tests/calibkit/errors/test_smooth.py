@@ -182,7 +182,7 @@ def test_a_null_level_tells_skill_from_chance(subtests: pytest.Subtests) -> None
     for exponent, calibrated in ((1, True), (1.6, False)):
         with subtests.test(exponent=exponent):
             null = ck.null_level(smooth_ece, *binary_data(800, 3, exponent), n_draws=99, rng=0)
-            assert null.name == "smooth calibration error"
+            assert null.name == "smooth ECE"
             assert (null.p_value > 0.05) == calibrated and 0.01 < null.mean < 0.06
 
 
