@@ -33,7 +33,7 @@ from calibkit.inputs import FloatVector, IntVector, logit, refuse_other_order
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
-from calibkit_audit.auditing.redraws import cells_of_equal_variance
+from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
 from calibkit_audit.dependent_rows import Dependence
@@ -52,10 +52,10 @@ _REQUEST = (
 
 
 def findings_of(
-    rows: AuditRows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
+    rows: AuditRows, first: ViewTest, settings: AuditSettings, rng: np.random.Generator
 ) -> tuple[Listing | None, tuple[Answer, ...]]:
     """Return the blocks of time, where times were given, and what is to be said of the rows."""
-    times, change = time_finding(rows, view, design, settings, rng) or (None, None)
+    times, change = time_finding(rows, first.view, first.design, settings, rng) or (None, None)
     in_order = change is None or change.light == "good"
     agree = dependence_finding(rows, rng, in_order=in_order)
     return times, tuple(one for one in (agree, change) if one is not None)

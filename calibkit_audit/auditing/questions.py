@@ -24,7 +24,7 @@ from calibkit_audit.auditing.repair_table import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import FEW
+from calibkit_audit.clusters import FEW, Clusters
 
 
 def audit(
@@ -197,8 +197,7 @@ def _report(
     aligned = order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
-    design = measured.test.views[0].design
-    times, findings = dependence.findings_of(rows, first, design, settings, of_times)
+    times, findings = dependence.findings_of(rows, measured.test.views[0], settings, of_times)
     answers = (
         alignment.alignment_answer(order, rows),
         calibration.data_answer(summary),
@@ -207,10 +206,9 @@ def _report(
         costs.costs_answer(consequences, summary, benefit),
         repairs.repair_answer(tried, aligned, summary),
     )
-    count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
         title=title,
-        **conclusions(answers, summary, tried.table, findings, count),
+        **conclusions(answers, summary, tried.table, findings, rows.clusters),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -235,7 +233,7 @@ def conclusions(
     summary: Summary,
     table: RepairTable,
     findings: Sequence[Answer],
-    clusters: int | None,
+    clusters: Clusters | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
     verdicts = {one.topic: one.verdict for one in answers}
@@ -332,10 +330,10 @@ def advice_of(
     )
 
 
-def promise_of(clusters: int | None, settings: AuditSettings) -> str:
+def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     """Return what the level of the test means, and what it takes to be true."""
     promise = settings.promise.removesuffix(".")
     if clusters is None:
         return f"{promise}, if rows are independent."
-    few = " They are few: only large errors can be summary." if clusters < FEW else ""
-    return f"{promise}, if the {clusters:,} clusters are independent.{few}"
+    few = " They are few: only large errors can be summary." if clusters.count < FEW else ""
+    return f"{promise}, if the {clusters.count:,} clusters are independent.{few}"
