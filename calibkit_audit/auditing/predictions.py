@@ -125,7 +125,7 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
 
 
 def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predictions:
-    columns = models[0].columns
+    columns, scores = models[0].columns, [scores_of(block, one.columns) for one in models]
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
     beside = {
         role: numbers_of(block, name, finite=True).astype(np.float64)
@@ -137,7 +137,6 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
         y_true, beside["predicted"] = (
             words_of(block, name) for name in (columns.label, columns.predicted)
         )
-    scores = [scores_of(block, one.columns) for one in models]
     table = scores[0] if len(scores) == 1 else np.column_stack(scores)
     return Predictions(
         y_true=y_true,
