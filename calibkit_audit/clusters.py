@@ -73,36 +73,28 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     if isinstance(cluster, Clusters):
         return cluster
     array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
+    # Only texts, numbers, or dates of one type can be compared with each other.
+    kinds = [Real if isinstance(name, Real) else type(name) for name in given]
     for row, name in enumerate(given):
         if isinstance(name, float) and np.isinf(name):
             raise ValueError(f"cluster[{row}] = {name!r} names nothing; give the row a name.")
-        if _kind(name) != _kind(given[0]):
+        if kinds[row] != kinds[0]:
             raise ValueError(
                 f"cluster[{row}] = {name!r} is of another kind than cluster[0] = {given[0]!r}; "
                 "write all names as texts, or all as numbers."
             )
     names, code = np.unique(array, return_inverse=True)
-    _refuse_alone(len(names), n, given[0])
-    return Clusters(code.astype(np.intp), len(names))
-
-
-def _kind(name: Any) -> str:
-    """Return what can be compared with what: texts, numbers, dates of one type."""
-    return "number" if isinstance(name, Real) else type(name).__name__
-
-
-def _refuse_alone(count: int, n: int, name: Any) -> None:
-    """Refuse clusters that say nothing: one for all of n rows, or one for each."""
-    if count == 1:
+    if len(names) == 1:
         raise ValueError(
-            f"cluster has one name, {name!r}, in all rows: nothing is independent of anything "
+            f"cluster has one name, {given[0]!r}, in all rows: nothing is independent of anything "
             "else, and chance cannot be judged. Name a column with more clusters."
         )
-    if count == n:
+    if len(names) == n:
         raise ValueError(
             f"cluster names each of {n:,} rows differently: leave it out if rows are independent, "
             "or name the column that says which rows belong together."
         )
+    return Clusters(code.astype(np.intp), len(names))
 
 
 def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:

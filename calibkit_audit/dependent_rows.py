@@ -7,8 +7,8 @@ rows share what is unknown, and ten of them say less than ten independent rows.
   the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
   correlation, found by matching the scatter of the clusters' sums (a method of moments).
 - `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
-- `null_level`, `consistency_band`, `bootstrap_interval` and `cox_test` do with such rows what the
-  functions of the same name in `calibkit` do with independent ones.
+- `DependentRows` has null levels and intervals, and there are `consistency_band` and `cox_test`:
+  they do with such rows what the functions of the same name in `calibkit` do with independent ones.
 
 Lesson 14.
 """
@@ -31,7 +31,6 @@ from calibkit.inputs import (
     FloatArray,
     FloatMatrix,
     FloatVector,
-    IntArray,
     IntVector,
     Rng,
     View,
@@ -44,8 +43,8 @@ from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of, score_test
 from calibkit_audit.incoming import kish
 
-_GRID = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
-_TRIES, _NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
+_CORRELATIONS = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
+_TRIES, _TRIED_NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
 
 
@@ -64,15 +63,10 @@ def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[An
     return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
 
 
-def classes_at(prob: FloatArray, uniform: FloatVector) -> NDArray[np.int64]:
-    """Return the labels that (..., n) uniform numbers stand for."""
-    if prob.ndim == 1:
-        return (uniform < prob).astype(np.int64)
-    upper = np.cumsum(np.ascontiguousarray(prob.T[:-1]), axis=0, dtype=np.float64)
-    drawn = np.zeros(uniform.shape, dtype=np.int64)
-    for passed in upper:  # the class is the number of cumulative sums passed
-        drawn += uniform >= passed
-    return drawn
+def chances_of_labels(table: FloatMatrix, weights: FloatMatrix) -> FloatMatrix:
+    """Return the probability of each label in a row that was chosen by it: as p_y / w_y."""
+    chance = table / weights
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
 class Dependence:
@@ -104,20 +98,27 @@ class Dependence:
         self._table, self._total = table, np.maximum(variance.sum(axis=0), 1e-300)
         self._share = clusters.sums(variance)
         self.target = self._scatter(label)
-        tries = int(np.clip(_NUMBERS // len(prob), 3, _TRIES))
-        found = [[self._scatter(y) for y in self._along(rng)] for _ in range(tries)]
-        self._scatters = np.maximum.accumulate(np.mean(found, axis=0))
-        self.correlation = float(np.interp(self.target, self._scatters, _GRID))
+        scatters = []
+        for _ in range(int(np.clip(_TRIED_NUMBERS // len(prob), 3, _TRIES))):
+            noise = self._noise(rng)  # the same for every correlation of the grid
+            scatters.append([self._scatter(self._labels(r, *noise)) for r in _CORRELATIONS])
+        self._scatters = np.maximum.accumulate(np.mean(scatters, axis=0))
+        self.correlation = float(np.interp(self.target, self._scatters, _CORRELATIONS))
 
-    def _along(self, rng: np.random.Generator) -> Any:
-        """Yield labels for every correlation of the grid, from the same random numbers."""
-        shared, own = self._normal(rng)
-        for r in _GRID:
-            yield classes_at(self.prob, special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
-
-    def _normal(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+    def _noise(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
+        """Draw what the rows of a cluster share, and what each has for itself."""
         shared = rng.standard_normal(self.clusters.count)[self.clusters.code]
         return shared, rng.standard_normal(len(shared))
+
+    def _labels(self, r: float, shared: FloatVector, own: FloatVector) -> IntVector:
+        uniform = special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own)
+        if self.prob.ndim == 1:
+            return np.asarray(uniform < self.prob, dtype=np.intp)
+        upper = np.cumsum(np.ascontiguousarray(self.prob.T[:-1]), axis=0)
+        drawn = np.zeros(uniform.shape, dtype=np.intp)
+        for passed in upper:  # the class is the number of cumulative sums passed
+            drawn += uniform >= passed
+        return drawn
 
     def _scatter(self, label: NDArray[Any]) -> float:
         """Return the sum of squares of what clusters add to residuals without a common gap."""
@@ -128,14 +129,9 @@ class Dependence:
 
     def draw(self, rng: np.random.Generator) -> IntVector:
         """Return one label per row."""
-        return classes_at(self.prob, self.uniform(rng))
-
-    def uniform(self, rng: np.random.Generator) -> FloatVector:
-        """Return a uniform number per row, correlated within clusters."""
         df = max(self.clusters.count - 1, 1)
-        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _GRID)
-        shared, own = self._normal(rng)
-        return np.asarray(special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own))
+        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _CORRELATIONS)
+        return self._labels(float(r), *self._noise(rng))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,95 +160,68 @@ def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
     )
 
 
-def redrawn_rows(
-    label: NDArray[Any],
-    prob: FloatArray,
-    n_draws: int,
-    rng: np.random.Generator,
-    *,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-) -> Iterator[tuple[IntVector, FloatVector | None]]:
-    """Yield labels drawn from the predictions, and the weights that rows have with them.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DependentRows:
+    """Labels 0 .. K-1 and predictions of rows that hang together, or stand for several each."""
 
-    A row chosen by its label had the label y with a probability in proportion to p_y / w_y.
-    """
-    weights = None
-    if weight is not None:
-        table = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
-        weights = weights_of_labels(weight, table.astype(np.float64), label)
-        chance = table / weights
-        chance /= chance.sum(axis=1, keepdims=True)
-        prob = chance[:, 1] if prob.ndim == 1 else chance
-    drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
-    if clusters is not None:
-        dependence = Dependence(prob, label, clusters, rng)
-        drawn = (dependence.draw(rng) for _ in range(n_draws))
-    for labels in drawn:
-        yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
+    label: NDArray[Any]
+    prob: FloatArray
+    clusters: Clusters | None = None
+    weight: FloatVector | None = None
 
+    def redraws(
+        self, n_draws: int, rng: np.random.Generator
+    ) -> Iterator[tuple[IntVector, FloatVector | None]]:
+        """Yield labels drawn from the predictions, and the weights that rows have with them.
 
-def null_level(
-    measure: Measure,
-    label: IntArray,
-    prob: FloatArray,
-    *,
-    n_draws: int,
-    rng: Rng,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-    **options: Any,
-) -> NullLevel:
-    """Do what `calibkit.null_level` does, for rows that hang together or have weights."""
-    how = {} if weight is None else {"sample_weight": weight}
-    value, name = measured(measure, label, prob, {**options, **how}, "null level")
-    redraws = redrawn_rows(
-        label, prob, n_draws, as_generator(rng), clusters=clusters, weight=weight
-    )
-    draws = [float(_again(measure, drawn, prob, w, options)) for drawn, w in redraws]
-    return NullLevel.of(value, name, np.array(draws))
+        A row chosen by its label had the label y with a probability in proportion to p_y / w_y.
+        """
+        prob, weights = self.prob, None
+        if self.weight is not None:
+            both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
+            table = both.astype(np.float64)
+            weights = weights_of_labels(self.weight, table, self.label)
+            chance = chances_of_labels(table, weights)
+            prob = chance[:, 1] if prob.ndim == 1 else chance
+        drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
+        if self.clusters is not None:
+            dependence = Dependence(prob, self.label, self.clusters, rng)
+            drawn = (dependence.draw(rng) for _ in range(n_draws))
+        for labels in drawn:
+            yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
 
+    def null_level(self, measure: Measure, *, n_draws: int, rng: Rng, **options: Any) -> NullLevel:
+        """Do what `calibkit.null_level` does."""
+        redraws = self.redraws(n_draws, as_generator(rng))
+        samples = ((drawn, self.prob, weight) for drawn, weight in redraws)
+        return NullLevel.of(*self._measure(measure, samples, options, "null level"))
 
-def _again(
-    measure: Measure, label: IntArray, prob: FloatArray, weight: FloatVector | None, options: Any
-) -> Any:
-    """Measure redrawn rows in silence: what is to be said was said of the data."""
-    with quiet():
-        more = {} if weight is None else {"sample_weight": weight}
-        return measure(label, prob, **options, **more)
+    def bootstrap_interval(
+        self, measure: Measure, *, level: float, n_draws: int, rng: Rng, **options: Any
+    ) -> BootstrapInterval:
+        """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
+        generator, n = as_generator(rng), len(self.prob)
+        groups, weight = self.clusters, self.weight
 
+        def resamples() -> Iterator[Any]:
+            for _ in range(n_draws):
+                rows = groups.resample(generator) if groups else generator.integers(0, n, size=n)
+                yield self.label[rows], self.prob[rows], None if weight is None else weight[rows]
 
-def bootstrap_interval(
-    measure: Measure,
-    label: IntArray,
-    prob: FloatArray,
-    *,
-    level: float,
-    n_draws: int,
-    rng: Rng,
-    clusters: Clusters | None = None,
-    weight: FloatVector | None = None,
-    **options: Any,
-) -> BootstrapInterval:
-    """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
-    how = {} if weight is None else {"sample_weight": weight}
-    value, name = measured(measure, label, prob, {**options, **how}, "interval")
-    generator, n = as_generator(rng), len(prob)
-    draws = np.empty(n_draws)
-    for place in range(n_draws):
-        rows = clusters.resample(generator) if clusters else generator.integers(0, n, size=n)
-        some = None if weight is None else weight[rows]
-        draws[place] = float(_again(measure, label[rows], prob[rows], some, options))
-    low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
-    return BootstrapInterval(
-        value=value,
-        name=name,
-        low=2 * value - high,
-        high=2 * value - low,
-        level=level,
-        method="reflected",
-        draws=draws,
-    )
+        value, name, draws = self._measure(measure, resamples(), options, "interval")
+        low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
+        ends = {"low": 2 * value - high, "high": 2 * value - low, "level": level}
+        return BootstrapInterval(value=value, name=name, method="reflected", draws=draws, **ends)
+
+    def _measure(
+        self, measure: Measure, samples: Iterator[Any], options: Any, wanted: str
+    ) -> tuple[float, str, FloatVector]:
+        """Return value and name of what is measured on the data, and its values on samples."""
+        how = {**options, "sample_weight": self.weight}
+        value, name = measured(measure, self.label, self.prob, how, wanted)
+        with quiet():  # what is to be said was said of the data
+            draws = [float(measure(y, p, sample_weight=w, **options)) for y, p, w in samples]
+        return value, name, np.array(draws)
 
 
 def consistency_band(
@@ -268,9 +237,11 @@ def consistency_band(
     table, prob = table_of(problem, as_bins(bins)), problem.prob.astype(np.float64)
     index, size = table.assign(problem.prob), table.n_bins
     how: Any = {"clusters": clusters, "weight": problem.weight}
-    frequency = np.empty((n_draws, size))
-    redraws = redrawn_rows(problem.label, prob, n_draws, as_generator(rng), **how)
-    for place, (label, weight) in enumerate(redraws):
+    rows, frequency = (
+        DependentRows(label=problem.label, prob=prob, **how),
+        np.empty((n_draws, size)),
+    )
+    for place, (label, weight) in enumerate(rows.redraws(n_draws, as_generator(rng))):
         won = np.bincount(index, label - prob if weight is None else weight * (label - prob), size)
         with np.errstate(invalid="ignore"):  # empty bins stay NaN
             frequency[place] = table.mean_prob + won / np.bincount(index, weight, size)
@@ -333,23 +304,24 @@ def cox_test(
     "Hotelling's law, 60 clusters"
     """
     problem = binary_problem(y_true, y_prob, view=view, positive=positive)
-    sample = sample_of(problem)
-    label, prob = sample.label, sample.prob
-    groups = clusters_of(cluster, problem.n).take(np.lexsort((problem.label, problem.prob)))
+    sample = sample_of(problem, clusters_of(cluster, problem.n))
+    label, prob, groups = sample.label, sample.prob, sample.clusters
+    assert groups is not None
     one = cox_statistic(prob, part)
     kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
 
-    def tested(residual: FloatVector) -> tuple[float, float, float]:
+    def score(residual: FloatVector) -> tuple[float, float, float]:
         scores, promised = cox_sums(prob, residual, groups)
         square, _, p_value = score_test(scores[:, kept], promised[kept])
         return square, p_value, float(scores[:, kept].sum())
 
-    value, p_value, side = tested(label - prob)
+    value, p_value, side = score(label - prob)
     law = f"Hotelling's law, {groups.count:,} clusters"
     if n_draws:
         law = f"{spell(n_draws, 'redraw')} of the labels, {groups.count:,} clusters"
-        drawn = redrawn_rows(label, prob, n_draws, as_generator(rng), clusters=groups)
-        p_value = p_value_of(value, np.array([tested(y - prob)[0] for y, _ in drawn]))
+        rows = DependentRows(label=label, prob=prob, clusters=groups)
+        drawn = rows.redraws(n_draws, as_generator(rng))
+        p_value = p_value_of(value, np.array([score(y - prob)[0] for y, _ in drawn]))
     if part != "both":
         value = float(np.copysign(np.sqrt(value), side))
     if (np.abs(label - prob) == 1).any():

@@ -30,7 +30,7 @@ from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.redraws import Drawer
 from calibkit_audit.auditing.rows import AuditRows, spread_confidence
-from calibkit_audit.clusters import Clusters, pseudo_values
+from calibkit_audit.clusters import pseudo_values
 from calibkit_audit.dependent_rows import Dependence
 
 # One chance in 4 000 that shuffled labels reach it.
@@ -41,7 +41,7 @@ _EXPECTED = 5.0
 # events the statistic varies much. It is drawn for moderate data until the answer is plain, and
 # normal for large data, and where even the normal law leaves no doubt.
 _HARDLY_EVER = 0.001
-_DRAWS, _ENOUGH = 4000, 10
+_FIT_DRAWS, _FIT_ENOUGH = 4000, 10
 _LEAST = 1e-3  # so that a single impossible row does not decide
 _LARGE, _NO_DOUBT = 50_000, 1e-9
 # A better order of the columns must explain this part of what the predictions promise.
@@ -64,8 +64,8 @@ class Alignment:
 def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     """Compare the predictions with labels in random order, other columns and shifted rows."""
     if rows.answers is not None:
-        found = alignment_of(spread_confidence(rows, rng), rng)
-        return replace(found, accuracy=float(rows.weigh(rows.label).mean()))
+        aligned = alignment_of(spread_confidence(rows, rng), rng)
+        return replace(aligned, accuracy=float(rows.weigh(rows.label).mean()))
     table, label = rows.table, rows.label
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
     mean, sd = _random_order(table, count)
@@ -73,26 +73,23 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     promise = float(np.einsum("ik,ik->", table, table) / rows.n - (table.mean(axis=0) ** 2).sum())
     expected = _ratio(promise, sd)
     z = _ratio(own - mean, sd)
-    verdict, cause = "aligned", ""
-    order: tuple[int, ...] = ()
     # Confidence that is far too high is no inverted column.
-    better = None
-    if not rows.top:
-        better = _better_order(rows, table, (mean, sd, promise))
+    better = None if rows.top else _better_order(rows, (mean, sd, promise))
+    verdict, cause = "not aligned", ""
     if better is not None:
-        verdict, cause, order = "not aligned", _name(better, rows), tuple(map(int, better))
-    elif z < CLEAR:
-        shifted, shuffled = _shifted(rows, mean, sd), False
-        if not shifted and expected >= _EXPECTED:
-            shuffled = _share_as_bad(table, label, rng, rows.clusters) < _HARDLY_EVER
-        if shifted or shuffled:
-            verdict, cause = "not aligned", "rows shifted" if shifted else "shuffled"
-        else:
-            verdict = "alignment unclear"
+        cause = _name(better)
+    elif z >= CLEAR:
+        verdict = "aligned"
+    elif _shifted(rows, mean, sd):
+        cause = "rows shifted"
+    elif expected >= _EXPECTED and _share_as_bad(rows, rng) < _HARDLY_EVER:
+        cause = "shuffled"
+    else:
+        verdict = "alignment unclear"
     return Alignment(
         verdict=verdict,
         cause=cause,
-        order=order,
+        order=() if better is None else tuple(better.tolist()),
         z=z,
         expected_z=expected,
         accuracy=float(rows.weigh(table.argmax(axis=1) == label).mean()),
@@ -111,44 +108,45 @@ def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
     return overall, float(np.sqrt(variance)) / n
 
 
-def _share_as_bad(
-    table: FloatVector, label: IntVector, rng: np.random.Generator, clusters: Clusters | None = None
-) -> float:
+def _share_as_bad(rows: AuditRows, rng: np.random.Generator) -> float:
     """Return how often right predictions would fit their labels as badly as these, by mean log.
 
     Logs tell right from shuffled better than probabilities, whose few largest decide alone.
     """
-    n, place = len(table), np.arange(len(table))
+    table, n, place = rows.table, rows.n, np.arange(rows.n)
     score = np.log(np.maximum(table, _LEAST))
     # Centred columns: how many events there were of each class says nothing about their order.
     centred = score - score.mean(axis=0)
-    surplus = float(centred[place, label].mean())
+    surplus = float(centred[place, rows.label].mean())
     mean = np.einsum("ik,ik->i", table, centred)
     variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
     sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
     law = float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
-    if clusters is None and (n > _LARGE or law < _NO_DOUBT):
+    drawer: Drawer | Dependence
+    if rows.clusters is not None:
+        drawer = Dependence(table, rows.label, rows.clusters, rng)
+    elif n > _LARGE or law < _NO_DOUBT:
         return law
-    drawer: Drawer | Dependence = Drawer(table)
-    if clusters is not None:
-        drawer = Dependence(table, label, clusters, rng)
+    else:
+        drawer = Drawer(table)
     as_bad = 0
-    for draw in range(1, _DRAWS + 1):
+    for draw in range(1, _FIT_DRAWS + 1):
         as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
-        if as_bad == _ENOUGH:  # Besag and Clifford (1991): a share found this way is not too small
+        if (
+            as_bad == _FIT_ENOUGH
+        ):  # Besag and Clifford (1991): a share found this way is not too small
             return as_bad / draw
-    return (as_bad + 1) / (_DRAWS + 1)
+    return (as_bad + 1) / (_FIT_DRAWS + 1)
 
 
 def _ratio(difference: float, sd: float) -> float:
     return difference / sd if sd > 1e-12 else 0.0
 
 
-def _better_order(
-    rows: AuditRows, table: FloatVector, scale: tuple[float, float, float]
-) -> IntVector | None:
+def _better_order(rows: AuditRows, scale: tuple[float, float, float]) -> IntVector | None:
     """Return which column belongs to each label, if that is clearly not its own one."""
-    (n, k), label, clusters = table.shape, rows.label, rows.clusters
+    table, label, clusters = rows.table, rows.label, rows.clusters
+    n, k = table.shape
     mean, sd, promise = scale
     weight = 1.0 if rows.weight is None else rows.weight
     met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
@@ -170,13 +168,12 @@ def _better_order(
     return None
 
 
-def _name(order: IntVector, rows: AuditRows) -> str:
+def _name(order: IntVector) -> str:
     k = len(order)
     if k == 2:
-        return "inverted" if rows.binary else "swapped"
-    if any((order == (np.arange(k) + step) % k).all() for step in (1, -1)):
-        return "off by one class"
-    return "swapped"
+        return "inverted"
+    steps = set(((order - np.arange(k)) % k).tolist())
+    return "off by one class" if steps in ({1}, {k - 1}) else "swapped"
 
 
 def _shifted(rows: AuditRows, mean: float, sd: float) -> bool:
@@ -184,13 +181,9 @@ def _shifted(rows: AuditRows, mean: float, sd: float) -> bool:
     if rows.n < 3 or sd <= 1e-12:
         return False
     back = np.argsort(rows.position)
-    table, label = rows.table[back], rows.label[back]
-    for step in (1, -1):
-        near = np.roll(label, step)
-        value = float(table[np.arange(rows.n), near].mean())
-        if _ratio(value - mean, sd) > CLEAR + 1.5:
-            return True
-    return False
+    table, label, place = rows.table[back], rows.label[back], np.arange(rows.n)
+    fits = [float(table[place, np.roll(label, step)].mean()) for step in (1, -1)]
+    return _ratio(max(fits) - mean, sd) > CLEAR + 1.5
 
 
 CAUSES = {
@@ -204,32 +197,31 @@ CAUSES = {
 
 def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
-    majority = f"always naming the commonest class gives {found.majority:.3f}."
-    measured = f"Accuracy {found.accuracy:.3f}; {majority}"
     if found.verdict == "aligned":
         light = "good"
         text = f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} "
-        text += f"standard deviations better. {measured}"
+        text += "standard deviations better."
     elif found.verdict == "not aligned":
-        light = "bad"
-        text = f"No. {CAUSES[found.cause]} {_order_in_words(found, rows)}{measured}"
+        light, text = "bad", f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
     else:
         light = "unknown"
         text = f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
         text += f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
-        text += f"would be clear. {measured}"
+        text += "would be clear."
+    text += f" Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
+    text += f"{found.majority:.3f}."
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
     return Answer("alignment", found.verdict, light, text, numbers)
 
 
 def _order_in_words(found: Alignment, rows: AuditRows) -> str:
     if found.cause in ("shuffled", "rows shifted"):
-        text = f"They fit no better than labels in random order ({found.z:.1f} standard deviations"
-        return f"{text}, expected {found.expected_z:.0f}). "
+        text = f" They fit no better than labels in random order ({found.z:.1f} standard deviations"
+        return f"{text}, expected {found.expected_z:.0f})."
     moved = [(k, c) for k, c in enumerate(found.order) if k != c]
     if not moved or found.cause == "inverted":
         return ""
     names = rows.class_names
     pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
     more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
-    return f"Best match: {pairs}{more}. "
+    return f" Best match: {pairs}{more}."

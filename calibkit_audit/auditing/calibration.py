@@ -113,13 +113,11 @@ def calibration_answer(summary: Summary) -> Answer:
 def direction_answer(summary: Summary) -> Answer:
     """Answer question 4: where it is wrong, and which way."""
     view, region, digits = summary.focus, summary.region, summary.digits
-    numbers = {
-        name: getattr(view, name)
-        for name in ("mean_prob", "frequency", "gap", "z_level", "z_slope")
-    }
-    numbers |= summary.more
-    top = view.view == TOP
-    said, happened = ("confidence", "accuracy") if top else ("prediction", "observed")
+    shown = ("mean_prob", "frequency", "gap", "z_level", "z_slope")
+    numbers = {name: getattr(view, name) for name in shown} | dict(summary.more)
+    said, happened, meaning = "prediction", "observed", MEANS
+    if view.view == TOP:
+        said, happened, meaning = "confidence", "accuracy", TOP_MEANS
     means = f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f}"
     means += f" ({summary.focus_words})."
     if not summary.miscalibrated and not summary.borderline:
@@ -127,11 +125,9 @@ def direction_answer(summary: Summary) -> Answer:
         light = "good" if summary.power.enough else "unknown"
         return Answer("direction", "no direction", light, text, numbers)
     way, second = directions(view)
+    name = "mixed, with no single direction" if way == "mixed" else way
+    name = f"If anything: {name}" if summary.borderline else name.capitalize()
     also = f", and {second}" if second else ""
-    name = "Mixed, with no single direction" if way == "mixed" else way.capitalize()
-    if summary.borderline:
-        name = f"If anything: {name[0].lower()}{name[1:]}"
-    meaning = TOP_MEANS if view.view == TOP else MEANS
     text = f"{name}{also}{meaning.get(way, '')}. {means} "
     if region is not None:
         numbers |= {
@@ -159,23 +155,24 @@ def weak_calibration(
     problems: Mapping[str, BinaryProblem], clusters: Clusters | None, level: float
 ) -> Listing:
     """Return O/E, calibration in the large and slope of each model, with intervals."""
-    rows, said = [], []
+    rows, sentences = [], []
     for model, one in problems.items():
         parts, none = [], dict[str, list[str]]()
+        how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
         for name, measure in _QUANTITIES.items():
+            value = low = high = np.nan
             try:
-                how: Any = {"level": level, "cluster": clusters, "sample_weight": one.weight}
-                found = measure(one.label, one.prob, **how)
+                estimate = measure(one.label, one.prob, **how)
             except ValueError as error:  # no line fits best: said, not hidden
-                rows.append((model, name, np.nan, np.nan, np.nan))
                 none.setdefault(str(error).partition(";")[0], []).append(name)
-                continue
-            rows.append((model, name, found.value, found.low, found.high))
-            parts.append(f"{name} {found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
+            else:
+                value, low, high = estimate.value, estimate.low, estimate.high
+                parts.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
+            rows.append((model, name, value, low, high))
         parts += [f"no {' nor '.join(names)}, for {why}" for why, names in none.items()]
-        said.append(f"{model}: {', '.join(parts)}")
+        sentences.append(f"{model}: {', '.join(parts)}")
     heads = ("model", "quantity", "value", "low", "high")
-    text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(said)}."
+    text = f"Ideal are 1, 0 and 1 ({100 * level:g} % intervals). {'; '.join(sentences)}."
     return Listing.of(text, heads, rows)
 
 
@@ -183,19 +180,15 @@ def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]
     """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
     if not found.count:
         return ()
+    count, certain = found.count, float(found.certain)
     named = ", ".join(f"{row:,}" for row in found.first)
-    more = f" and {found.count - len(found.first):,} more" if found.count > len(found.first) else ""
-    where = f" (row{'s' if found.count > 1 else ''} {named}{more}, counted from 0)"
+    more = f" and {count - len(found.first):,} more" if count > len(found.first) else ""
     finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
     text = (
-        f"{found}{where}. That is {found.count:,} of {spell(found.certain, 'row')} with a "
-        f"probability of exactly 0 or 1. The log loss is infinite{finite}. "
-        f"{_ROUNDED if found.rounded else _ADVICE}"
+        f"{found} (row{'s' if count > 1 else ''} {named}{more}, counted from 0). That is "
+        f"{count:,} of {spell(found.certain, 'row')} with a probability of exactly 0 or 1. The log "
+        f"loss is infinite{finite}. {_ROUNDED if found.rounded else _ADVICE}"
     )
-    numbers = {
-        "rows": float(found.count),
-        "certain": float(found.certain),
-        "log_loss_of_others": log_loss,
-    }
+    numbers = {"rows": float(count), "certain": certain, "log_loss_of_others": log_loss}
     light = "caution" if found.minor else "bad"
     return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)

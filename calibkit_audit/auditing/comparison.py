@@ -32,7 +32,7 @@ from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
-from calibkit_audit.dependent_rows import null_level
+from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import column_names
 
 
@@ -264,10 +264,12 @@ def _differences(
 
 def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> Listing:
     """Put the error of each model beside what chance alone would show."""
-    how |= {"n_draws": _DRAWS, "clusters": rows.clusters, "weight": rows.weight}
     lines, said = [], []
     for name, prob in probs.items():
-        null = null_level(expected_calibration_error, rows.label, prob, **how)
+        model = DependentRows(
+            label=rows.label, prob=prob, clusters=rows.clusters, weight=rows.weight
+        )
+        null = model.null_level(expected_calibration_error, n_draws=_DRAWS, **how)
         never = np.isinf(each[name]["log loss"]).sum()
         lines.append((name, null.value, null.mean, null.p_value, never))
         chance = f"a calibrated model would show {null.mean:.4f}, p = {null.p_value:.3f}"

@@ -29,10 +29,11 @@ from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
 from calibkit.chance.null import p_value_of
-from calibkit.inputs import FloatVector, IntVector, binary_problem, logit, refuse_other_order
+from calibkit.inputs import FloatVector, IntVector, logit, refuse_other_order
 from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing.evidence import POWER, package_view
+from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
 from calibkit_audit.dependent_rows import Dependence
@@ -43,11 +44,21 @@ _LAGS = (1, 10)
 _CLEAR, _SHARE = 3.5, 0.2
 _LARGE_TIE = 30
 _DIFFERENT = 8  # log odds: fewer may be mirrored by chance
-_DRAWS = 999  # of which none may reach the data
+_PAIR_DRAWS = 999  # of which none may reach the data
 _REQUEST = (
     "Are they the same case? Name the column that says which rows belong together: cluster= "
     "(command: --cluster)."
 )
+
+
+def findings_of(
+    rows: AuditRows, first: ViewTest, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[Listing | None, tuple[Answer, ...]]:
+    """Return the blocks of time, where times were given, and what is to be said of the rows."""
+    times, change = time_finding(rows, first.view, first.design, settings, rng) or (None, None)
+    in_order = change is None or change.light == "good"
+    agree = dependence_finding(rows, rng, in_order=in_order)
+    return times, tuple(one for one in (agree, change) if one is not None)
 
 
 def dependence_finding(
@@ -145,7 +156,7 @@ def _no_redraw_reaches(
     rng: np.random.Generator,
 ) -> bool:
     """Tell whether no redraw of the labels reaches a value."""
-    drawn = ((rng.random(len(curve)) < curve) - curve for _ in range(_DRAWS))
+    drawn = ((rng.random(len(curve)) < curve) - curve for _ in range(_PAIR_DRAWS))
     return all(statistic(residual) < value for residual in drawn)
 
 
@@ -171,8 +182,8 @@ def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
         texts = np.datetime_as_string(array.astype("datetime64[us]")).tolist()
         given = [text.removesuffix("T00:00:00.000000") for text in texts]
     texts = [str(value).strip() for value in given]
-    dates = np.isnan(_number(texts[0]))
-    known = {text: (_seconds if dates else _number)(text) for text in dict.fromkeys(texts)}
+    dates = bool(np.isnan(_as_number(texts[0], dates=False)))
+    known = {text: _as_number(text, dates) for text in dict.fromkeys(texts)}
     for row, text in enumerate(texts):
         if not np.isfinite(known[text]):
             raise ValueError(
@@ -193,23 +204,18 @@ def add_time(rows: AuditRows, y_true: Any, time: Any) -> AuditRows:
         raise ValueError("the test of time= has no weights: leave out time, or sample_weight.")
     refuse_other_order(y_true=y_true, time=time)
     number, text = parse_times(time, rows.n)
-    return replace(rows, time=(number[rows.position], text[rows.position]))
+    return replace(rows, time=number[rows.position], date=text[rows.position])
 
 
-def _number(text: str) -> float:
+def _as_number(text: str, dates: bool) -> float:
+    """Return a number, or seconds since 1970; a date without a zone counts as one of Greenwich."""
     try:
-        return float(text)
+        if not dates:
+            return float(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return float("nan")
-
-
-def _seconds(text: str) -> float:
-    """Return seconds since 1970, or NaN; a date without a zone counts as one of Greenwich."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return float("nan")
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def time_finding(
@@ -219,10 +225,14 @@ def time_finding(
     if rows.time is None:
         return None
     left = np.flatnonzero(rows.possible)
-    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
+    problem = problem_of(rows, view)
     prob, label = problem.prob[left].astype(np.float64), problem.label[left].astype(np.float64)
-    number, text = rows.time[0][left], rows.time[1][left]
-    block = _blocks(number, prob * (1 - prob) / design)
+    number, text = rows.time[left], np.asarray(rows.date)[left]
+    variance = prob * (1 - prob) / design
+    wanted = int(np.clip(variance.sum() / _VARIANCE, 2, _MOST_BLOCKS))
+    # Blocks of equal variance, whole times, none of them empty.
+    cells = cells_of_equal_variance(number, variance, wanted)
+    block = np.unique(cells, return_inverse=True)[1]
     size = int(block.max()) + 1
     several = label.min() < label.max()
     curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
@@ -270,17 +280,6 @@ def _change_in_words(
         f"from {gap[low]:+.3f} (from {first[low]} on) to {gap[high]:+.3f} (from "
         f"{first[high]} on). One repair for all times cannot be right; {power}."
     )
-
-
-def _blocks(time: FloatVector, variance: FloatVector) -> IntVector:
-    """Return the block of each row: equal variance, whole times, none of them empty."""
-    _, where = np.unique(time, return_inverse=True)
-    own = np.bincount(where, variance)
-    total = max(float(own.sum()), 1e-300)
-    wanted = int(np.clip(total / _VARIANCE, 2, _MOST_BLOCKS))
-    middle = (np.cumsum(own) - own / 2) / total
-    cell = np.minimum((middle * wanted).astype(np.intp), wanted - 1)
-    return np.asarray(np.unique(cell, return_inverse=True)[1])[where]
 
 
 class _Homogeneity:

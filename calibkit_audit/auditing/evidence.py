@@ -13,10 +13,10 @@ from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problem
 from calibkit.reliability import BinTable
 from calibkit.results import spell
-from calibkit_audit import dependent_rows
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
+from calibkit_audit.dependent_rows import DependentRows, consistency_band
 from calibkit_audit.incoming import kish
 
 _NAMED = 5
@@ -33,7 +33,7 @@ _THEN = {
 class Impossible:
     """Rows that gave probability 0 to what happened."""
 
-    kind: str  # as in `Rows`
+    kind: str  # as in `AuditRows`
     first: tuple[int, ...] = ()  # where the first of them stood, from 0
     zeros: int = 0  # of two classes: those that said 0, and the event happened
     count: int = 0
@@ -260,29 +260,24 @@ def evidence_of(
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.limits[1] else loudest
-    label, prob, number = rows.label, rows.prob, settings.resamples(rows.n)
-    shown, asked = package_view(rows, focus.view), package_view(rows, first.view)
     of_error, of_null, of_band = map(int, seeds[1:])
-    seen, one = (
-        binary_problem(label, prob, view=v, sample_weight=rows.weight) for v in (shown, asked)
-    )
-    measured = expected_calibration_error, one.label, one.prob
-    how: dict[str, Any] = {"n_draws": number, "clusters": rows.clusters}
-    of_rows = {**how, "weight": one.weight, "bins": settings.bins}
-    null = dependent_rows.null_level(*measured, rng=of_null, **of_rows)
-    error = dependent_rows.bootstrap_interval(
-        *measured, level=settings.level, rng=of_error, **of_rows
+    seen, one = problem_of(rows, focus.view), problem_of(rows, first.view)
+    how: Any = {"n_draws": settings.resamples(rows.n), "bins": settings.bins}
+    model = DependentRows(label=one.label, prob=one.prob, clusters=rows.clusters, weight=one.weight)
+    null = model.null_level(expected_calibration_error, rng=of_null, **how)
+    error = model.bootstrap_interval(
+        expected_calibration_error, level=settings.level, rng=of_error, **how
     )
     if null.p_value > (1 - settings.level) / 2:  # a calibrated model could have shown as much
         error = replace(error, low=min(error.low, 0.0))
     return Measurements(
         test=test,
-        impossible=count_impossible(label, rows.table, rows.position, rows.kind),
+        impossible=count_impossible(rows.label, rows.table, rows.position, rows.kind),
         focus=focus,
         error=error,
         null=null,
-        band=dependent_rows.consistency_band(
-            seen, bins=settings.bins, level=1 - settings.alpha, rng=of_band, **how
+        band=consistency_band(
+            seen, level=1 - settings.alpha, rng=of_band, clusters=rows.clusters, **how
         ),
         problem=seen,
     )
@@ -311,20 +306,18 @@ def _joint_test(
 
 def views_of(rows: AuditRows, view: View | None) -> tuple[int, ...]:
     """Return the views to look at: `TOP` and numbers of classes."""
-    if rows.top:
-        if view in (None, "top-label"):
-            return (TOP,)
-        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
     k = rows.n_classes
     classes = tuple(range(k))
+    if view == "top-label" or (rows.top and view is None):
+        return (TOP,)
+    if rows.top:
+        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
     if view is None:
         # Of two classes one says it all; of very many, hardly any has enough events.
         return (1,) if rows.binary else (TOP, *(classes if k <= MOST_CLASSES else ()))
-    if view == "top-label":
-        return (TOP,)
     if view == "class-wise":
         return classes
-    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < k:
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and view in classes:
         return (int(view),)
     raise ValueError(
         f'view={view!r} does not exist; choose "top-label", "class-wise" or a class from 0 to '
@@ -344,6 +337,12 @@ def package_view(rows: AuditRows, view: int) -> View:
     if view == TOP:
         return "confidence" if rows.top else "top-label"
     return None if rows.binary and view == 1 else view
+
+
+def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
+    """Return the events of a view."""
+    shown = package_view(rows, view)
+    return binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
 
 
 def directions(view: ViewTest) -> tuple[str, str]:

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.hypothesis_tests.cox import cox_statistic
-from calibkit.inputs import FloatMatrix, FloatVector, IntVector, binary_problem
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.evidence import detectable_z, package_view
+from calibkit_audit.auditing.evidence import detectable_z, problem_of
 from calibkit_audit.auditing.rows import AuditRows, losses
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import Clusters, score_test
 from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
-_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
+_GROUP_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
 _ENOUGH = 25  # so many redraws as large as the labels, and p is clearly not small
 _LAW_IS_RIGHT = 2000.0  # sum of p (1 - p) from which the limit laws hold far out in their tails
 _BLOCK = 2_000_000
@@ -99,7 +99,7 @@ def groups_of(
     if rows.weight is not None and rows.clusters is None:  # weights differ: sandwiches of rows
         rows = replace(rows, clusters=Clusters(np.arange(rows.n), rows.n))
     weight = np.ones(rows.n) if rows.weight is None else rows.weight
-    problem = binary_problem(rows.label, rows.prob, view=package_view(rows, view))
+    problem = problem_of(rows, view)
     prob, label = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     size, residual = len(rows.groups), weight * (label - prob)
     # What a squared weight is on average, where rows were chosen by their label.
@@ -110,7 +110,7 @@ def groups_of(
     count = np.bincount(group, minlength=size).astype(np.int64)
     outside = _mean_outside(events - promised, variance, mass)
     left = _rows_that_count(rows, label, prob, settings.alpha)
-    draws = int(np.ceil(_DRAWS * size / settings.alpha))
+    draws = int(np.ceil(_GROUP_DRAWS * size / settings.alpha))
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])
     tested = [inside[left[inside]] for inside in members]
     found = [
@@ -120,7 +120,13 @@ def groups_of(
         for inside, rest in zip(tested, outside, strict=True)
     ]
     p_value, p_differs = np.array(found).T
-    sd = _sandwich_sd(np.sqrt(variance), group, residual, rows.clusters)
+    sd = np.sqrt(variance)
+    if rows.clusters is not None:  # by cluster, where that is larger
+        pair, code = np.unique(
+            group * rows.clusters.count + rows.clusters.code, return_inverse=True
+        )
+        square = np.bincount(pair // rows.clusters.count, np.bincount(code, residual) ** 2)
+        sd = np.maximum(sd, np.sqrt(square))
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -141,17 +147,6 @@ def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVecto
     others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
     spread = np.maximum(variance.sum() - variance, 0.0)
     return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
-
-
-def _sandwich_sd(
-    sd: FloatVector, group: IntVector, residual: FloatVector, clusters: Clusters | None
-) -> FloatVector:
-    """Return the standard deviations of the groups' sums, or those by cluster if larger."""
-    if clusters is None:
-        return sd
-    pair, code = np.unique(group * clusters.count + clusters.code, return_inverse=True)
-    square = np.bincount(pair // clusters.count, np.bincount(code, residual) ** 2)
-    return np.maximum(sd, np.sqrt(square))
 
 
 def _rows_that_count(
@@ -221,6 +216,4 @@ def holm(p_values: FloatVector) -> FloatVector:
     order = np.argsort(p_values, kind="stable")
     factor = len(p_values) - np.arange(len(p_values))
     stepped = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factor))
-    corrected = np.empty_like(stepped)
-    corrected[order] = stepped
-    return corrected
+    return np.asarray(stepped[np.argsort(order)])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.hypothesis_tests.cox import cox_scores
-from calibkit.inputs import FloatVector, View
+from calibkit.inputs import View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import compare
 from calibkit_audit.auditing.comparison_report import Comparison
@@ -23,7 +23,7 @@ from calibkit_audit.auditing.predictions import Predictions, join_blocks
 from calibkit_audit.auditing.questions import audit, conclusions
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.report import AuditReport
-from calibkit_audit.auditing.rows import probabilities, probability_of
+from calibkit_audit.auditing.rows import probability_of, table_of_classes
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
@@ -97,10 +97,8 @@ def _count_rows(
             table, gone = CountTable(view=view), Impossible(kind=kind)
         position = keeper.seen + np.arange(block.n)
         keeper.add(block)
-        prob = both = probabilities(block.scores) if block.logits else block.scores
-        if prob.ndim == 1:
-            other = probabilities(-block.scores) if block.logits else 1 - prob
-            both = np.column_stack([other, prob])
+        both = table_of_classes(block.scores, logits=block.logits)
+        prob = both[:, 1] if block.scores.ndim == 1 else both
         label = block.label.astype(np.intp)
         gone = gone + count_impossible(label, both, position, kind)
         left = probability_of(label, both) > 0
@@ -112,7 +110,7 @@ def _count_rows(
 
 def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | None]:
     """Return what a row is about, and by default which event is counted."""
-    if block.predicted is not None:
+    if "predicted" in block.beside:
         return "answer", "top-label"
     if view is None and block.scores.ndim == 2:
         view = 1 if block.scores.shape[1] == 2 else "top-label"
@@ -202,21 +200,11 @@ def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> 
 
 def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Comparison:
     """Compare models whose rows are kept, with the options of `compare`."""
-    probs = _by_model(rows.scores, names)
-    several = rows.scores.shape[1] > len(names) or rows.predicted is not None
-    return compare(
-        rows.y_true,
-        probs,
-        class_names=rows.class_names if several else None,
-        predicted=rows.predicted,
-        **rows.beside,
-        **options,
-    )
-
-
-def _by_model(scores: FloatVector, names: Sequence[str]) -> dict[str, FloatVector]:
-    parts = np.split(scores, len(names), axis=1)
-    return {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+    parts = np.split(rows.scores, len(names), axis=1)
+    probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+    several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
+    classes = rows.class_names if several else None
+    return compare(rows.y_true, probs, class_names=classes, **rows.beside, **options)
 
 
 def compare_stream(

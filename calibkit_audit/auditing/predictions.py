@@ -32,7 +32,7 @@ class Predictions:
     """Labels and predictions (or logits) of a file, with names where file or caller has some.
 
     Of several models the columns of `scores` stand side by side. `beside` holds what else is known
-    of the rows, under the names of the arguments of `audit`. With `predicted`, the words of the
+    of the rows, under the names of the arguments of `audit`; with `predicted`, the words of the
     predicted classes, `y_true` holds those of the true ones.
     """
 
@@ -41,14 +41,13 @@ class Predictions:
     logits: bool
     class_names: tuple[str, ...] | None
     beside: Mapping[str, Any] = field(default_factory=dict)
-    predicted: NDArray[Any] | None = None
 
     @property
     def label(self) -> NDArray[np.int64]:
         """What `scores` are about: the label, or whether the predicted class was right."""
-        if self.predicted is None:
+        if "predicted" not in self.beside:
             return self.y_true
-        return np.asarray(self.y_true == self.predicted).astype(np.int64)
+        return np.asarray(self.y_true == self.beside["predicted"]).astype(np.int64)
 
     @property
     def n(self) -> int:
@@ -58,37 +57,29 @@ class Predictions:
     @property
     def nbytes(self) -> int:
         """Memory that labels, scores and names take."""
-        arrays = (self.y_true, self.scores, self.predicted, *self.beside.values())
-        return sum(array.nbytes for array in arrays if array is not None)
+        return sum(one.nbytes for one in (self.y_true, self.scores, *self.beside.values()))
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `audit` is to be told of the rows."""
-        scores = {"logits" if self.logits else "y_prob": self.scores, "predicted": self.predicted}
+        """The rows as arguments of `audit`."""
         names = self.class_names if self.scores.ndim == 2 else None
+        scores = {"logits" if self.logits else "y_prob": self.scores}
         return {"y_true": self.y_true, "class_names": names, **self.beside, **scores}
 
     def take(self, rows: Any) -> "Predictions":
         """Return some rows, by place or mask."""
-        return replace(
-            self,
-            y_true=self.y_true[rows],
-            scores=self.scores[rows],
-            predicted=None if self.predicted is None else self.predicted[rows],
-            beside={name: values[rows] for name, values in self.beside.items()},
-        )
+        beside = {name: values[rows] for name, values in self.beside.items()}
+        return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], beside=beside)
 
 
 def join_blocks(blocks: Sequence[Predictions]) -> Predictions:
     """Return the rows of all blocks, in their order."""
-    beside = {name: [one.beside[name] for one in blocks] for name in blocks[0].beside}
-    guesses = [one.predicted for one in blocks if one.predicted is not None]
+    names = blocks[0].beside
     return replace(
         blocks[0],
         y_true=np.concatenate([one.y_true for one in blocks]),
         scores=np.concatenate([one.scores for one in blocks]),
-        predicted=np.concatenate(guesses) if guesses else None,
-        beside={name: np.concatenate(parts) for name, parts in beside.items()},
+        beside={name: np.concatenate([one.beside[name] for one in blocks]) for name in names},
     )
 
 
@@ -134,24 +125,25 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
 
 
 def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predictions:
-    columns, predicted = models[0].columns, None
-    scores = [scores_of(block, one.columns) for one in models]
+    columns, scores = models[0].columns, [scores_of(block, one.columns) for one in models]
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
+    beside = {
+        role: numbers_of(block, name, finite=True).astype(np.float64)
+        if role == "sample_weight"
+        else words_of(block, name)
+        for role, name in columns.beside.items()
+    }
     if columns.predicted:
-        y_true, predicted = (words_of(block, name) for name in (columns.label, columns.predicted))
+        y_true, beside["predicted"] = (
+            words_of(block, name) for name in (columns.label, columns.predicted)
+        )
     table = scores[0] if len(scores) == 1 else np.column_stack(scores)
     return Predictions(
         y_true=y_true,
-        predicted=predicted,
         scores=table.astype(np.float64, copy=False),
         logits=columns.logits,
         class_names=columns.classes,
-        beside={
-            role: numbers_of(block, name, finite=True).astype(np.float64)
-            if role == "sample_weight"
-            else words_of(block, name)
-            for role, name in columns.beside.items()
-        },
+        beside=beside,
     )
 
 
@@ -205,12 +197,12 @@ def class_columns(
 
 
 def _known_columns(table: Any) -> list[Any]:
-    for names in (getattr(table, "column_names", None), getattr(table, "columns", None)):
-        if names is not None and not callable(names):
-            return list(names)
-    if isinstance(table, Mapping):
-        return list(table)
-    raise ValueError(
-        f"the table must be of pandas, polars or arrow, or a mapping from names to columns; got "
-        f"{type(table).__name__}."
-    )
+    names = table
+    if not isinstance(table, Mapping):
+        names = getattr(table, "column_names", getattr(table, "columns", None))
+    if names is None or callable(names):
+        raise ValueError(
+            f"the table must be of pandas, polars or arrow, or a mapping from names to columns; "
+            f"got {type(table).__name__}."
+        )
+    return list(names)

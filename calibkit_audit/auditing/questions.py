@@ -1,7 +1,7 @@
 """The audit: six questions about predictions and labels, answered in order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,13 @@ from calibkit_audit.auditing.evidence import (
     view_name,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, list_names
+from calibkit_audit.auditing.pages import Answer, list_names
 from calibkit_audit.auditing.predictions import class_columns, table_columns
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import FEW
+from calibkit_audit.clusters import FEW, Clusters
 
 
 def audit(
@@ -120,10 +120,8 @@ def audit(
         sample_weight=sample_weight,
     )
     rows = drop_weightless(dependence.add_time(rows, y_true, time))
-    table = None if costs is None else as_costs(costs, rows.n_classes)
-    views = views_of(rows, view)
-    results = _results(rows, views, table, settings, as_generator(rng))
-    return _report(rows, views, results, settings, str(title))
+    prices = None if costs is None else as_costs(costs, rows.n_classes)
+    return _report(rows, views_of(rows, view), prices, settings, as_generator(rng), str(title))
 
 
 def audit_table(
@@ -177,93 +175,55 @@ def audit_table(
     return replace(report, source={"label": label, "predictions": list_names(names_given)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AuditResults:
-    """The statistics behind all answers, before a word is said."""
-
-    alignment: alignment.Alignment
-    evidence: Measurements
-    repairs: repairs.Repairs
-    consequences: costs.Consequences
-    groups: groups.GroupTable | None
-    times: Listing | None
-    findings: tuple[Answer, ...]  # beside the six answers: rows that agree, an error that changes
-
-
-def _results(
+def _report(
     rows: AuditRows,
     views: tuple[int, ...],
     prices: FloatVector | None,
     settings: AuditSettings,
     rng: np.random.Generator,
-) -> AuditResults:
-    """Compute all that the answers will be about."""
-    seeds, first = rng.integers(0, 2**62, size=9), views[0]
+    title: str,
+) -> AuditReport:
+    """Compute all that the answers are about, and put it into words."""
+    seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
+    of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
+    names, shown = tuple(view_name(rows, one) for one in views), package_view(rows, first)
     measured = evidence_of(rows, views, settings, seeds[:4])
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
     suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
-    of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
-    shown = package_view(rows, first)
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
-    aligned = alignment.alignment_of(rows, of_order)
-    by_group = groups.groups_of(rows, first, view_name(rows, first), settings, of_groups)
-    design = measured.test.views[0].design
-    times, change = dependence.time_finding(rows, first, design, settings, of_times) or (None, None)
-    steady = change is None or change.light == "good"
-    agree = dependence.dependence_finding(rows, of_times, in_order=steady)
-    return AuditResults(
-        alignment=aligned,
-        evidence=measured,
-        repairs=tried,
-        consequences=costs.consequences_of(rows, tried.repaired, first, prices, settings.level),
-        groups=by_group,
-        times=times,
-        findings=tuple(one for one in (agree, change) if one is not None),
-    )
-
-
-def _report(
-    rows: AuditRows,
-    views: tuple[int, ...],
-    results: AuditResults,
-    settings: AuditSettings,
-    title: str,
-) -> AuditReport:
-    """Put the results into words."""
-    measured, tried = results.evidence, results.repairs
-    names = tuple(view_name(rows, one) for one in views)
     focus = view_name(rows, measured.focus.view)
     summary = measured.summary(names, focus, settings, tried.table.before_left)
-    prices = results.consequences.prices
-    benefit = costs.net_benefits_of(rows, tried.repaired, prices, settings.level)
-    aligned = results.alignment.verdict != "not aligned"
+    order = alignment.alignment_of(rows, of_order)
+    aligned = order.verdict != "not aligned"
+    consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
+    benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
+    times, findings = dependence.findings_of(rows, measured.test.views[0], settings, of_times)
     answers = (
-        alignment.alignment_answer(results.alignment, rows),
+        alignment.alignment_answer(order, rows),
         calibration.data_answer(summary),
         calibration.calibration_answer(summary),
         calibration.direction_answer(summary),
-        costs.costs_answer(results.consequences, summary, benefit),
+        costs.costs_answer(consequences, summary, benefit),
         repairs.repair_answer(tried, aligned, summary),
     )
-    count = None if rows.clusters is None else rows.clusters.count
     return AuditReport(
         title=title,
-        **conclusions(answers, summary, tried.table, results.findings, count),
+        **conclusions(answers, summary, tried.table, findings, rows.clusters),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
         class_names=rows.class_names,
         views=views_in_words(measured.test.views, names, settings.alpha),
         evidence=measured,
-        consequences=results.consequences,
+        consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=tried.table if aligned else replace(tried.table, chosen=-1),
         candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
-        groups=results.groups,
-        times=results.times,
-        weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, settings.level),
+        groups=groups.groups_of(rows, first, names[0], settings, of_groups),
+        times=times,
+        weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, level),
         benefit=benefit,
-        notes=_audit_notes(rows, results, settings, names),
+        notes=(*_audit_notes(measured, settings, names), *cluster_notes(rows), *tried.table.notes),
         settings=settings,
     )
 
@@ -273,7 +233,7 @@ def conclusions(
     summary: Summary,
     table: RepairTable,
     findings: Sequence[Answer],
-    clusters: int | None,
+    clusters: Clusters | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
     verdicts = {one.topic: one.verdict for one in answers}
@@ -282,6 +242,7 @@ def conclusions(
         findings = ()
     headline, light = headline_of(verdicts, summary.focus_words, summary.impossible)
     headline, light = dependence.qualify_headline(headline, light, findings)
+    gone = calibration.impossible_finding(summary.impossible, summary.log_loss)
     return {
         "headline": headline,
         "light": light,
@@ -289,17 +250,13 @@ def conclusions(
         "advice": advice_of(verdicts, summary, table, findings),
         "promise": promise,
         "small_print": f"{summary.short} {promise}",
-        "findings": (
-            *calibration.impossible_finding(summary.impossible, summary.log_loss),
-            *findings,
-        ),
+        "findings": (*gone, *findings),
     }
 
 
 def _audit_notes(
-    rows: AuditRows, results: AuditResults, settings: AuditSettings, names: tuple[str, ...]
+    measured: Measurements, settings: AuditSettings, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    measured = results.evidence
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
         f"Views: {looked}.",
@@ -318,8 +275,6 @@ def _audit_notes(
         "the best, if the interval of its gain lies above 0.",
         "Groups, where given: Cox's test of level and slope; level against the rest; both by "
         "redraws, with Holm's correction.",
-        *cluster_notes(rows),
-        *results.repairs.table.notes,
     )
 
 
@@ -358,9 +313,8 @@ def advice_of(
         remedy = "ask for a better model, or more data to mend this one"
         if verdicts["repair"] == "repair":
             name = str(table.name[table.chosen])
-            remedy = (
-                f"first mend them by {repairs.REPAIRED.get(name, name)}, then check on new rows"
-            )
+            name = repairs.REPAIRED.get(name, name)
+            remedy = f"first mend them by {name}, then check on new rows"
         return f"Do not take these probabilities at their word; {remedy}."
     if summary.borderline:
         return "Wait for new rows before you rely on these probabilities: they leave a doubt."
@@ -376,10 +330,10 @@ def advice_of(
     )
 
 
-def promise_of(clusters: int | None, settings: AuditSettings) -> str:
+def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     """Return what the level of the test means, and what it takes to be true."""
-    said, count = settings.promise.removesuffix("."), clusters
-    if count is None:
-        return f"{said}, if rows are independent."
-    few = " They are few: only large errors can be summary." if count < FEW else ""
-    return f"{said}, if the {count:,} clusters are independent.{few}"
+    promise = settings.promise.removesuffix(".")
+    if clusters is None:
+        return f"{promise}, if rows are independent."
+    few = " They are few: only large errors can be summary." if clusters.count < FEW else ""
+    return f"{promise}, if the {clusters.count:,} clusters are independent.{few}"

@@ -2,7 +2,8 @@
 
 One redraw of all labels serves every view: a test that pays for having looked at many.
 
-The two statistics of a view are told in the Notes of `audit`. The level holds for any n, any
+A view has two statistics: Cox's score test of level and slope, and the clearest of tests over bins
+of equal variance, from fine to coarse. The louder one counts. The level holds for any n, any
 predictions and any number of views.
 """
 
@@ -17,7 +18,12 @@ from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.clusters import Clusters, robust_sd
-from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
+from calibkit_audit.dependent_rows import (
+    Dependence,
+    chances_of_labels,
+    undecided,
+    weights_of_labels,
+)
 
 
 class Drawer:
@@ -56,7 +62,7 @@ _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much var
 # bounded); finer bins would only add looks that have to be paid for.
 _FINEST = 2 / 5
 _TIE = 1e-9
-_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
+_MOST_NUMBERS = 300_000_000  # random numbers per audit; very large data get fewer redraws
 _FEWEST_DRAWS = 199
 # Near a limit: the most redraws, random numbers, and sums that are kept.
 _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
@@ -92,6 +98,14 @@ class JointTest(NamedTuple):
     n_draws: int
 
 
+class _Strength(NamedTuple):
+    """How loudly the data, and redraws, speak in one view."""
+
+    values: FloatVector  # first that of the data
+    z: FloatVector  # of level and slope, of the data
+    design: float  # variance of the level over that of independent rows
+
+
 class _View:
     """The sums that a view needs, and its statistic for many sets of labels."""
 
@@ -110,62 +124,78 @@ class _View:
         self.total = float(variance.sum())
         cox = cox_scores(prob, no * yes)
         self.sd = np.array([cox.level_sd, cox.slope_sd])
-        self.cell, self.n_cells = _cells(prob, variance)
+        most = min(self.total / _LEAST_VARIANCE, len(prob) ** _FINEST)
+        self.n_cells = 2 ** int(np.log2(max(1.0, most)))
+        self.cell = cells_of_equal_variance(prob, variance, self.n_cells)
         self.expected = np.bincount(self.cell, no * prob, self.n_cells)
         self.variance = np.bincount(self.cell, variance, self.n_cells)
         self.lever, self.pull = cox.lever, self.weight * cox.lever
         self.expected_lever = float((no * prob) @ self.lever)
 
-    def sums(self, label: IntVector) -> tuple[FloatVector, float]:
-        """Return the events of all cells, and the sum of levers, of a set of labels."""
+    def sums(self, label: IntVector) -> FloatVector:
+        """Return the events of all cells, and last the sum of levers, of a set of labels."""
         happened = np.flatnonzero(label == self.happens)
         cells = np.bincount(self.cell[happened], self.weight[happened], self.n_cells)
-        return np.asarray(cells, dtype=np.float64), float(self.pull[happened].sum())
+        return np.append(cells, self.pull[happened].sum())
 
-    def scores(self, events: FloatVector, lever: FloatVector) -> FloatMatrix:
-        """Return level and slope of (R, cells) events and (R,) levers, not yet in units."""
-        level = events.sum(axis=1) - self.expected.sum()
-        return np.column_stack([level, lever - self.expected_lever])
+    def strength(self, sums: FloatMatrix, label: IntVector, clusters: Clusters | None) -> _Strength:
+        """Return the larger -ln p of both tests, for (R, cells + 1) sums; first come the data's.
 
-    def strength(self, events: FloatVector, lever: FloatVector) -> FloatVector:
-        """Return the larger -ln p of both tests, for (R, cells) events and (R,) levers."""
-        if self.total <= 0:
-            return np.zeros(len(events))
-        z_level, z_slope = map(ratio, self.scores(events, lever).T, self.sd)
-        cox = (z_level**2 + z_slope**2) / 2
-        if self.sd[1] == 0:
-            cox = -(special.log_ndtr(-np.abs(z_level)) + np.log(2))
-        variances = _halve(self.variance[np.newaxis])
-        return np.asarray(np.maximum(cox, _clearest(_halve(events - self.expected), variances)))
-
-    def strength_by_cluster(
-        self, events: FloatVector, lever: FloatVector, residual: FloatVector, clusters: Clusters
-    ) -> tuple[FloatVector, FloatVector, float]:
-        """Return the same where only clusters are independent, and the sd of level and slope.
-
-        First come the data, then redraws. Every sum is divided by its standard deviation in the
-        redraws; that of the data by the sandwich of its `residual`, if that is larger: it knows
+        Where only clusters are independent, every sum is divided by its standard deviation in the
+        redraws; that of the data by the sandwich of its residuals, if that is larger: it knows
         dependence of every kind, but where hardly any event was expected it only sees that none
-        has come. The third value is the variance of the level over that of independent rows.
+        has come.
         """
+        events = sums[:, :-1]
+        level = events.sum(axis=1) - self.expected.sum()
+        scores = np.column_stack([level, sums[:, -1] - self.expected_lever])
         if self.total <= 0:
-            return np.zeros(len(events)), self.sd, 1.0
+            return _Strength(np.zeros(len(sums)), np.zeros(2), 1.0)
+        cells = _halve(events - self.expected)
+        if clusters is None:
+            z = np.column_stack(list(map(ratio, scores.T, self.sd)))
+            cox = (z[:, 0] ** 2 + z[:, 1] ** 2) / 2
+            if self.sd[1] == 0:
+                cox = -(special.log_ndtr(-np.abs(z[:, 0])) + np.log(2))
+            clearest = _clearest(cells, _halve(self.variance[np.newaxis]))
+            return _Strength(np.maximum(cox, clearest), z[0], 1.0)
+        residual = self.scale * ((label == self.happens) - self.prob)
         own = clusters.sums(np.column_stack([residual, residual * self.lever]))
-        scores = self.scores(events, lever)
-        drawn = np.sqrt((scores[1:] ** 2).mean(axis=0))
-        sd, design = robust_sd(drawn, own), float(drawn[0] ** 2 / self.total)
-        z = np.column_stack(list(map(ratio, scores.T, drawn)))
-        z[0] = list(map(ratio, scores[0], sd))
+        sd = np.sqrt((scores[1:] ** 2).mean(axis=0))
+        z = np.column_stack(list(map(ratio, scores.T, sd)))
+        z[0] = list(map(ratio, scores[0], robust_sd(sd, own)))
         inverse = np.linalg.pinv(z[1:].T @ z[1:] / (len(z) - 1), 1e-6, True)
         cox = np.einsum("ij,jk,ik->i", z, inverse, z) / 2
         place, shape = (clusters.code, self.cell), (clusters.count, self.n_cells)
-        cells = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
-        sums, variances = _halve(events - self.expected), []
-        for part, mine in zip(sums, cells, strict=True):
-            variances.append((part[1:] ** 2).mean(axis=0))
+        sandwiches = _halve(sparse.csc_array(sparse.coo_array((residual, place), shape=shape)))
+        variances = [(part[1:] ** 2).mean(axis=0) for part in cells]
+        for part, variance, mine in zip(cells, variances, sandwiches, strict=True):
             sandwich = np.maximum(np.asarray(mine.power(2).sum(axis=0)), 1e-300)
-            part[0] *= np.minimum(1.0, np.sqrt(variances[-1] / sandwich))
-        return np.asarray(np.maximum(cox, _clearest(sums, variances))), sd, design
+            part[0] *= np.minimum(1.0, np.sqrt(variance / sandwich))
+        design = float(sd[0] ** 2 / self.total)
+        return _Strength(np.maximum(cox, _clearest(cells, variances)), z[0], design)
+
+    def result(self, label: IntVector, p_value: float, strength: _Strength) -> ViewTest:
+        """Return what is reported of the view."""
+        happened, mass, n = label == self.happens, float(self.scale.sum()), len(label)
+        mean_prob, frequency = (
+            round(float(self.scale @ x / mass), 14)  # alike on any machine
+            for x in (self.prob, happened)
+        )
+        z_level, z_slope = map(float, strength.z)
+        return ViewTest(
+            view=self.view,
+            n=n,
+            events=int(happened.sum()),
+            mean_prob=mean_prob,
+            frequency=frequency,
+            variance=self.total / mass,
+            z_level=z_level,
+            z_slope=z_slope,
+            p_value=p_value,
+            design=strength.design * n / mass,
+            kish=mass if mass < n else float("inf"),
+        )
 
 
 def _halve(cells: Any) -> list[Any]:
@@ -190,18 +220,12 @@ def _clearest(residuals: Sequence[FloatMatrix], variances: Sequence[FloatVector]
     return np.asarray(-special.log_ndtr(-clearest) - np.log(len(variances)))
 
 
-def _cells(prob: FloatVector, variance: FloatVector) -> tuple[IntVector, int]:
-    """Return the finest bins, a power of two of (nearly) equal variance; ties stay together."""
-    value, where = np.unique(prob, return_inverse=True)
+def cells_of_equal_variance(key: FloatVector, variance: FloatVector, n_cells: int) -> IntVector:
+    """Return the cell of each row along a key, of (nearly) equal variance; ties stay together."""
+    value, where = np.unique(key, return_inverse=True)
     own = np.bincount(where, variance, len(value))
-    total = own.sum()
-    most = min(total / _LEAST_VARIANCE, len(prob) ** _FINEST)
-    n_cells = 2 ** int(np.log2(max(1.0, most)))
-    if total <= 0:
-        return np.zeros(len(prob), dtype=np.intp), 1
-    middle = (np.cumsum(own) - own / 2) / total
-    cell = np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)
-    return cell[where], n_cells
+    middle = (np.cumsum(own) - own / 2) / max(float(own.sum()), 1e-300)
+    return np.asarray(np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)[where])
 
 
 def joint_test(
@@ -222,7 +246,7 @@ def joint_test(
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.
     """
-    n_draws = min(n_draws, max(_FEWEST_DRAWS, _NUMBERS // len(label)))
+    n_draws = min(n_draws, max(_FEWEST_DRAWS, _MOST_NUMBERS // len(label)))
     if clusters is None:  # an order that the names of the two classes do not change
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
@@ -230,8 +254,7 @@ def joint_test(
     scale, chance = np.ones(len(label)) if weight is None else weight, table
     weights = weights_of_labels(scale, table, label)
     if weight is not None:  # the chance of each label, given that the row was chosen
-        chance = table / weights
-        chance /= chance.sum(axis=1, keepdims=True)
+        chance = chances_of_labels(table, weights)
     tests = [_View(view, table, scale, weights) for view in views]
     draw = Drawer(chance, label).draw
     if clusters is not None:
@@ -247,56 +270,16 @@ def joint_test(
             redrawn = draw(rng)
             for test, kept in zip(tests, sums, strict=True):
                 kept.append(test.sums(redrawn))
-        parts = [_strength(*pair, label, clusters) for pair in zip(tests, sums, strict=True)]
-        loudest = np.column_stack([one[0][1:] for one in parts]).max(axis=1)
-        beyond = [int((loudest >= one[0][0] - _TIE).sum()) for one in parts]
+        parts = [
+            test.strength(np.array(kept), label, clusters)
+            for test, kept in zip(tests, sums, strict=True)
+        ]
+        loudest = np.max([one.values[1:] for one in parts], axis=0)
+        beyond = [int((loudest >= one.values[0] - _TIE).sum()) for one in parts]
         if n_draws >= most or not undecided(min(beyond), n_draws, limits):
             break
         n_draws = min(2 * n_draws, most)
     p_values = [(1 + count) / (n_draws + 1) for count in beyond]
-    found = [
-        _view_test(test, label, p_value, sd, design)
-        for test, p_value, (_, sd, design) in zip(tests, p_values, parts, strict=True)
-    ]
-    return JointTest(tuple(found), min(p_values), n_draws)
-
-
-def _strength(
-    test: _View,
-    sums: Sequence[tuple[FloatVector, float]],
-    label: IntVector,
-    clusters: Clusters | None,
-) -> tuple[FloatVector, FloatVector, float]:
-    """Return the statistics of a view, first that of the data, sd and design."""
-    events, lever = np.stack([pair[0] for pair in sums]), np.array([pair[1] for pair in sums])
-    if clusters is None:
-        return test.strength(events, lever), test.sd, 1.0
-    residual = test.scale * ((label == test.happens) - test.prob)
-    return test.strength_by_cluster(events, lever, residual, clusters)
-
-
-def _view_test(
-    test: _View, label: IntVector, p_value: float, sd: FloatVector, design: float
-) -> ViewTest:
-    events, lever = test.sums(label)
-    scores = np.array([events.sum() - test.expected.sum(), lever - test.expected_lever])
-    z_level, z_slope = map(float, map(ratio, scores, sd))
-    happened, mass = label == test.happens, float(test.scale.sum())
-    mean_prob, frequency = (
-        round(float(test.scale @ x / mass), 14)  # alike on any machine
-        for x in (test.prob, happened)
-    )
-    n = len(label)
-    return ViewTest(
-        view=test.view,
-        n=n,
-        events=int(happened.sum()),
-        mean_prob=mean_prob,
-        frequency=frequency,
-        variance=test.total / mass,
-        z_level=z_level,
-        z_slope=z_slope,
-        p_value=p_value,
-        design=design * n / mass,
-        kish=mass if mass < n else float("inf"),
-    )
+    ordered = zip(tests, p_values, parts, strict=True)
+    results = tuple(test.result(label, p_value, part) for test, p_value, part in ordered)
+    return JointTest(results, min(p_values), n_draws)

@@ -10,6 +10,7 @@ from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
 from calibkit.inputs import (
+    FloatMatrix,
     FloatVector,
     IntVector,
     as_labels,
@@ -30,7 +31,7 @@ from calibkit_audit.saving import printable
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
-_BY_ROW = ("label", "prob", "rest", "logits", "group", "position", "weight")
+_BY_ROW = ("label", "table", "logits", "group", "position", "answers", "time", "date", "weight")
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -39,8 +40,7 @@ class AuditRows:
     """Labels and predictions, sorted by their own values."""
 
     label: IntVector
-    prob: FloatVector  # (n,): P(y = 1), also where two columns were given; or (n, K) in float64
-    rest: FloatVector | None  # of two classes P(y = 0): 1 - p, or as it was said
+    table: FloatVector  # probabilities, one column per class, also of two
     logits: FloatVector | None  # where logits were given
     group: IntVector | None  # number of the group of each row
     groups: tuple[str, ...]  # names of the groups
@@ -48,8 +48,9 @@ class AuditRows:
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
     top: bool = False  # `label` is whether the predicted class was right, `prob` the confidence
-    answers: "Answers | None" = None  # then both classes, where they are known
-    time: tuple[FloatVector, NDArray[np.str_]] | None = None  # as a number, and as it was given
+    answers: IntVector | None = None  # then true and predicted class, (n, 2), where they are known
+    time: FloatVector | None = None  # when each row was predicted, as a number
+    date: NDArray[np.str_] | None = None  # and as it was given
     weight: FloatVector | None = None  # what each row stands for; None: all for the same
 
     @property
@@ -59,12 +60,9 @@ class AuditRows:
 
     def take(self, chosen: Any) -> "AuditRows":
         """Return some rows, by place or mask, in this order."""
-        parts: dict[str, Any] = {name: getattr(self, name) for name in _BY_ROW}
+        parts = {name: getattr(self, name) for name in _BY_ROW}
         taken = {name: part[chosen] for name, part in parts.items() if part is not None}
-        clusters = self.clusters and self.clusters.take(chosen)
-        time = self.time and (self.time[0][chosen], self.time[1][chosen])
-        answers = self.answers and self.answers.take(chosen)
-        return replace(self, clusters=clusters, time=time, answers=answers, **taken)
+        return replace(self, clusters=self.clusters and self.clusters.take(chosen), **taken)
 
     def weigh(self, values: NDArray[Any], where: Any = slice(None)) -> FloatVector:
         """Return (..., n) values whose plain mean and scatter over rows are those by weight.
@@ -83,12 +81,12 @@ class AuditRows:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.prob.shape[1] if self.prob.ndim == 2 else 2
+        return int(self.table.shape[1])
 
     @property
     def binary(self) -> bool:
-        """Whether there are two classes, in one column or two."""
-        return self.prob.ndim == 1
+        """Whether there are two classes, given in one column or two."""
+        return self.n_classes == 2
 
     @property
     def kind(self) -> str:
@@ -96,9 +94,9 @@ class AuditRows:
         return "answer" if self.top else "event" if self.binary else "class"
 
     @property
-    def table(self) -> FloatVector:
-        """Probabilities with one column per class."""
-        return self.prob if self.rest is None else np.column_stack([self.rest, self.prob])
+    def prob(self) -> FloatVector:
+        """Of two classes P(y = 1), (n,); of more, `table`."""
+        return np.ascontiguousarray(self.table[:, 1]) if self.binary else self.table
 
     @property
     def own(self) -> FloatVector:
@@ -147,8 +145,8 @@ def rows_of(
     if positive is not None:
         y_true = labels_as_events(y_true, positive)
     elif predicted is not None and predicted is not True:
-        answers = answers_of(y_true, predicted, class_names)
-        y_true, class_names = answers.true == answers.predicted, answers.names
+        answers, class_names = answers_of(y_true, predicted, class_names)
+        y_true = answers[:, 0] == answers[:, 1]
     elif class_names is not None and predicted is None:
         y_true = class_numbers(y_true, class_names)
     scores, columns = _read_scores(y_true, y_prob, logits)
@@ -165,7 +163,9 @@ def rows_of(
         groups=names,
         clusters=None if cluster is None else clusters_of(cluster, n),
         position=np.arange(n),
-        class_names=_class_names(class_names, len(answers.names) if answers else max(columns, 2)),
+        class_names=_class_names(
+            class_names, max(columns, 2) if answers is None else len(class_names or ())
+        ),
         top=predicted is not None,
         answers=answers,
         weight=None if sample_weight is None else as_weights(sample_weight, n),
@@ -173,44 +173,35 @@ def rows_of(
     return _in_order(rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """Numbers of the true and of the predicted class of each row, and the names of the classes."""
+def answers_of(
+    y_true: Any, predicted: Any, class_names: Sequence[str] | None
+) -> tuple[IntVector, Sequence[Any]]:
+    """Return the numbers (n, 2) of true and predicted classes, and the names of all classes.
 
-    true: IntVector
-    predicted: IntVector
-    names: tuple[str, ...]
-
-    def take(self, chosen: Any) -> "Answers":
-        """Return some rows, by place or mask, in this order."""
-        return Answers(self.true[chosen], self.predicted[chosen], self.names)
-
-
-def answers_of(y_true: Any, predicted: Any, class_names: Sequence[str] | None = None) -> Answers:
-    """Compare true and predicted classes as equal values: 4 and "4" are two classes."""
+    Classes are the same as equal values are: 4 and "4" are two classes.
+    """
     n = len(y_true)
-    true, said = (
+    true, guesses = (
         one_per_row(labels, name, n, "name the class")[1]
         for name, labels in (("y_true", y_true), ("predicted", predicted))
     )
     try:
-        shared = set(true) & set(said)
+        shared = set(true) & set(guesses)
     except TypeError as error:
         raise ValueError(f"a label cannot be a list or an array ({error}).") from None
     if not shared:
         raise ValueError(
             "No predicted class is among the true ones: they begin with "
-            f"{said[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
+            f"{guesses[0]!r} and {true[0]!r}. Recode one of them: 4 and '4' are two classes."
         )
     if class_names is None:
-        classes: Sequence[Any] = sorted({*true, *said}, key=_class_order)
+        classes = sorted({*true, *guesses}, key=_class_order)
         place = {name: k for k, name in enumerate(classes)}
-        codes = [np.array([place[one] for one in labels]) for labels in (true, said)]
-    else:
-        classes, shape = class_names, np.broadcast_to(np.float64(), (n, len(class_names)))
-        codes = [as_labels(class_numbers(one, classes), shape) for one in (true, said)]
-    first, other = (code.astype(np.intp) for code in codes)
-    return Answers(first, other, tuple(map(str, classes)))
+        numbers = [[place[one] for one in labels] for labels in (true, guesses)]
+        return np.transpose(numbers), classes
+    shape = np.broadcast_to(np.float64(), (n, len(class_names)))
+    codes = [as_labels(class_numbers(one, class_names), shape) for one in (true, guesses)]
+    return np.column_stack(codes).astype(np.intp), tuple(class_names)
 
 
 def _class_order(name: Any) -> tuple[bool, float, str]:
@@ -252,28 +243,17 @@ def class_numbers(labels: Any, class_names: Sequence[str]) -> Any:
 
 def spread_confidence(rows: AuditRows, rng: np.random.Generator) -> AuditRows:
     """Return answers as predictions of all classes: what is left of confidence, shared alike."""
-    assert rows.answers is not None
     k = len(rows.class_names)
-    chosen = np.arange(rows.n)
     if rows.n * k > _SPREAD:
-        chosen = np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False))
-    rows = rows.take(chosen)
-    assert rows.answers is not None
-    prob = rows.prob
-    table = np.repeat(((1 - prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
-    table[np.arange(rows.n), rows.answers.predicted] = prob
-    return replace(
-        rows,
-        label=rows.answers.true,
-        prob=table[:, 1] if k == 2 else table,
-        rest=table[:, 0] if k == 2 else None,
-        answers=None,
-        top=False,
-    )
+        rows = rows.take(np.sort(rng.choice(rows.n, max(_SPREAD // k, 1), replace=False)))
+    true, predicted = np.asarray(rows.answers).T
+    table = np.repeat(((1 - rows.prob) / max(k - 1, 1))[:, np.newaxis], max(k, 2), axis=1)
+    table[np.arange(rows.n), predicted] = rows.prob
+    return replace(rows, label=true, table=table, answers=None, top=False)
 
 
 def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any], int]:
-    """Return labels, probabilities, those of y = 0 of two classes, logits; number of columns."""
+    """Return labels, probabilities and logits; number of columns that were given."""
     if (y_prob is None) == (logits is None):
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
@@ -282,17 +262,13 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
             label, given = as_predictions(y_true, y_prob)
         except ValueError as error:
             raise ValueError(f"{error}{_rows_off(y_prob)}") from None
-        scores, prob = None, given.astype(np.float64)
-        rest = 1 - prob if prob.ndim == 1 else None
-        if prob.ndim == 2 and prob.shape[1] == 2:
-            rest, prob = prob.T
+        scores, kept = given.astype(np.float64), None
     else:
         given = as_scores(logits, "logits")
         label, scores = as_labels(y_true, given), given.astype(np.float64)
-        scores = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
-        prob, rest = probabilities(scores), probabilities(-scores) if scores.ndim == 1 else None
-    found = {"label": label.astype(np.intp), "prob": prob, "rest": rest, "logits": scores}
-    return found, given[:1].size
+        scores = kept = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
+    table = table_of_classes(scores, logits=kept is not None)
+    return {"label": label.astype(np.intp), "table": table, "logits": kept}, given[:1].size
 
 
 def _rows_off(y_prob: Any) -> str:
@@ -313,10 +289,13 @@ def _rows_off(y_prob: Any) -> str:
     )
 
 
-def probabilities(logits: FloatVector) -> FloatVector:
-    """Return the expit of (n,) logits, or the softmax of (n, K)."""
-    values = special.expit(logits) if logits.ndim == 1 else special.softmax(logits, axis=1)
-    return np.asarray(values)
+def table_of_classes(scores: FloatVector, *, logits: bool) -> FloatMatrix:
+    """Return one column of probabilities per class, of (n,) or (n, K) probabilities or logits."""
+    if scores.ndim == 2:
+        return np.asarray(special.softmax(scores, axis=1)) if logits else scores
+    if logits:
+        return np.column_stack([special.expit(-scores), special.expit(scores)])
+    return np.column_stack([1 - scores, scores])
 
 
 def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
@@ -335,19 +314,19 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
 
 def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
-    label, prob, logits = rows.label, rows.prob, rows.logits
+    label, table, logits = rows.label, rows.table, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
     keys: list[Any] = [name for name in names if name is not None]
-    if prob.ndim == 1:
-        keys += [label, prob] if logits is None else [label, logits, prob]
+    if rows.binary:
+        keys += [label, *([] if logits is None else [logits]), table[:, 1]]
     else:
-        table = prob if logits is None else logits
+        table = table if logits is None else logits
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
     return rows.take(np.lexsort(keys))
 
 
-def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
+def _class_names(names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(k) for k in range(n_classes))
     if isinstance(names, str) or len(names) != n_classes:
@@ -357,17 +336,16 @@ def _class_names(names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]
 
 def cluster_notes(rows: AuditRows) -> tuple[str, ...]:
     """Return what is to be noted of clusters, and of weights."""
-    notes = []
+    notes: tuple[str, ...] = ()
     if rows.weight is not None:
         worth = f"{rows.n:,} rows are worth {rows.weight.sum():,.0f} of equal weight (Kish)"
-        notes += [f"Weights: what a row stands for; {worth}. In redraws they follow the label."]
-    if rows.clusters is None:
-        return tuple(notes)
-    size = rows.clusters.size
-    return (
-        *notes,
-        f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. Labels "
-        "are redrawn so that the rows of a cluster agree as much as they do in the data; folds "
-        "hold whole clusters; intervals of gains and costs are Student's, from what the mean "
-        "would be without each cluster.",
-    )
+        notes = (f"Weights: what a row stands for; {worth}. In redraws they follow the label.",)
+    if rows.clusters is not None:
+        size = rows.clusters.size
+        notes += (
+            f"Clusters: {rows.clusters.count:,}, with {size.min():,} to {size.max():,} rows. "
+            "Labels are redrawn so that the rows of a cluster agree as much as they do in the "
+            "data; folds hold whole clusters; intervals of gains and costs are Student's, from "
+            "what the mean would be without each cluster.",
+        )
+    return notes

@@ -8,7 +8,7 @@ from calibkit.bins import Binning, as_bins
 from calibkit.inputs import as_count, as_level
 
 MOST_BINS = 1_000
-_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
+_BOOTSTRAP_NUMBERS = 40_000_000  # random numbers for a bootstrap; larger data get fewer resamples
 NEAR = 2.0  # a p-value within this factor above the level is borderline
 MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `view` asks
 
@@ -111,7 +111,7 @@ class AuditSettings:
 
     def resamples(self, n: int) -> int:
         """Return how often n rows are resampled, or their labels redrawn for an interval."""
-        return min(self.n_resamples, max(50, _NUMBERS // n))
+        return min(self.n_resamples, max(50, _BOOTSTRAP_NUMBERS // n))
 
     def __post_init__(self) -> None:
         for name in ("alpha", "level", "detectable"):

@@ -23,7 +23,7 @@ from calibkit.inputs import (
 from calibkit.results import Number, spell
 from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
 from calibkit_audit.clusters import Clusters
-from calibkit_audit.dependent_rows import Sample, redrawn_rows, sample_of
+from calibkit_audit.dependent_rows import DependentRows, Sample, sample_of
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale
@@ -227,7 +227,8 @@ def _null(
     """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
     if not n_draws:
         return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
-    redraws = redrawn_rows(sample.label, sample.prob, n_draws, rng, clusters=sample.clusters)
+    rows = DependentRows(label=sample.label, prob=sample.prob, clusters=sample.clusters)
+    redraws = rows.redraws(n_draws, rng)
     draws = np.array([_indices(how, label.astype(np.float64)) for label, _ in redraws])
     p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
     high = np.quantile(draws, 0.95, axis=0)

@@ -5,9 +5,9 @@ import pytest
 from scipy import special, stats
 
 import calibkit as ck
-from calibkit_audit import audit, compare, dependent_rows
+from calibkit_audit import audit, compare
 from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values, score_test
-from calibkit_audit.dependent_rows import Dependence, cox_test
+from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band, cox_test
 from tests.audit_cases import effects
 from tests.helpers import binary_data
 
@@ -100,23 +100,22 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
     drawn = cox_test(*again, part="intercept", cluster=cluster, n_draws=199, rng=0)
     assert drawn.p_value == pytest.approx(ten.p_value, abs=0.1)
     groups = clusters_of(cluster, 3000)
+    rows = DependentRows(label=again[0], prob=again[1], clusters=groups)
     for measure in (ECE, ck.log_loss):
         nulls = (
             ck.null_level(measure, y, p, rng=0, n_draws=400),
-            dependent_rows.null_level(measure, *again, clusters=groups, rng=0, n_draws=400),
+            rows.null_level(measure, rng=0, n_draws=400),
         )
         assert nulls[1].mean == pytest.approx(nulls[0].mean, rel=0.12)
         assert nulls[1].sd == pytest.approx(nulls[0].sd, rel=0.25)
         ends = (
             ck.bootstrap_interval(measure, y, p, rng=0),
-            dependent_rows.bootstrap_interval(
-                measure, *again, clusters=groups, level=0.9, n_draws=1000, rng=0
-            ),
+            rows.bootstrap_interval(measure, level=0.9, n_draws=1000, rng=0),
         )
         widths = [one.high - one.low for one in ends]
         assert widths[1] == pytest.approx(widths[0], rel=0.2)
     bands = [
-        dependent_rows.consistency_band(
+        consistency_band(
             ck.binary_problem(*data), rng=0, bins=5, level=0.9, n_draws=1000, clusters=names
         )
         for data, names in (((y, p), None), (again, groups))

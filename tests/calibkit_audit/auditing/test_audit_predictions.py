@@ -206,7 +206,7 @@ def test_a_confidence_is_audited_as_the_top_label_view_of_the_table(temperature:
     assert found["calibration"].numbers["error"] == table["calibration"].numbers["error"]
     for words in ("positive class", "inverted", "2 classes", "false alarm"):
         assert words not in found.text()
-    rows = predictions(label, top, predicted=guess, class_names=tuple(NAMES))
+    rows = predictions(label, top, beside={"predicted": guess}, class_names=tuple(NAMES))
     streamed = audit_stream(in_blocks(rows, 600), settings=QUICK, sample=2000)
     kept = ("calibration", "direction", "data")
     assert {t: streamed.verdicts[t] for t in kept} == {t: table.verdicts[t] for t in kept}

@@ -8,9 +8,9 @@ from scipy.special import expit
 
 import calibkit as ck
 from calibkit.inputs import binary_problem
-from calibkit_audit import dependent_rows
 from calibkit_audit.auditing import AuditSettings, audit, compare
 from calibkit_audit.auditing.redraws import joint_test
+from calibkit_audit.dependent_rows import DependentRows, consistency_band
 from calibkit_audit.incoming import kish
 from tests.helpers import class_data
 
@@ -110,11 +110,9 @@ def test_rows_that_were_chosen_by_their_label_are_put_right() -> None:
         rng = np.random.default_rng(seed)
         problem = binary_problem(label, prob, sample_weight=1 / kept)
         o: dict[str, Any] = {"bins": 15, "n_draws": 99, "rng": rng}
-        left_rows = problem.label, problem.prob
-        null = dependent_rows.null_level(
-            ck.expected_calibration_error, *left_rows, weight=problem.weight, **o
-        )
-        band = dependent_rows.consistency_band(problem, level=0.9, **o)
+        rows = DependentRows(label=problem.label, prob=problem.prob, weight=problem.weight)
+        null = rows.null_level(ck.expected_calibration_error, **o)
+        band = consistency_band(problem, level=0.9, **o)
         error.append((null.value, null.mean))
         left += band.outside.any()
     value, chance = np.mean(error, axis=0)
