@@ -335,5 +335,5 @@ def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     promise = settings.promise.removesuffix(".")
     if clusters is None:
         return f"{promise}, if rows are independent."
-    few = " They are few: only large errors can be summary." if clusters.count < FEW else ""
+    few = " They are few: only large errors can be found." if clusters.count < FEW else ""
     return f"{promise}, if the {clusters.count:,} clusters are independent.{few}"
