@@ -40,7 +40,7 @@ Bins = Binning | int
 def as_bins(bins: Bins) -> Binning:
     """Return a binning: an ``int`` means that many equal-width bins."""
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
-        return EqualWidth(int(bins))
+        return EqualWidth(as_count(bins, "bins"))
     if hasattr(bins, "edges") and not isinstance(bins, type):
         return bins
     raise ValueError(

@@ -3,7 +3,8 @@
 Makes an environment with the lowest allowed version of each direct requirement in `build/floors`
 and runs the quick unit tests and all lessons in it, which print what is stored. ``--newest`` takes
 the newest versions instead, whatever is pinned. Only uv can choose versions that way; without it,
-nothing runs. Other arguments go to pytest, and leave out the lessons.
+nothing runs. ``--lessons 03 07`` runs only these; other arguments go to pytest, and leave out the
+lessons.
 """
 
 import argparse
