@@ -93,6 +93,12 @@ def style(settings: Any = _STYLE) -> Iterator[None]:
     ----------
     settings : mapping
         The rcParams to set, with their values.
+
+    Examples
+    --------
+    >>> with style({"font.size": 7.0}):
+    ...     mpl.rcParams["font.size"]
+    7.0
     """
     with _ALONE:
         before = {name: mpl.rcParams[name] for name in settings}
