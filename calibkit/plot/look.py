@@ -86,13 +86,11 @@ _ALONE = threading.RLock()
 def style(settings: Any = _STYLE) -> Iterator[None]:
     """Draw in the style of calibkit; the rcParams that it sets are restored afterwards.
 
-    Only those: ``matplotlib.rc_context`` would also undo what a backend sets when it is loaded
-    by the first figure, and a notebook would then not show any figure.
+    Only those: ``matplotlib.rc_context`` would undo what a notebook's backend sets when it loads.
 
     Parameters
     ----------
-    settings : mapping
-        The rcParams to set, with their values.
+    settings : mapping, the rcParams to set with their values
 
     Examples
     --------
