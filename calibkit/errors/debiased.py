@@ -97,8 +97,7 @@ def debiased_calibration_error(
     norm : {1, 2}
         1: mean gap; 2: root mean square.
     method : {"frequency", "pairwise"}
-        Chance is estimated from the frequency of the bin, or (norm 2) from pairs of predictions, a
-        U-statistic.
+        Chance is estimated from a bin's frequency, or (norm 2) from its pairs of predictions.
     positive : optional
         The label that a one-dimensional `y_prob` is about, e.g. ``"yes"``. Weights are refused: the
         correction knows whole rows only.
@@ -127,9 +126,8 @@ def debiased_calibration_error(
     - norm 1: ``2 E - sum_b (n_b / n) E|m - R_b|`` with the plain error ``E`` and a normal
       ``R_b`` of mean f and variance ``s^2 = f (1 - f) / n_b``. With ``g = f - m``,
       ``E|m - R| = s sqrt(2/pi) exp(-g^2 / 2s^2) + g (1 - 2 Phi(-g / s))``, and ``|g|`` for
-      ``s = 0`` (Kängsepp et al., C.5). Less biased than the plain error, not unbiased: for a
-      calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
-      It is the mean of what Kumar's library draws for this norm.
+      ``s = 0`` (Kängsepp et al., C.5), the mean of what Kumar's library draws. Not unbiased: for
+      a calibrated model about ``2 - sqrt(2)``, 59 %, of the plain error is left.
 
     All this holds for rows drawn alike and independently, and edges that are given beforehand.
     Over classes, squares are averaged first, then one root is taken. Lesson 06.
