@@ -237,10 +237,8 @@ def consistency_band(
     table, prob = table_of(problem, as_bins(bins)), problem.prob.astype(np.float64)
     index, size = table.assign(problem.prob), table.n_bins
     how: Any = {"clusters": clusters, "weight": problem.weight}
-    rows, frequency = (
-        DependentRows(label=problem.label, prob=prob, **how),
-        np.empty((n_draws, size)),
-    )
+    rows = DependentRows(label=problem.label, prob=prob, **how)
+    frequency = np.empty((n_draws, size))
     for place, (label, weight) in enumerate(rows.redraws(n_draws, as_generator(rng))):
         won = np.bincount(index, label - prob if weight is None else weight * (label - prob), size)
         with np.errstate(invalid="ignore"):  # empty bins stay NaN
