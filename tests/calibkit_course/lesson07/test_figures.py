@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 from calibkit import plot
 from calibkit.calibrators import PiecewiseLinear, SlopeOneBinning
@@ -33,7 +34,7 @@ def test_elements_stand_where_the_model_says():
     }
     assert_points(ax, elements)
     below = area(draw_map(model, show={"filling"}), "filling")
-    assert below == pytest.approx(np.trapezoid(heights, knots))
+    assert below == pytest.approx(trapezoid(heights, knots))
     assert find(draw_map(model), "truth") == []
 
 
