@@ -175,6 +175,12 @@ def _in_runs(label: NDArray[np.integer]) -> bool:
 _MOST_BLOCKS, _VARIANCE = 10, 20.0  # blocks, and the variance sum p (1 - p) that each should hold
 
 
+# How times are written: as numbers, or as dates.
+_ISO, _DAY_FIRST = "ISO", "%d/%m/%Y"
+_FORMS = ("", _ISO, "%d.%m.%Y", _DAY_FIRST, "%m/%d/%Y")
+_AS_ISO = "Write dates as 2024-12-31 or 2024-12-31T23:59 (ISO 8601), or pass numbers."
+
+
 def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
     """Return times as numbers, and as they were given: numbers, dates, or texts of either."""
     array, given = one_per_row(time, "time", n, "say when it was")
@@ -182,18 +188,22 @@ def parse_times(time: Any, n: int) -> tuple[FloatVector, NDArray[np.str_]]:
         texts = np.datetime_as_string(array.astype("datetime64[us]")).tolist()
         given = [text.removesuffix("T00:00:00.000000") for text in texts]
     texts = [str(value).strip() for value in given]
-    dates = bool(np.isnan(_as_number(texts[0], dates=False)))
-    known = {text: _as_number(text, dates) for text in dict.fromkeys(texts)}
+    known, best, form = dict.fromkeys(texts), dict[str, float](), ""
+    for other in _FORMS:
+        read = {text: seconds for text in known if np.isfinite(seconds := _as_number(text, other))}
+        if len(read) > len(best):
+            best, form = read, other
+        elif form == _DAY_FIRST and len(read) == len(known):
+            raise ValueError(f"time[0] = {texts[0]!r}: day or month first? {_AS_ISO}")
+        if len(best) == len(known) and form != _DAY_FIRST:
+            break
     for row, text in enumerate(texts):
-        if not np.isfinite(known[text]):
-            raise ValueError(
-                f"time[{row}] = {text!r} is no {'date' if dates else 'number'}, as time[0] = "
-                f"{texts[0]!r} is. Write dates as 2024-12-31 or 2024-12-31T23:59 (ISO 8601), or "
-                "pass numbers."
-            )
-    if len(set(known.values())) == 1:
+        if text not in best:
+            kind = "no date" if form else "no number" if best else "neither number nor date"
+            raise ValueError(f"time[{row}] = {text!r} is {kind} (rows from 0). {_AS_ISO}")
+    if len(set(best.values())) == 1:
         raise ValueError(f"time is {texts[0]!r} in all rows: there is nothing to compare.")
-    return np.array([known[text] for text in texts]), np.array(texts)
+    return np.array([best[text] for text in texts]), np.array(texts)
 
 
 def add_time(rows: AuditRows, y_true: Any, time: Any) -> AuditRows:
@@ -207,12 +217,15 @@ def add_time(rows: AuditRows, y_true: Any, time: Any) -> AuditRows:
     return replace(rows, time=number[rows.position], date=text[rows.position])
 
 
-def _as_number(text: str, dates: bool) -> float:
+def _as_number(text: str, form: str) -> float:
     """Return a number, or seconds since 1970; a date without a zone counts as one of Greenwich."""
     try:
-        if not dates:
+        if not form:
             return float(text)
-        moment = datetime.fromisoformat(text)
+        day, space, clock = text.partition(" ")
+        if form != _ISO:
+            day = datetime.strptime(day, form).date().isoformat()
+        moment = datetime.fromisoformat(day + space + clock)
     except ValueError:
         return float("nan")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

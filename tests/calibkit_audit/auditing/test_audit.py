@@ -5,6 +5,7 @@ import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ from calibkit.fakes import LogitDistortion
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.auditing.alignment import alignment_of
-from calibkit_audit.auditing.dependence import add_time, dependence_finding, time_finding
+from calibkit_audit.auditing.dependence import (
+    add_time,
+    dependence_finding,
+    parse_times,
+    time_finding,
+)
 from calibkit_audit.auditing.groups import groups_of
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import CODES, LIGHTS
@@ -707,6 +713,15 @@ def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
     return found[1].numbers["p_value"]
 
 
+@pytest.mark.parametrize("first", ["13.01.2024", "13/01/2024", "01/13/2024", "13.01.2024 00:00"])
+def test_dates_are_read_as_the_file_shows(first: str) -> None:
+    last = first.replace("13", "02")
+    seconds = parse_times([last, first], 2)[0]
+    month = "%m/%d/%Y" if first.startswith("01") else f"%d{first[2]}%m{first[2]}%Y"
+    days = [datetime.strptime(text.split()[0], month) for text in (last, first)]
+    assert np.ptp(seconds) == (days[1] - days[0]).total_seconds()
+
+
 def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
     y, p = [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4]
     bad = {
@@ -717,6 +732,10 @@ def test_times_that_do_not_parse_are_refused(subtests: pytest.Subtests) -> None:
         ),
         "mixed": ([2020.0, 2021.0, "soon", "later"], r"time\[2\] = 'soon' is no number"),
         "infinite": ([1.0, np.inf, 2.0, 3.0], r"time\[1\] = 'inf' is no number"),
+        "first": (["x", *["2024-01-01"] * 2, "2024-01-02"], r"time\[0\] = 'x' is no date"),
+        "day or month": (["01/02/2024", *["03/02/2024"] * 3], "day or month first"),
+        "both": (["13/01/2024", "01/13/2024", *["14/01/2024"] * 2], r"time\[1\].* is no date"),
+        "neither": (["soon"] * 3 + ["late"], r"time\[0\] = 'soon' is neither"),
         "one": ([2020] * 4, "'2020' in all rows"),
         "short": ([1, 2], r"shape \(2,\); it needs one value for each of 4 rows"),
     }
