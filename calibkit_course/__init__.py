@@ -23,8 +23,19 @@ from calibkit_course.learn.calibration import my_calibration
 from calibkit_course.learn.forecasts import Log, import_forecasts, kept_log, my_forecasts
 from calibkit_course.learn.questions import read_questions
 from calibkit_course.learn.record import Record, kept
+from calibkit_course.mine import add_to_report, bring, my_report, my_table
 
-__all__ = ["import_forecasts", "lessons", "my_calibration", "my_forecasts", "open_lesson"]
+__all__ = [
+    "add_to_report",
+    "bring",
+    "import_forecasts",
+    "lessons",
+    "my_calibration",
+    "my_forecasts",
+    "my_report",
+    "my_table",
+    "open_lesson",
+]
 
 
 def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from scipy import stats
 from sklearn.base import clone
 
 from book.experiments import pseudo_real, synthetic
@@ -26,7 +25,7 @@ from book.experiments.pseudo_real import (
     targets,
 )
 from book.experiments.pseudo_real.result import Draw
-from book.experiments.pseudo_real.study import TITLES, Study
+from book.experiments.pseudo_real.study import Study
 from calibkit import expected_calibration_error
 from calibkit_course.lesson11 import best
 from tests.helpers import some
@@ -66,52 +65,6 @@ def test_the_truth_of_a_clone_is_the_map_fitted_to_its_half(truth: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calibrator", pseudo_real.CALIBRATORS)
-def test_calibrated_outputs_rise_and_keep_the_share_of_ones(calibrator: str, subtests) -> None:
-    raw = pseudo_real.clone_of(MADE, "KDE")
-    population = PseudoSet(MADE, "KDE", calibrator, 1000, 0).population()
-    assert np.all(np.diff(population.prob) >= 0)
-    assert population.true_prob.mean() == pytest.approx(raw.true_prob.mean(), abs=1e-12)
-    values, index = np.unique(population.prob, return_inverse=True)
-    for group in np.flatnonzero(np.bincount(index) > 1)[:20]:
-        with subtests.test(group=group):
-            rows = index == group
-            assert np.ptp(population.true_prob[rows]) == 0
-            assert population.true_prob[rows][0] == pytest.approx(
-                raw.true_prob[rows].mean(), abs=1e-12
-            )
-    if calibrator == "ScaleBin":
-        assert len(values) == 10
-    if calibrator in (NONE, "Platt"):
-        np.testing.assert_allclose(population.true_prob, raw.true_prob, atol=1e-12)
-
-
-@pytest.mark.slow
-def test_all_calibrators_see_the_same_rows_and_labels(subtests: pytest.Subtests) -> None:
-    samples = [PseudoSet(MADE, "beta", name, 1000, 3).sample() for name in pseudo_real.CALIBRATORS]
-    for sample in samples[1:]:
-        with subtests.test(sample=sample):
-            np.testing.assert_array_equal(sample.y_true, samples[0].y_true)
-            assert sample.n == 1000
-    again = PseudoSet(MADE, "beta", NONE, 1000, 3).sample()
-    np.testing.assert_array_equal(again.y_prob, samples[0].y_prob)
-    other = PseudoSet(MADE, "beta", NONE, 1000, 4).sample()
-    assert np.any(other.y_prob != samples[0].y_prob)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("truth", pseudo_real.TRUTHS)
-def test_labels_follow_the_truth(truth: str) -> None:
-    sample = PseudoSet(MADE, truth, "isotonic", 10_000, 0).sample()
-    groups = np.digitize(sample.y_prob, np.quantile(sample.y_prob, [0.2, 0.4, 0.6, 0.8]))
-    surplus = np.bincount(groups, sample.y_true - sample.true_prob)
-    spread = np.bincount(groups, sample.true_prob * (1 - sample.true_prob))
-    used = spread > 0
-    statistic = float(np.sum(surplus[used] ** 2 / spread[used]))
-    assert stats.chi2.sf(statistic, int(used.sum())) > 0.001
-
-
-@pytest.mark.slow
 @needs_networks
 def test_clones_are_like_their_networks(subtests: pytest.Subtests) -> None:
     content = json.loads((stored.DATA / stored.CLONES).read_text(encoding="utf-8"))
@@ -126,34 +79,6 @@ def test_clones_are_like_their_networks(subtests: pytest.Subtests) -> None:
 
 
 # --- evaluators ----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_every_evaluator_measures_a_clone() -> None:
-    pytest.importorskip("torch")
-    data_set = PseudoSet(MADE, "KDE", "PL3", 1000, 0)
-    recipes = competing.all_evaluators()
-    rows = synthetic.measure(data_set, recipes, recipes)
-    assert list(rows) == list(recipes)
-    for name, row in rows.items():
-        assert np.isfinite(row.squared), name
-        assert np.isfinite(row.map_error) == np.isfinite(row.absolute) == (name != "KCE"), name
-        if name != "KCE":
-            assert 0 < row.map_error < 0.1, name
-    assert set(recipes) | set(synthetic.EVOLVED) == set(TITLES)
-    texts = {synthetic.specification(name, recipes) for name in recipes}
-    assert len(texts) == len(recipes)
-
-
-@pytest.mark.slow
-def test_the_order_preserving_map_is_symmetric_and_takes_certain_predictions() -> None:
-    pytest.importorskip("torch")
-    sample = PseudoSet(MADE, "beta", NONE, 1000, 0).sample()
-    fitted = competing.OrderPreservingMap().fit(sample.y_prob, sample.y_true)
-    p = np.array([0.0, 0.2, 0.5, 0.8, 1.0])
-    found = fitted.curve(p)
-    np.testing.assert_allclose(found + found[::-1], 1.0, atol=1e-6)
-    assert np.all(np.diff(found) > 0)
 
 
 # --- three questions -----------------------------------------------------------------------------

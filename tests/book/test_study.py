@@ -10,15 +10,8 @@ from scipy import stats
 
 from book.experiments import synthetic as study
 from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult
-from calibkit.calibrators import (
-    HistogramBinning,
-    IsotonicCalibrator,
-    PiecewiseLinear,
-    PlattCalibrator,
-    SlopeOneBinning,
-)
+from calibkit.calibrators import HistogramBinning, PiecewiseLinear, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
-from calibkit.fit_on_test import fit_on_test
 from tests.helpers import each_case
 
 SMALL = Grid(shapes=("square", "beta2"), errors=(0.0, 0.05), sizes=(200,), seeds=(0, 1))
@@ -69,13 +62,6 @@ def fewer_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- the grid ----------------------------------------------------------------------------------
 
 
-def test_the_full_grid_is_that_of_the_source() -> None:
-    grid = Grid()
-    keys = [data_set.key for data_set in grid]
-    assert len(grid) == len(keys) == len(set(keys)) == 1575 and grid.sizes == (1000, 3000, 10_000)
-    assert grid.errors == tuple(i / 200 for i in range(21))
-
-
 # --- measures ----------------------------------------------------------------------------------
 
 
@@ -94,22 +80,6 @@ def test_measures_of_a_constant_map_follow_from_its_height() -> None:
     gap = sample.y_prob - sample.true_prob
     assert row.true_absolute == pytest.approx(np.abs(gap).mean(), abs=1e-15)
     assert row.true_squared == pytest.approx(np.mean(gap**2), abs=1e-15) and row.choice == 1
-
-
-@pytest.mark.usefixtures("fewer_unseen")
-def test_bins_are_read_debiased_and_other_families_as_they_are(subtests: pytest.Subtests) -> None:
-    data_set = DataSet("stairs", 0.06, 400, 2)
-    evaluators = {"bins": SlopeOneBinning(8), "isotonic": IsotonicCalibrator()}
-    rows = study.measure(data_set, evaluators, evaluators)
-    sample = data_set.sample()
-    for name, evaluator in evaluators.items():
-        with subtests.test(name=name, evaluator=evaluator):
-            fitted = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluator)
-            wanted = fitted.debiased if name == "bins" else fitted.value
-            assert rows[name].absolute == pytest.approx(wanted, abs=1e-15)
-    plain = fit_on_test(sample.y_true, sample.y_prob, evaluator=evaluators["bins"])
-    assert rows["bins"].absolute != pytest.approx(plain.value, abs=1e-6)
-    assert rows["bins"].choice == 8
 
 
 def test_error_after_calibration_is_zero_for_the_truth_and_for_truths_merged() -> None:
@@ -243,14 +213,3 @@ def test_errors_are_those_of_draws_within_sizes() -> None:
     assert part.standard_error("b") == pytest.approx(wanted)
     assert part.spread("b") == pytest.approx(np.sqrt(np.mean(draws.var(axis=1, ddof=1))))
     assert np.isnan(result.select(seed=0).map_error_table().of("stairs").standard_error("b"))
-
-
-def test_an_evaluator_of_some_strengths_is_compared_on_those() -> None:
-    cells = made_up(np.random.default_rng(9)).cells()
-    few = {cell: row for cell, row in cells.items() if cell.evaluator == "a" or cell.error > 0.09}
-    result = StudyResult.of(few)
-    assert result.strengths_of("b") == (0.095, 0.1)
-    assert result.map_error_table().evaluators == ("a",)
-    part = result.only("b").map_error_table()
-    assert part.evaluators == ("a", "b") and part.n_data_sets == 8
-    assert "168 data sets of 2 shapes: 184 cells" in result.describe()
