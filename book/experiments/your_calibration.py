@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit_course.learn import Forecasts, table
-from calibkit_course.learn.calibration import cooled, gap_interval, temperature
+from calibkit_course.learn.calibration import at_temperature, gap_interval, temperature
 from calibkit_course.learn.forecasts import STAND_IN
 
 LEARNERS = {"over-confident": 2.0, "well calibrated": 1.0, "under-confident": 0.5}
@@ -21,7 +21,7 @@ LEVELS = np.array([0.34, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # what people say
 STAND_IN_SEED, STAND_IN_LENGTH = 11, 40
 
 
-def learner(cooling: float, n: int, rng: np.random.Generator) -> Forecasts:
+def learner(needs: float, n: int, rng: np.random.Generator) -> Forecasts:
     """Return the first n forecasts of a learner whose confidence needs this temperature.
 
     The course is one of fifteen lessons with five guesses each, of two, three or four options.
@@ -33,7 +33,7 @@ def learner(cooling: float, n: int, rng: np.random.Generator) -> Forecasts:
         sure[low] = rng.choice(LEVELS, size=low.sum())
     blank = np.zeros(n, dtype=np.int64)
     own = Forecasts(name=name, options=options, sure=sure, right=blank)
-    return replace(own, right=(rng.random(n) < cooled(own, cooling)).astype(np.int64))
+    return replace(own, right=(rng.random(n) < at_temperature(own, needs)).astype(np.int64))
 
 
 def told(own: Forecasts, lengths: Sequence[int]) -> NDArray[np.str_]:

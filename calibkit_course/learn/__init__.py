@@ -25,7 +25,7 @@ from calibkit_course.learn._rendering import Feedback, Message, Progress
 from calibkit_course.learn.calibration import (
     OwnCalibration,
     Temperature,
-    cooled,
+    at_temperature,
     my_calibration,
     temperature,
 )
@@ -47,7 +47,7 @@ __all__ = [
     "Rubric",
     "State",
     "Temperature",
-    "cooled",
+    "at_temperature",
     "import_forecasts",
     "my_calibration",
     "my_forecasts",

@@ -226,7 +226,7 @@ class Temperature(Number):
         return listed(self, ("value", "low", "high"), ("temperature", "number"))
 
 
-def cooled(own: Forecasts, temperature: float) -> FloatVector:
+def at_temperature(own: Forecasts, temperature: float) -> FloatVector:
     """Return how sure a learner should have been, by temperature scaling.
 
     The rest of the probability is shared among the other k - 1 options, so that
@@ -237,7 +237,7 @@ def cooled(own: Forecasts, temperature: float) -> FloatVector:
     --------
     >>> from calibkit_course.learn import STAND_IN
     >>> own = my_forecasts(STAND_IN)
-    >>> own.sure[:3].tolist(), cooled(own, 2.0)[:3].round(2).tolist()
+    >>> own.sure[:3].tolist(), at_temperature(own, 2.0)[:3].round(2).tolist()
     ([0.4, 0.95, 0.9], [0.37, 0.81, 0.68])
     """
     start = logit(1 / own.options)
@@ -247,7 +247,7 @@ def cooled(own: Forecasts, temperature: float) -> FloatVector:
 def temperature(own: Forecasts) -> Temperature:
     """Fit a learner's temperature by maximum likelihood, with the interval of the likelihood ratio.
 
-    Lessons 10 and 11 use it, see `cooled`.
+    Lessons 10 and 11 use it, see `at_temperature`.
 
     Examples
     --------

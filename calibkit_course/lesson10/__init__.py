@@ -1,4 +1,4 @@
-"""Lesson 10: cool a network."""
+"""Lesson 10: take a network's temperature."""
 
 from calibkit_course.learn import table
 from calibkit_course.lesson10.epochs import confidence_error, confidences, diagram, over_epochs

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 10: cool a network. What is fitted is judged in `fitted`."""
+"""Checks and predictions of lesson 10. What is fitted is judged in `fitted`."""
 
 import math
 from functools import lru_cache
@@ -22,7 +22,7 @@ SAY = {
     "diagnosis": "a pair: a letter, and a number",
     "letters": "the letter of a file",
     "loud": "file {name} starts badly, but its log loss ends where the others' does. It holds "
-    "logits, and cooling repairs them.",
+    "logits, and a temperature repairs them.",
     "fine": "file {name} ends at the same log loss as another one. Look for the file that "
     "scaling cannot bring there.",
     "floor of logits": "logits have no such floor: a bold right answer costs nearly 0. What is the "
@@ -182,7 +182,7 @@ def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> fl
 
 # --- what the lesson asks ----------------------------------------------------------------------
 
-TITLE = "Cool a network"
+TITLE = "Take a network's temperature"
 
 CHECKS = {
     "10.1": Check(
@@ -286,8 +286,8 @@ PREDICTIONS = {
         tells=(r"no lower bound|(?-i:T) (falls|goes) (to|below|as)\b",),
     ),
     "10g": Prediction(
-        question="As trained, the network books 133 wrong digits unseen. Cooled, it gives the same "
-        "answers. How many wrong ones does it book unseen now?",
+        question="As trained, the network books 133 wrong digits unseen. Scaled by T, it gives the "
+        "same answers. How many wrong ones does it book unseen now?",
         options=("about 90", "about 45", "about 10"),
         outcome="about 10",
         why="These errors stood above 95 %. Divided by T, most of them fall below, and go to the "
@@ -300,8 +300,8 @@ PREDICTIONS = {
         options=("above 1", "about 1", "below 1"),
         outcome="below 1",
         why="Its labels told the network never to be surer than 0.55. It is right in 85 of 100 "
-        "cases, so it is under-confident, and heat repairs that.",
-        tells=(r"smoothed[^.]{0,80}(too modest|under-confident|heat)",),
+        "cases, so it is under-confident: too hot, and a T below 1 cools it.",
+        tells=(r"smoothed[^.]{0,80}(too modest|under-confident|too hot)",),
     ),
     "10e": Prediction(
         question="As trained, focal loss has the lowest ECE of all nine ways. After temperature "
@@ -309,7 +309,8 @@ PREDICTIONS = {
         options=("lower than plain training's", "the same", "higher than plain training's"),
         outcome="higher than plain training's",
         why="A low ECE as trained is what one temperature gives to every network. What is left "
-        "after scaling is how well a network tells classes apart.",
+        "after scaling is how well a network tells classes apart, and what one number cannot "
+        "repair.",
         tells=(r"at a price|focal[^.]{0,60}(price|worse|higher|loses)",),
     ),
 }

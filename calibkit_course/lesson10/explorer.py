@@ -1,4 +1,4 @@
-"""The thermostat: follow a network while it trains, and cool it by hand. Lesson 10."""
+"""The thermostat: follow a network while it trains, and turn its temperature by hand. Lesson 10."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
     widths = (1.25, 1) if compact else (0.8, 1.25, 1)
     grid = figure.add_gridspec(2, len(widths), width_ratios=widths, height_ratios=(1.5, 1))
     upper, lower = (figure.add_subplot(grid[place, -2]) for place in (0, 1))
-    figures.cooling(view, upper, quantity="log loss")
-    figures.cooling(view, lower, quantity="calibration error")
+    figures.temperature_curve(view, upper, quantity="log loss")
+    figures.temperature_curve(view, lower, quantity="calibration error")
     for ax in (upper, lower):  # the axes name the two curves
         ax.get_lines()[0].set_label("_nolegend_")
     diagram = figure.add_subplot(grid[:, -1])

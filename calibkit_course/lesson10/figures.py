@@ -81,7 +81,9 @@ def _draw_chances(ax: Axes, heights: FloatVector, label: int, foot: float) -> No
     ax.axhline(foot, color=look.GREY, linewidth=0.8, gid="foot")
 
 
-def cooling(curve: Thermostat, ax: Axes | None = None, *, quantity: str = "log loss") -> Axes:
+def temperature_curve(
+    curve: Thermostat, ax: Axes | None = None, *, quantity: str = "log loss"
+) -> Axes:
     """Draw log loss or calibration error against the temperature, on a logarithmic axis."""
     as_choice(quantity, "quantity", _LABELS)
     across = curve.temperatures

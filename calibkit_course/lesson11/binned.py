@@ -23,13 +23,13 @@ DOUBLED = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 class BinnedErrors(Result):
     """Errors of the predicted label after Platt scaling, by number of bins: shape (B,) each.
 
-    Norm 1: means over splits. Norm 2, debiased and true: roots of mean squares. True errors are
-    NaN where the truth is not known.
+    Norm 1: means over splits. Norm 2: roots of mean squares over splits, debiased or not. True
+    errors are NaN where the truth is not known.
     """
 
     n_bins: NDArray[np.int64]
     plain_1: FloatVector
-    plain_2: FloatVector  # mean over splits, too
+    plain_2: FloatVector
     debiased_2: FloatVector  # 0 where the mean of the debiased squares is negative
     low_2: FloatVector  # 5 % and 95 % quantile over splits of the plain error
     high_2: FloatVector
@@ -86,7 +86,7 @@ def binned_errors(
     return BinnedErrors(
         n_bins=np.array(numbers),
         plain_1=plain_1.mean(axis=0),
-        plain_2=plain_2.mean(axis=0),
+        plain_2=np.sqrt((plain_2**2).mean(axis=0)),
         debiased_2=np.sqrt(np.maximum(squared.mean(axis=0), 0)),
         low_2=low,
         high_2=high,

@@ -281,11 +281,11 @@ PREDICTIONS = {
     ),
     "11e": Prediction(
         question="8,000 rows lie in 512 bins. The plain error is how many times the true one?",
-        outcome=4.3,
+        outcome=4.4,
         unit="times",
         why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "
         "measured is such noise.",
-        tells=(r"\b4\.3\b",),
+        tells=(r"\b4\.4\b",),
     ),
     "11f": Prediction(
         question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "

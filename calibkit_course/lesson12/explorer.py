@@ -93,8 +93,8 @@ _CONTROLS = (
 )
 _PRESETS: tuple[Preset, ...] = (
     ("per class", {}),
-    ("per class, cooled", {"calibrator": "temperature"}),
-    ("cyclic, cooled", {"model": "cyclic", "calibrator": "temperature"}),
+    ("per class, scaled", {"calibrator": "temperature"}),
+    ("cyclic, scaled", {"model": "cyclic", "calibrator": "temperature"}),
     ("cyclic, Dirichlet", {"model": "cyclic", "calibrator": "Dirichlet"}),
 )
 

@@ -58,9 +58,9 @@ def measured(logits: Logits, split: nets.Split) -> dict[str, float]:
     """Fit T to the validation images and measure on the test images, before and after."""
     scaling = TemperatureScaling("logits").fit(logits[0], split.validation_y)
     table = np.asarray(logits[1], dtype=np.float64)
-    raw, cool = softmax(table, axis=1), scaling.calibrate(table)
+    raw, scaled = softmax(table, axis=1), scaling.calibrate(table)
     numbers = [float(np.mean(table.argmax(axis=1) == split.test_y))]
-    for prob in (raw, cool):
+    for prob in (raw, scaled):
         error = expected_calibration_error(split.test_y, prob, view="top-label")
         numbers += [error.value, error.null_mean, log_loss(split.test_y, prob).value]
     numbers.insert(4, scaling.temperature_)

@@ -13,7 +13,7 @@ from calibkit import expected_calibration_error, null_level
 from calibkit.calibrators import TemperatureScaling
 from calibkit_course import import_forecasts, my_calibration, my_forecasts, open_lesson
 from calibkit_course.learn import Forecasts
-from calibkit_course.learn.calibration import calibration_of, cooled, temperature
+from calibkit_course.learn.calibration import at_temperature, calibration_of, temperature
 from calibkit_course.learn.classroom import class_calibration
 from calibkit_course.learn.forecasts import Forecast, Log, as_csv, as_forecasts, read_rows
 from calibkit_course.lesson01 import true_or_false
@@ -232,10 +232,12 @@ def test_ones_own_temperature_is_that_of_lesson_ten() -> None:
     fitted = TemperatureScaling("probabilities").fit(table, np.where(right == 1, 0, 2))
     found = temperature(mine)
     assert found.value == pytest.approx(fitted.temperature_, rel=1e-5)
-    assert cooled(mine, found.value) == pytest.approx(fitted.predict_proba(table)[:, 0], rel=1e-5)
+    assert at_temperature(mine, found.value) == pytest.approx(
+        fitted.predict_proba(table)[:, 0], rel=1e-5
+    )
     for end in (found.low, found.high):  # where the likelihood ratio leaves 95 %
         losses = [-np.log(np.where(right, p, 1 - p)).sum() for p in
-                  (cooled(mine, found.value), cooled(mine, end))]  # fmt: skip
+                  (at_temperature(mine, found.value), at_temperature(mine, end))]  # fmt: skip
         assert stats.chi2.sf(2 * (losses[1] - losses[0]), 1) == pytest.approx(0.05, rel=1e-3)
 
 

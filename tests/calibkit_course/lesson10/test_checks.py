@@ -219,7 +219,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "10.1": [*WRONG_FITS, (half_precision, "half precision")],
     "10.6": WRONG_FITS,
     "10.4": [
-        (("A", FLOOR), "cooling repairs them"),
+        (("A", FLOOR), "a temperature repairs them"),
         (("C", FLOOR), "Look for the file"),
         (("B", 0.0), "no such floor"),
         (("B", np.log(10)), "ten equal probabilities"),

@@ -107,7 +107,7 @@ def test_it_says_everything_with_its_null_level():
     assert f"T = {view.best_temperature:.2f}, with {view.best_log_loss:.2f}" in words
 
 
-def test_the_stored_training_runs_hot_and_starts_cold(monkeypatch):
+def test_the_stored_training_ends_too_cold_and_starts_too_hot(monkeypatch):
     """What the lesson shows: early T below 1, late T above 2.5, and the bars on the diagonal."""
     monkeypatch.undo()
     _curves.cache_clear()

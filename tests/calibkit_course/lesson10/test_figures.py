@@ -25,7 +25,7 @@ def cooled(temperature: float = 1.0) -> SimpleNamespace:
 def test_the_line_holds_the_curve_and_both_temperatures_are_marked():
     curve = cooled()
     for quantity, up in (("log loss", curve.log_losses), ("calibration error", curve.errors)):
-        ax = figures10.cooling(curve, quantity=quantity)
+        ax = figures10.temperature_curve(curve, quantity=quantity)
         assert_points(ax, {"curve": (curve.temperatures, up), "set": (1.0, up[1])})
         assert one(ax, "best").get_xdata()[0] == 2.1
         assert ax.get_xscale() == "log"
@@ -33,7 +33,7 @@ def test_the_line_holds_the_curve_and_both_temperatures_are_marked():
 
 
 def test_a_huge_loss_leaves_the_valley_visible_and_the_mark_inside():
-    ax = figures10.cooling(cooled(temperature=0.5))
+    ax = figures10.temperature_curve(cooled(temperature=0.5))
     assert one(ax, "set").get_ydata()[0] <= ax.get_ylim()[1] < 4
     words = plot.alt_text(ax)
     assert "lowest near T = 2 with 1.00. Set: T = 0.5" in words and "T = 2.10" in words

@@ -216,7 +216,7 @@ def test_the_real_network_shows_what_the_lesson_says() -> None:
     vgg = data.load("cifar10-vgg16")
     rows = lesson11.Population.of_rows(vgg.y_true, vgg.y_prob)
     found = lesson11.binned_errors(rows, n_bins=(2, 8, 32, 128, 512), n_splits=30, rng=11)
-    assert found.plain_2[[0, 3, 4]] == pytest.approx([0.011, 0.040, 0.06], abs=0.001)
+    assert found.plain_2[[0, 3, 4]] == pytest.approx([0.013, 0.040, 0.06], abs=0.001)
     assert found.debiased_2[[0, 3, 4]] == pytest.approx([0.012, 0.031, 0.03], abs=0.001)
 
 
