@@ -6,6 +6,7 @@ this house's; the names to begin with:
 - `audit`: the verdict on predictions with their outcomes, in one report;
 - `compare`: two or more models on the same rows;
 - `Monitor`: evidence against a model that grows with each day;
+- `estimate_rate`: what people would find, from a judge's scores and a few labels of people;
 - `counts.CountTable`, `counts.count_files`: logs that fit no memory.
 """
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for type checkers and editors
     from calibkit_audit.auditing import *  # noqa: F403
     from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
+    from calibkit_audit.rate import RateEstimate as RateEstimate, estimate_rate as estimate_rate
 
 _HOMES = {
     "COMPARISON_CODES": "auditing",
@@ -30,6 +32,8 @@ _HOMES = {
     "compare_table": "auditing",
     "Evidence": "monitor",
     "Monitor": "monitor",
+    "RateEstimate": "rate",
+    "estimate_rate": "rate",
 }
 __all__ = sorted(_HOMES)
 

@@ -1,0 +1,349 @@
+"""The rate that people would find, from a judge whose verdicts they have checked in part.
+
+A judge (a language model, a nurse, a cheap test) scores all rows; people label some. The mean of
+the judge is not the rate that people would find. What corrects it is a calibration:
+
+- *map*: a map from the judge's scores to people's labels, fitted in folds, whose mean over all rows
+  is corrected by its mean error where people have looked (Zrnic and Candès, 2024);
+- *prediction-powered*: the same with the scores as they are (Angelopoulos and others, 2023);
+- *people alone*: the same with no scores at all;
+- *two error rates*: verdicts and labels of 0 and 1, corrected by how often the judge is wrong
+  either way (Rogan and Gladen, 1978; interval of Lang and Reiczigel, 2014).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from calibkit.calibrators import PlattCalibrator
+from calibkit.inputs import (
+    FloatVector,
+    IntVector,
+    as_count,
+    as_generator,
+    as_level,
+    quiet,
+    unwrapped,
+)
+from calibkit.results import Result, spell
+from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of
+
+_FEWEST = 20  # labels, below which nothing is estimated
+_WANTED = 0.02
+_APART = 3.0  # z beyond which rows with labels are said to differ from the others
+HONEST = ("map", "prediction-powered", "people alone")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RateEstimate(Result):
+    """The rate that people would find in all rows, by several methods.
+
+    Parameters
+    ----------
+    method : ndarray of shape (m,)
+        Names; the judge's own mean comes last.
+    rate, low, high : ndarray of shape (m,)
+        Estimates in [0, 1] and their intervals; NaN where a method does not apply.
+    level : float
+        Nominal content of each interval.
+    recommended : int
+        Place of the recommended method.
+    n, labelled : int
+        Number of rows, and of rows with a label.
+    needed : int
+        Labels needed, of as many rows, for an interval of 0.02 on either side; 0 where no number
+        of labels would do.
+    notes : tuple of str
+        What to know of the rows before the rate is used.
+    """
+
+    method: NDArray[np.str_]
+    rate: FloatVector
+    low: FloatVector
+    high: FloatVector
+    level: float
+    recommended: int
+    n: int
+    labelled: int
+    needed: int
+    notes: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Say it to the person who decides, in numbers of a hundred."""
+        place = self.recommended
+        judge, rate, low, high = (
+            100 * float(value)
+            for value in (self.rate[-1], self.rate[place], self.low[place], self.high[place])
+        )
+        more = f"about {self.needed:,} labels would give 2 of 100 on either side"
+        if not self.needed:
+            more = "for 2 of 100 on either side more rows are needed, not only more labels"
+        text = (
+            f"Of 100 rows the judge passes {judge:.0f}; people would pass {rate:.0f} "
+            f"({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the method "
+            f"{self.method[place]!s}, the narrowest of those that trust no judge: "
+            f"{spell(self.n, 'row')}, {self.labelled:,} with a label; {more}."
+        )
+        return " ".join([text, *self.notes])
+
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in ("method", "rate", "low", "high")}
+
+
+def estimate_rate(
+    judge: Any,
+    labels: Any,
+    *,
+    cluster: Any = None,
+    chance: Any = None,
+    level: float = 0.95,
+    folds: int = 5,
+    rng: int | np.random.Generator | None = 0,
+) -> RateEstimate:
+    """Estimate the mean label of all rows from a judge's scores and a few labels of people.
+
+    With scores s, labels y where L = 1, and a map m: ``mean m(s) + mean_{L=1} (y - m(s))``.
+
+    Parameters
+    ----------
+    judge : array-like of shape (n,)
+        Scores in [0, 1]: verdicts, or probabilities that a row passes.
+    labels : array-like of shape (n,)
+        What people say, NaN or None where nobody has looked: 0 and 1, or shares of several raters.
+    cluster : array-like of shape (n,), optional
+        Which rows belong together (answers to one question); only clusters are then independent.
+    chance : array-like of shape (n,), optional
+        The probability in (0, 1] with which each row was chosen for a label; needed where the
+        choice looked at the score.
+    level : float
+        Nominal content of each interval.
+    folds : int
+        Folds in which the map is fitted.
+    rng : int, numpy.random.Generator or None
+        Draws the folds.
+
+    Returns
+    -------
+    RateEstimate
+
+    Raises
+    ------
+    ValueError
+        If scores, labels or chances are not valid (with the row), or labels are fewer than 20.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> passed = rng.random(5000) < 0.7
+    >>> verdict = np.where(passed, 0.95, 0.6) > rng.random(5000)
+    >>> labels = np.where(np.arange(5000) >= 4800, passed, np.nan)
+    >>> found = estimate_rate(verdict.astype(float), labels)
+    >>> f"judge {found.rate[-1]:.2f}, people {found.low[0]:.2f} to {found.high[0]:.2f}"
+    'judge 0.85, people 0.64 to 0.76'
+    """
+    as_level(level, "level")
+    score, label, known = _checked_rows(judge, labels)
+    n = len(score)
+    weight = np.ones(n) if chance is None else 1 / _chances(chance, n)
+    groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
+    mapped = _mapped(score, label, known, weight, groups, folds, as_generator(rng))
+    sums = [
+        _Corrected.of(values, label, known, weight, groups) for values in (mapped, score, 0 * score)
+    ]
+    half = [one.half_width(level) for one in sums]
+    place = int(np.argmin(half))
+    rates = [*(one.rate for one in sums), np.nan, float(score.mean())]
+    ends = [(one.rate - h, one.rate + h) for one, h in zip(sums, half, strict=True)]
+    z = special.ndtri((1 + level) / 2)
+    own = z * float(groups.sums(score - score.mean()).std()) * np.sqrt(groups.count) / n
+    verdicts = bool(np.isin(np.append(score, label[known]), (0, 1)).all())
+    by_rates = (np.nan, np.nan, np.nan)
+    if verdicts and cluster is None and chance is None:
+        by_rates = two_error_rates(score, label, level)
+    rates[3] = by_rates[0]
+    ends += [by_rates[1:], (rates[-1] - own, rates[-1] + own)]
+    low, high = np.clip(np.transpose(ends), 0, 1)
+    return RateEstimate(
+        method=np.array([*HONEST, "two error rates", "judge"]),
+        rate=np.clip(rates, 0, 1),
+        low=low,
+        high=high,
+        level=level,
+        recommended=place,
+        n=n,
+        labelled=len(known),
+        needed=sums[place].needed(level),
+        notes=_notes(score, known, weight, rates[3], verdicts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Corrected:
+    """A mean of scores over all rows, corrected where labels are known."""
+
+    rate: float
+    of_scores: float  # variance that stays however many labels there are
+    of_labels: float  # variance that falls with their number
+    n: int
+    known: int
+    units: int  # clusters with a label
+
+    @classmethod
+    def of(cls, values: Any, label: Any, known: Any, weight: Any, groups: Clusters) -> "_Corrected":
+        """Correct (n,) values; a label counts as its weight says (Hájek)."""
+        n, share = len(values), weight[known] / weight[known].sum()
+        error = label[known] - values[known]
+        mean, off = float(values.mean()), float(share @ error)
+        both = np.zeros((n, 2))
+        both[:, 0] = (values - mean) / n
+        both[known, 1] = share * (error - off)
+        sums, count = groups.sums(both), groups.count
+        cover = sums.T @ sums * count / (count - 1)
+        # As if two more labels had met an error, one of each sign: none in 25 is no proof.
+        seldom = 2 * float(np.square(share).sum()) / len(known)
+        units = len(np.unique(groups.code[known]))
+        of_scores, of_labels = cover[0, 0] + 2 * cover[0, 1], cover[1, 1] + seldom
+        return cls(mean + off, of_scores, of_labels, n, len(known), units)
+
+    def half_width(self, level: float) -> float:
+        """Return half of Student's interval."""
+        student = special.stdtrit(self.units - 1, (1 + level) / 2)
+        return float(student * np.sqrt(max(self.of_scores + self.of_labels, 0.0)))
+
+    def needed(self, level: float) -> int:
+        """Return how many labels would give ``0.02`` on either side; 0: none would."""
+        left = (_WANTED / special.ndtri((1 + level) / 2)) ** 2 - max(self.of_scores, 0.0)
+        labels = np.ceil(self.known * self.of_labels / left) if left > 0 else np.inf
+        return int(labels) if labels <= self.n else 0
+
+
+def _mapped(
+    score: FloatVector,
+    label: FloatVector,
+    known: Any,
+    weight: FloatVector,
+    groups: Clusters,
+    folds: int,
+    rng: np.random.Generator,
+) -> FloatVector:
+    """Return Platt's map of the scores, each row by a fit that has not seen its cluster."""
+    fold, count = cluster_folds(groups.code, as_count(folds, "folds", minimum=2), rng)
+    mapped = np.empty(len(score))
+    for one in range(count):
+        rows, out = known[fold[known] != one], fold == one
+        y, s, w = label[rows], score[rows], weight[rows]
+        mapped[out] = np.average(y, weights=w)
+        if 0 < y.sum() < len(y) and np.ptp(s) > 0:
+            # A share of 0.7 is 0.7 of a row that passes and 0.3 of one that does not.
+            parts = np.r_[w * y, w * (1 - y)]
+            outcomes = np.repeat([1, 0], len(y))
+            with quiet():
+                fitted = PlattCalibrator().fit(np.r_[s, s], outcomes, sample_weight=parts)
+                mapped[out] = fitted.calibrate(score[out])
+    return mapped
+
+
+def two_error_rates(
+    verdict: FloatVector, label: FloatVector, level: float
+) -> tuple[float, float, float]:
+    """Return Rogan and Gladen's rate with Lang and Reiczigel's interval; NaN where undefined.
+
+    Verdicts and labels are 0 and 1 (NaN: no label); the rows with each label are taken as given.
+    """
+    fail, hit = verdict[label == 0], verdict[label == 1]
+    if not len(fail) or not len(hit):
+        return np.nan, np.nan, np.nan
+    return corrected_by_rates(
+        (verdict.mean(), len(verdict)), (1 - fail.mean(), len(fail)), (hit.mean(), len(hit)), level
+    )
+
+
+def corrected_by_rates(
+    passed: tuple[float, int],
+    specificity: tuple[float, int],
+    sensitivity: tuple[float, int],
+    level: float,
+) -> tuple[float, float, float]:
+    """Return rate and interval from three shares, each with the number of rows behind it.
+
+    >>> rate, low, high = corrected_by_rates((0.4, 1000), (0.7, 200), (0.9, 200), 0.95)
+    >>> f"{rate:.4f} {low:.4f} {high:.4f}"
+    '0.1667 0.0564 0.2627'
+    """
+    z = special.ndtri((1 + level) / 2)
+    (p, n), (q0, m0), (q1, m1) = passed, specificity, sensitivity
+    if q0 + q1 <= 1:  # no better than a coin
+        return np.nan, np.nan, np.nan
+    rate = (p + q0 - 1) / (q0 + q1 - 1)
+    p, n = (n * p + z**2 / 2) / (n + z**2), n + z**2
+    q0, q1, m0, m1 = (m0 * q0 + 1) / (m0 + 2), (m1 * q1 + 1) / (m1 + 2), m0 + 2, m1 + 2
+    middle = (p + q0 - 1) / (q0 + q1 - 1)
+    of_0, of_1 = q0 * (1 - q0) / m0, q1 * (1 - q1) / m1
+    variance = p * (1 - p) / n + (1 - middle) ** 2 * of_0 + middle**2 * of_1
+    middle += 2 * z**2 * (middle * of_1 - (1 - middle) * of_0)
+    half = z * float(np.sqrt(variance)) / (q0 + q1 - 1)
+    return rate, middle - half, middle + half
+
+
+def _checked_rows(judge: Any, labels: Any) -> tuple[FloatVector, FloatVector, IntVector]:
+    """Return scores, labels, and the places of rows with a label."""
+    score, label = (_numbers(*one) for one in ((judge, "judge"), (labels, "labels")))
+    n = len(score)
+    if len(label) != n:
+        raise ValueError(f"judge has {n:,} rows and labels {len(label):,}; they need one per row.")
+    if np.isnan(score).any():
+        row = int(np.isnan(score).argmax())
+        raise ValueError(f"judge[{row}] is missing; the judge must have seen every row.")
+    known = np.flatnonzero(~np.isnan(label))
+    if len(known) < _FEWEST:
+        raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
+    return score, label, known
+
+
+def _numbers(values: Any, name: str) -> FloatVector:
+    """Return values in [0, 1] or NaN."""
+    try:
+        array = np.array(unwrapped(values, name), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers in [0, 1]; write 1 for pass and 0.") from None
+    if array.ndim != 1 or not len(array):
+        raise ValueError(f"{name} has shape {array.shape}; it needs one number per row.")
+    wrong = (array < 0) | (array > 1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{name}[{row}] = {array[row]:g} is not in [0, 1]. Divide counts by the number of "
+            "raters, and scores by the largest possible one."
+        )
+    return array
+
+
+def _chances(chance: Any, n: int) -> FloatVector:
+    array = _numbers(chance, "chance")
+    wrong = ~(array > 0)
+    if len(array) != n or wrong.any():
+        where = f"chance[{int(wrong.argmax())}] is 0 or missing" if wrong.any() else "too few rows"
+        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
+    return array
+
+
+def _notes(
+    score: FloatVector, known: Any, weight: FloatVector, rate: float, verdicts: bool
+) -> tuple[str, ...]:
+    notes = []
+    share = weight[known] / weight[known].sum()
+    mean = float(share @ score[known])
+    sd = float(np.sqrt(np.square(share) @ (score[known] - mean) ** 2))
+    z = (mean - float(score.mean())) / sd if sd > 0 else 0.0
+    if abs(z) > _APART and len(known) < len(score):
+        notes.append(
+            f"Rows with a label have other scores than all rows (mean {mean:.2f} against "
+            f"{score.mean():.2f}): where they were chosen by score, give chance=."
+        )
+    if verdicts and np.isnan(rate):
+        notes.append("The two error rates say nothing here.")
+    return tuple(notes)
