@@ -13,7 +13,7 @@ the judge is not the rate that people would find. What corrects it is a calibrat
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,14 +146,11 @@ def estimate_rate(
     'judge 0.85, people 0.64 to 0.76'
     """
     as_level(level, "level")
-    score, label, known = _checked_rows(judge, labels)
+    rows = _checked_rows(judge, labels, cluster, chance)
+    score, label, known, _, groups = rows
     n = len(score)
-    weight = np.ones(n) if chance is None else 1 / _chances(chance, n)
-    groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
-    mapped = _mapped(score, label, known, weight, groups, folds, as_generator(rng))
-    sums = [
-        _Corrected.of(values, label, known, weight, groups) for values in (mapped, score, 0 * score)
-    ]
+    mapped = _mapped(rows, folds, as_generator(rng))
+    sums = [_Corrected.of(values, rows) for values in (mapped, score, 0 * score)]
     half = [one.half_width(level) for one in sums]
     place = int(np.argmin(half))
     rates = [*(one.rate for one in sums), np.nan, float(score.mean())]
@@ -177,8 +174,16 @@ def estimate_rate(
         n=n,
         labelled=len(known),
         needed=sums[place].needed(level),
-        notes=_notes(score, known, weight, rates[3], verdicts),
+        notes=_notes(rows, undefined=verdicts and bool(np.isnan(rates[3]))),
     )
+
+
+class _Rows(NamedTuple):
+    score: FloatVector
+    label: FloatVector  # NaN where nobody has looked
+    known: IntVector  # places of rows with a label
+    weight: FloatVector
+    groups: Clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +198,9 @@ class _Corrected:
     units: int  # clusters with a label
 
     @classmethod
-    def of(cls, values: Any, label: Any, known: Any, weight: Any, groups: Clusters) -> "_Corrected":
+    def of(cls, values: FloatVector, rows: _Rows) -> "_Corrected":
         """Correct (n,) values; a label counts as its weight says (Hájek)."""
+        _, label, known, weight, groups = rows
         n, share = len(values), weight[known] / weight[known].sum()
         error = label[known] - values[known]
         mean, off = float(values.mean()), float(share @ error)
@@ -221,21 +227,14 @@ class _Corrected:
         return int(labels) if labels <= self.n else 0
 
 
-def _mapped(
-    score: FloatVector,
-    label: FloatVector,
-    known: Any,
-    weight: FloatVector,
-    groups: Clusters,
-    folds: int,
-    rng: np.random.Generator,
-) -> FloatVector:
+def _mapped(rows: _Rows, folds: int, rng: np.random.Generator) -> FloatVector:
     """Return Platt's map of the scores, each row by a fit that has not seen its cluster."""
+    score, label, known, weight, groups = rows
     fold, count = cluster_folds(groups.code, as_count(folds, "folds", minimum=2), rng)
     mapped = np.empty(len(score))
     for one in range(count):
-        rows, out = known[fold[known] != one], fold == one
-        y, s, w = label[rows], score[rows], weight[rows]
+        kept, out = known[fold[known] != one], fold == one
+        y, s, w = label[kept], score[kept], weight[kept]
         mapped[out] = np.average(y, weights=w)
         if 0 < y.sum() < len(y) and np.ptp(s) > 0:
             # A share of 0.7 is 0.7 of a row that passes and 0.3 of one that does not.
@@ -289,8 +288,7 @@ def corrected_by_rates(
     return rate, middle - half, middle + half
 
 
-def _checked_rows(judge: Any, labels: Any) -> tuple[FloatVector, FloatVector, IntVector]:
-    """Return scores, labels, and the places of rows with a label."""
+def _checked_rows(judge: Any, labels: Any, cluster: Any, chance: Any) -> _Rows:
     score, label = (_numbers(*one) for one in ((judge, "judge"), (labels, "labels")))
     n = len(score)
     if len(label) != n:
@@ -301,7 +299,9 @@ def _checked_rows(judge: Any, labels: Any) -> tuple[FloatVector, FloatVector, In
     known = np.flatnonzero(~np.isnan(label))
     if len(known) < _FEWEST:
         raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
-    return score, label, known
+    weight = np.ones(n) if chance is None else 1 / _chances(chance, n)
+    groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
+    return _Rows(score, label, known, weight, groups)
 
 
 def _numbers(values: Any, name: str) -> FloatVector:
@@ -331,19 +331,19 @@ def _chances(chance: Any, n: int) -> FloatVector:
     return array
 
 
-def _notes(
-    score: FloatVector, known: Any, weight: FloatVector, rate: float, verdicts: bool
-) -> tuple[str, ...]:
-    notes = []
-    share = weight[known] / weight[known].sum()
-    mean = float(share @ score[known])
-    sd = float(np.sqrt(np.square(share) @ (score[known] - mean) ** 2))
+def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
+    notes, score, share = [], rows.score, rows.weight[rows.known] / rows.weight[rows.known].sum()
+    mean = float(share @ score[rows.known])
+    sd = float(np.sqrt(np.square(share) @ (score[rows.known] - mean) ** 2))
     z = (mean - float(score.mean())) / sd if sd > 0 else 0.0
-    if abs(z) > _APART and len(known) < len(score):
+    if abs(z) > _APART and len(rows.known) < len(score):
         notes.append(
             f"Rows with a label have other scores than all rows (mean {mean:.2f} against "
             f"{score.mean():.2f}): where they were chosen by score, give chance=."
         )
-    if verdicts and np.isnan(rate):
-        notes.append("The two error rates say nothing here.")
+    if undefined:
+        notes.append(
+            "Two error rates say nothing here: they need independent rows, and some of "
+            "either label."
+        )
     return tuple(notes)
