@@ -273,6 +273,7 @@ def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:
         assert stored.text["Description"] == words, "run: python -m book.experiments.front_door"
     assert front_door.PATH.stat().st_size < 150_000
     first = next(iter(read("README.md").split("## Start")))
+    assert len(read("README.md").split()) <= 900
     assert front_door.PATH.relative_to(ROOT).as_posix() in first
     perfect, bold = re.findall(r"(\d+) of 10 bins", words)
     assert f"{bold} of 10 bins outside the band" in first

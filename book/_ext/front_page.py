@@ -197,7 +197,7 @@ def finish(app: Sphinx, problem: Exception | None) -> None:
     if problem or app.builder.format != "html":
         return
     folder = Path(app.outdir)
-    figure, _ = front_door.draw(answered=False)
+    figure, _ = front_door.draw()
     figure.savefig(folder / CARD, dpi=150, metadata={"Software": None})
     plt.close(figure)
     page = folder / "404.html"

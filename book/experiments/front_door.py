@@ -30,12 +30,8 @@ def models(seed: int) -> tuple[FakeSample, FakeSample]:
 
 
 PERFECT, WRONG = models(SEED)
-CASES = {
-    "Perfect: chance does this to 150 forecasts": PERFECT,
-    "Wrong: it leaves what chance allows (grey)": WRONG,
-}
+CASES = {"Model A": PERFECT, "Model B": WRONG}
 SIZE = (8.0, 4.2)  # inches; cards of links are 1200 pixels wide and 630 high
-CHANCE = "#C9D2DA"
 
 
 def error(y_true: Any, y_prob: Any) -> float:
@@ -84,8 +80,8 @@ def elsewhere() -> list[int]:
     return [min(shares), max(shares)]
 
 
-def draw(*, answered: bool = True) -> tuple[Figure, str]:
-    """Return the figure and what it shows, in words: README's, or the question alone."""
+def draw() -> tuple[Figure, str]:
+    """Return the figure that asks, and the answer in words."""
     words = []
     with plot.style():
         figure, axes = plt.subplots(1, 2, figsize=SIZE, layout="compressed")
@@ -95,12 +91,8 @@ def draw(*, answered: bool = True) -> tuple[Figure, str]:
         for ax, (name, sample) in zip(axes, CASES.items(), strict=True):
             data = (sample.y_true, sample.y_prob)
             band = consistency_band(*data, bins=BINS, simultaneous=True, rng=SEED)
-            shown: dict[str, Any] = {"show": ["means"]}
-            if answered:
-                shown = {"show": ["band", "means"], "band": band, "title": name}
-            plot.reliability(band.table, ax=ax, legend=False, **shown)
-            for bars in ax.collections:  # what chance allows stays in the background
-                bars.set_color(CHANCE)
+            title = f"{name}: {sample.y_true.size:,} forecasts"
+            plot.reliability(band.table, ax=ax, legend=False, show=["means"], title=title)
             ax.plot(band.table.mean_prob, band.table.frequency, color=plot.look.INK)
             words.append(
                 f"{name}: expected calibration error {error(*data):.3f}; "
