@@ -1,9 +1,12 @@
 """Partitions of [0, 1]: where the edges are and into which bin a prediction falls.
 
 One rule holds in every function: bins are closed on the left and open on the right, ``[a, b)``,
-and the last one is closed, so that 0 and 1 always have a home.
+and the last one is closed, so that 0 and 1 always have a home. What is an edge up to the precision
+of its type (``np.float32(0.7)``, ``0.7 + 0.1``) belongs to the bin above; not so at edges that are
+made from the predictions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol
@@ -34,32 +37,40 @@ class Binning(Protocol):
         """Return the ``B + 1`` increasing edges, from 0 to 1."""
 
 
-Bins = Binning | int
+Bins = Binning | int | Sequence[float]
 
 
 def as_bins(bins: Bins) -> Binning:
-    """Return a binning: an ``int`` means that many equal-width bins."""
+    """Return a binning: an ``int`` means that many equal-width bins, a list its edges."""
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
         return EqualWidth(as_count(bins, "bins"))
+    if isinstance(bins, list | tuple | np.ndarray):
+        return FixedEdges(bins)
     if hasattr(bins, "edges") and not isinstance(bins, type):
         return bins
-    raise ValueError(
-        f"bins must be a number of bins or a binning such as EqualMass(15), got {bins!r}."
-    )
+    wanted = "a number of bins, a list of edges from 0 to 1, or a binning such as EqualMass(15)"
+    raise ValueError(f"bins must be {wanted}, got {bins!r}.")
 
 
-def assign(prob: FloatArray, edges: FloatVector) -> IntVector:
+def assign(prob: FloatArray, edges: FloatVector, slack: float = 0.0) -> IntVector:
     """Return the bin of each prediction, 0 to B - 1: ``[a, b)``, the last one closed.
+
+    A prediction below an inner edge by no more than `slack` is on it.
 
     >>> assign(np.array([0.0, 0.3, 0.5, 1.0]), np.array([0.0, 0.3, 0.5, 1.0])).tolist()
     [0, 1, 2, 2]
     """
-    return np.searchsorted(edges[1:-1], prob, side="right")
+    return np.searchsorted(edges[1:-1] - slack, prob, side="right")
 
 
-def bounds_of_bins(ordered: FloatArray, edges: FloatVector) -> IntVector:
+def bounds_of_bins(ordered: FloatArray, edges: FloatVector, slack: float = 0.0) -> IntVector:
     """Return where each bin begins in sorted predictions, and where the last one ends."""
-    return np.concatenate(([0], np.searchsorted(ordered, edges[1:-1]), [len(ordered)]))
+    return np.concatenate(([0], np.searchsorted(ordered, edges[1:-1] - slack), [len(ordered)]))
+
+
+def slack_of(binning: Binning, precision: float) -> float:
+    """Return how far below an edge a prediction of this precision may lie and still be on it."""
+    return precision * getattr(binning, "tolerance", 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,7 @@ class EqualWidth:
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
+    tolerance: ClassVar[float] = 1.0  # at edges, in units of the precision of predictions
     n_bins: int = 15
 
     def __post_init__(self) -> None:
@@ -217,6 +229,11 @@ class FixedEdges:
                     f"{high:g}."
                 )
         object.__setattr__(self, "values", tuple(edges.tolist()))
+
+    @property
+    def tolerance(self) -> float:
+        """As in `EqualWidth`, and less for edges near 0, which may lie close together."""
+        return float(min(1, 100 * self.values[1]))
 
     def edges(self, prob: FloatArray, label: IntArray | None = None) -> FloatVector:
         """Return the given edges."""

@@ -37,6 +37,8 @@ class BinTable(Result):
         Which event, and the binning, in words; the binning itself.
     mass : ndarray of shape (B,), optional
         Sum of the weights, which mean and share then use; None where every row counts 1.
+    slack : float
+        A prediction below an edge by no more than that is on it; 0 where edges follow predictions.
     """
 
     edges: NDArray[np.float64]
@@ -47,6 +49,7 @@ class BinTable(Result):
     bins: str
     binning: Binning
     mass: NDArray[np.float64] | None = None
+    slack: float = 0.0
 
     @property
     def n(self) -> int:
@@ -90,7 +93,7 @@ class BinTable(Result):
 
     def assign(self, prob: FloatArray) -> IntVector:
         """Return the bin of each prediction: ``[a, b)``, the last one closed."""
-        return assign(prob, self.edges)
+        return assign(prob, self.edges, self.slack)
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
@@ -142,9 +145,9 @@ def reliability_table(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label", "confidence"}, int or list of int, optional
         Which event, as in `binary_problem`; by default y = 1.
-    bins : int or Binning
-        A number of equal-width bins, or a binning such as `EqualMass`. Bins that count rows take
-        whole numbers as weights.
+    bins : int, Binning or list of float
+        A number of equal-width bins, a binning such as `EqualMass`, or edges from 0 to 1. Bins
+        that count rows take whole numbers as weights.
     positive : label, optional
         The label whose probability a one-dimensional `y_prob` is, e.g. ``"yes"``.
     sample_weight : array-like of shape (n,), optional
@@ -222,7 +225,8 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
     prob, label, weight = problem.prob, problem.label, problem.weight
     counts_rows = weight is not None and not isinstance(binning, EqualWidth | FixedEdges | Distinct)
     edges = _repeated_edges(problem, binning) if counts_rows else binning.edges(prob, label)
-    index, n_bins = np.searchsorted(edges[1:-1], prob, side="right"), len(edges) - 1
+    slack, n_bins = problem.precision * getattr(binning, "tolerance", 0.0), len(edges) - 1
+    index = np.searchsorted(edges[1:-1] - slack, prob, side="right")
     count = np.bincount(index, minlength=n_bins)
     mass = None if weight is None else np.bincount(index, weight, n_bins).astype(float)
     total = count if mass is None else mass
@@ -238,6 +242,7 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
         bins=str(binning),
         binning=binning,
         mass=mass,
+        slack=slack,
     )
 
 

@@ -60,7 +60,7 @@ class SlopeOneBinning(BinnedCalibrator):
 
     Parameters
     ----------
-    bins : int or Binning
+    bins : int, Binning or edges
         A number of equal-width bins, or a binning such as ``EqualMass(15)``.
 
     Attributes
@@ -102,7 +102,7 @@ class HistogramBinning(BinnedCalibrator):
 
     Parameters
     ----------
-    bins : int or Binning
+    bins : int, Binning or edges
         As in `SlopeOneBinning`.
 
     Attributes

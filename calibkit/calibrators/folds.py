@@ -6,9 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins
+from calibkit.bins import EqualMass, EqualWidth, bounds_of_bins, slack_of
 from calibkit.calibrators.binning import ChosenBinning
-from calibkit.inputs import FloatVector, IntVector, Rng, as_count, as_generator, as_number
+from calibkit.inputs import (
+    FloatVector,
+    IntVector,
+    Rng,
+    as_count,
+    as_generator,
+    as_number,
+    binary_problem,
+)
 
 
 def assign_folds(
@@ -159,6 +167,7 @@ def held_out_scores(
     """
     fold, n_folds = folds
     scores = np.zeros((n_folds, len(binnings)))
+    precision = binary_problem(np.zeros(len(prob)), prob).precision
     for part in range(n_folds):
         held = fold == part
         if held.all():
@@ -169,9 +178,9 @@ def held_out_scores(
         fitted, tested = prob[~held], prob[held]
         sums = np.concatenate(([0.0], np.cumsum(residual[~held])))
         for place, binning in enumerate(binnings):
-            edges = binning.edges(fitted)
-            at = bounds_of_bins(fitted, edges)
+            cut = binning.edges(fitted), slack_of(binning, precision)
+            at = bounds_of_bins(fitted, *cut)
             shift = np.diff(sums[at]) / np.maximum(np.diff(at), 1)
-            left = residual[held] - np.repeat(shift, np.diff(bounds_of_bins(tested, edges)))
+            left = residual[held] - np.repeat(shift, np.diff(bounds_of_bins(tested, *cut)))
             scores[part, place] = np.square(left).mean()
     return np.asarray(scores.mean(axis=0))

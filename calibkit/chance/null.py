@@ -277,7 +277,7 @@ def consistency_band(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label"}, int or list of int, optional
         Which event; needed when `y_prob` has columns.
-    bins : int or Binning
+    bins : int, Binning or edges
         A number of equal-width bins, or a binning that ignores the labels.
     level : float
         Probability content, in (0, 1).

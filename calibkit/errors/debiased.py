@@ -92,7 +92,7 @@ def debiased_calibration_error(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label", "class-wise"}, int or list of int, optional
         Which event, or each class in turn; needed when `y_prob` has columns.
-    bins : int or Binning
+    bins : int, Binning or edges
         By default 15 equal-mass bins, as in Kumar et al. (2019).
     norm : {1, 2}
         1: mean gap; 2: root mean square.

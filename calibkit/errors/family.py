@@ -216,7 +216,7 @@ def calibration_error(
     view : {"top-label", "class-wise", "confidence"}, int or list of int, optional
         Which event, as in `binary_problem`, or each class in turn; needed when `y_prob` has
         columns.
-    bins : int or Binning
+    bins : int, Binning or edges
         A number of equal-width bins, or a binning such as `EqualMass`.
     norm : float
         1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).

@@ -220,7 +220,7 @@ def marginal_calibration_error(
     ----------
     y_true, y_prob, positive, sample_weight
         As in `calibration_error`.
-    norm, bins : float, int or Binning
+    norm, bins : float, int, Binning or edges
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
 
     Returns
@@ -263,7 +263,7 @@ def top_label_calibration_error(
     ----------
     y_true, y_prob, positive, sample_weight
         As in `calibration_error`.
-    norm, bins : float, int or Binning
+    norm, bins : float, int, Binning or edges
         The p, from 1 on or ``numpy.inf``; by default 2 and 15 equal-mass bins, as in the source.
 
     Returns

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning, Bins, EqualMass, as_bins, assign
+from calibkit.bins import Binning, Bins, EqualMass, as_bins, assign, slack_of
 from calibkit.hypothesis_tests.p_values import (
     Statistic,
     TestResult,
@@ -22,13 +22,13 @@ _LEAST_VARIANCE = 2.0
 
 
 def binned_squares(
-    prob: FloatVector, binning: Binning, *, pooled: bool
+    prob: FloatVector, binning: Binning, *, pooled: bool, precision: float = 0.0
 ) -> tuple[Callable[[FloatVector], float], int]:
     """Return the sum over bins of squared residual sums by variance, and its degrees of freedom.
 
     Predictions are sorted; `pooled` variances are those of the mean prediction of a bin.
     """
-    index = assign(prob, binning.edges(prob))
+    index = assign(prob, binning.edges(prob), slack_of(binning, precision))
     starts = np.unique(index, return_index=True)[1]
     variance = np.add.reduceat(prob * (1 - prob), starts)
     if pooled:
@@ -109,7 +109,8 @@ def hosmer_lemeshow(
     if getattr(binning, "uses_labels", False):
         raise ValueError(f"The test needs bins that ignore the labels, not {binning}.")
     label, prob = in_order(problem)
-    of, df = binned_squares(prob, binning, pooled=variance == "bin-mean")
+    pooled, precision = variance == "bin-mean", problem.precision
+    of, df = binned_squares(prob, binning, pooled=pooled, precision=precision)
     test = chi_squared("Hosmer-Lemeshow test", of, df)
     return run_tests([test], label, prob, view=problem.view, n_draws=n_draws, rng=rng)[0]
 

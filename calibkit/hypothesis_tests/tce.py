@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from calibkit.bins import Binning, Bins, PavaBC, as_bins, bounds_of_bins, edges_between
+from calibkit.bins import Binning, Bins, PavaBC, as_bins, bounds_of_bins, edges_between, slack_of
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.errors.family import OfTables, view_of
 from calibkit.hypothesis_tests.p_values import lower_tail, p_values_of, tails_of, upper_tail
@@ -239,6 +239,7 @@ class SortedProblem:
 
     def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
         self.view, self.binning = problem.view, binning
+        self.slack = slack_of(binning, problem.precision)
         order = getattr(binning, "order", np.argsort)  # where that of equal predictions matters
         self.order: IntVector = order(problem.prob)
         self.prob = problem.prob[self.order].astype(np.float64)
@@ -255,7 +256,7 @@ class SortedProblem:
             bounds = np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
             return edges_between(self.prob, bounds), bounds
         edges = self.binning.edges(self.prob, label)
-        return edges, bounds_of_bins(self.prob, edges)
+        return edges, bounds_of_bins(self.prob, edges, self.slack)
 
     def verdict(self, alpha: float) -> ViewVerdict:
         """Test each prediction against the events of its bin."""
@@ -275,6 +276,7 @@ class SortedProblem:
                 view=self.view,
                 bins=str(self.binning),
                 binning=self.binning,
+                slack=self.slack,
             ),
             prob=self._as_given(self.prob),
             bin=self._as_given(of),
@@ -320,7 +322,7 @@ def test_based_calibration_error(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label", "class-wise"}, int or list of int, optional
         Which event, or the mean over classes; needed when `y_prob` has columns.
-    bins : int or Binning, optional
+    bins : int, Binning or edges, optional
         `PavaBC` by default; an int means equal-width bins.
     alpha : float
         Level of each single test, the exact binomial one, in (0, 1).

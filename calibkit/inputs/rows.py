@@ -35,7 +35,7 @@ from calibkit.inputs.containers import (
     report_view,
     unwrapped,
 )
-from calibkit.inputs.options import FloatArray, FloatVector, IntArray
+from calibkit.inputs.options import SINGLE, TIE, FloatArray, FloatVector, IntArray
 from calibkit.results import Frozen
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
@@ -58,6 +58,9 @@ class BinaryProblem(Frozen):
         Which event this is, in words, and the number of classes of the problem it was made from.
     weight : ndarray of shape (n,), optional
         What each row counts; None where every row counts 1.
+    precision : float
+        What rounding may have taken off a prediction: 1e-12, or as much as the type that was given
+        is coarser; numbers that are all of float32 count as such, whatever holds them now.
     """
 
     prob: FloatArray
@@ -65,6 +68,7 @@ class BinaryProblem(Frozen):
     view: str
     n_classes: int
     weight: FloatVector | None = None
+    precision: float = TIE
 
     @property
     def n(self) -> int:
@@ -162,6 +166,11 @@ def binary_problems(
         events = [(prob, label, "positive class" if view is None else "top-label")]
     else:
         events = events_of_classes(label, prob, view)
+    some = prob if prob.ndim == 1 else prob[:, 0]
+    single = prob.dtype.itemsize < 8 or (some.astype(np.float32) == some).all()
+    precision = max(float(np.finfo(prob.dtype).epsneg), SINGLE if single else TIE)
+    if "bfloat16" in str(getattr(y_prob, "dtype", "")):  # a type that NumPy does not have
+        precision = 2.0**-8
     problems = []
     for one, happened, words in events:
         problem = BinaryProblem(
@@ -170,6 +179,7 @@ def binary_problems(
             view=words if weight is None else f"{words}, weighted",
             n_classes=prob.shape[1] if prob.ndim == 2 else 2,
             weight=weight,
+            precision=precision,
         )
         problems.append(problem)
     return tuple(problems)

@@ -231,7 +231,7 @@ def brier_decomposition(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label", "confidence"}, int or list of int, optional
         Which event; needed when `y_prob` has columns.
-    bins : int or Binning, optional
+    bins : int, Binning or edges, optional
         By default one bin per distinct prediction (Murphy's own form); choose a number of bins
         for continuous predictions.
     positive, sample_weight : optional

@@ -34,8 +34,7 @@ class TestFences:
     """The fence-post table: three known libraries make 9 or 11 bins of ten."""
 
     @pytest.mark.parametrize(
-        ("prob", "home"),
-        [*((k / 10, k) for k in range(10)), (1, 9), (0.95, 9), (np.nextafter(0.3, 0), 2)],
+        ("prob", "home"), [*((k / 10, k) for k in range(10)), (1, 9), (0.95, 9), (0.3 - 1e-11, 2)]
     )
     def test_where_a_prediction_lives(self, prob: float, home: int) -> None:
         assert bin_of([prob], ck.EqualWidth(10))[0] == home
@@ -47,6 +46,42 @@ class TestFences:
             expected = [k / n_bins for k in range(n_bins + 1)]
             assert ck.EqualWidth(n_bins).edges(np.array([0.5])).tolist() == expected, n_bins
         assert np.linspace(0, 1, 11)[3] > 0.3
+
+
+class TestRounding:
+    """What is an edge up to the precision of its type belongs to the bin above."""
+
+    @pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16"])
+    def test_an_edge_is_one_in_every_type_and_seen_from_both_sides(self, kind: str) -> None:
+        torch = pytest.importorskip("torch")
+        for n_bins in (5, 10, 15, 20, 50):
+            edge = torch.arange(1, n_bins, dtype=torch.float64) / n_bins
+            prob = edge.to(getattr(torch, kind))
+            given = {"as it is": prob, "turned round": 1 - prob}
+            if kind == "float32":
+                given |= {"in a coat": prob.double(), "as numbers": prob.tolist()}
+            expected = [0] + [1] * (n_bins - 1)
+            for how, said in given.items():
+                for view in (None, 0):
+                    table = ck.reliability_table(edge > 2, said, bins=n_bins, view=view)
+                    assert table.count.tolist() == expected, (n_bins, how, view)
+
+    @pytest.mark.parametrize(("low", "high", "n_bins"), [(0.6, 0.7, 10), (0.85, 0.9, 20)])
+    def test_an_error_does_not_depend_on_the_type(self, low: float, high: float, n_bins: int):
+        prob, labels = np.repeat([low, high], 500), np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
+        for data in (prob, prob.astype(np.float32), (prob + 0.7) - 0.7):
+            found = ck.expected_calibration_error(labels, data, bins=n_bins)
+            assert float(found) == pytest.approx((low - 0.4 + abs(high - 0.9)) / 2, abs=1e-6)
+            fixed = ck.expected_calibration_error(labels, data, bins=np.arange(n_bins + 1) / n_bins)
+            assert float(fixed) == float(found)
+
+    def test_what_the_type_can_tell_apart_stays_apart(self) -> None:
+        near = [0.3 - 1e-11, 0.3, 1e-13, 2e-13]
+        assert ck.reliability_table([0] * 4, near, bins=10).count[[0, 2, 3]].tolist() == [2, 1, 1]
+        small = [0, 1e-13, 0.5, 1]
+        assert ck.reliability_table([0] * 4, near, bins=small).count.tolist() == [0, 4, 0]
+        below = np.array([0.9e-13, 1e-13], dtype=np.float32)
+        assert ck.reliability_table([0, 0], below, bins=small).count.tolist() == [1, 1, 0]
 
 
 class TestEqualWidth:
