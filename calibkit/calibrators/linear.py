@@ -23,7 +23,7 @@ class TemperatureScaling(MulticlassCalibrator):
 
     Parameters
     ----------
-    input : {"logits", "probabilities"}, whose logarithm is taken, at least ln(1e-16)
+    input : {"logits", "probabilities"}, whose logarithm is taken, as in `PlattCalibrator`
     bounds : (float, float), the smallest and largest temperature allowed
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibkit.calibrators.base import Calibrator, Weights
 from calibkit.calibrators.newton import LogisticFit, fit_logistic
-from calibkit.inputs import EPS, FloatVector, as_flag, expit, logit, warn
+from calibkit.inputs import EPS, FloatVector, as_flag, expit, least_prediction, logit, warn
 
 
 def _by_label(
@@ -57,11 +57,11 @@ class PlattCalibrator(Calibrator):
     Notes
     -----
     Platt (1999) fitted the line to scores of a support vector machine. For probabilities the score
-    is the logit, limited to ±36.84 (p = 0 and p = 1 are fine). With slope 1 / T and no intercept it
-    is temperature scaling. Without smoothing, labels that a threshold separates (also: labels of
-    one class) have no finite optimum: a `CalibrationWarning` says so, and the map is close to a
-    step. Kängsepp, Valk and Kull (2022), section 5; Kumar, Liang and Ma (2019), section 4.
-    Taught in lessons 05, 07 and 11.
+    is the logit; 0 counts as 1e-16, or as the smallest prediction above it that was fitted to, if
+    that is less, and 1 as 1 - 1e-16. With slope 1 / T and no intercept it is temperature scaling.
+    Without smoothing, labels that a threshold separates (also: labels of one class) have no finite
+    optimum: a `CalibrationWarning` says so, and the map is close to a step. Kängsepp, Valk and Kull
+    (2022), section 5; Kumar, Liang and Ma (2019), section 4. Taught in lessons 05, 07 and 11.
 
     Examples
     --------
@@ -80,7 +80,8 @@ class PlattCalibrator(Calibrator):
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         as_flag(self.smoothing, "smoothing")
         prob, label, weight = _by_label(prob, label, weight)
-        x, target = logit(prob), _smoothed(label, weight) if self.smoothing else label
+        self._least = least_prediction(prob)
+        x, target = logit(prob, self._least), _smoothed(label, weight) if self.smoothing else label
         self.n_parameters_ = min(len(np.unique(x)), 2)
         if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
             self.slope_, self.intercept_ = 1.0, _start(target, weight) - float(x[0])
@@ -95,7 +96,7 @@ class PlattCalibrator(Calibrator):
             _warn_of_no_optimum("Platt calibration", "Use smoothing=True, or more data.")
 
     def _curve(self, prob: FloatVector) -> FloatVector:
-        return expit(self.slope_ * logit(prob) + self.intercept_)
+        return expit(self.slope_ * logit(prob, self._least) + self.intercept_)
 
 
 class BetaCalibrator(Calibrator):
@@ -117,7 +118,7 @@ class BetaCalibrator(Calibrator):
     does not look again; its second fit can be decreasing. Its maps with a = b are `PlattCalibrator`
     (and, without c, temperature scaling). Two distinct predictions cannot tell a from b, so a = b;
     one leaves a = b = 1 and shifts the logit. Labels that can be separated have no finite optimum;
-    a `CalibrationWarning` says so. ln is limited to -36.84, at p = 1e-16. Kull, Silva Filho and
+    a `CalibrationWarning` says so. ln is limited as in `PlattCalibrator`. Kull, Silva Filho and
     Flach (2017). Taught in lessons 07 and 11.
 
     Examples
@@ -134,7 +135,8 @@ class BetaCalibrator(Calibrator):
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         prob, label, weight = _by_label(prob, label, weight)
-        ln_p, ln_q = _logarithms(prob)
+        self._least = least_prediction(prob)
+        ln_p, ln_q = self._logarithms(prob)
         self.n_parameters_ = min(len(np.unique(prob)), 3)
         rows = {1: [], 2: [ln_p - ln_q], 3: [ln_p, -ln_q]}[self.n_parameters_]
         trials: list[tuple[LogisticFit, FloatVector]] = []
@@ -160,13 +162,12 @@ class BetaCalibrator(Calibrator):
         if not fit.finite:
             _warn_of_no_optimum("beta calibration", "Use PlattCalibrator(), or more data.")
 
+    def _logarithms(self, prob: FloatVector) -> tuple[FloatVector, FloatVector]:
+        return np.log(np.maximum(prob, self._least)), np.log(np.maximum(1 - prob, EPS))
+
     def _logit_of_map(self, prob: FloatVector) -> FloatVector:
-        ln_p, ln_q = _logarithms(prob)
+        ln_p, ln_q = self._logarithms(prob)
         return self.a_ * ln_p - self.b_ * ln_q + self.intercept_
 
     def _curve(self, prob: FloatVector) -> FloatVector:
         return expit(self._logit_of_map(prob))
-
-
-def _logarithms(prob: FloatVector) -> tuple[FloatVector, FloatVector]:
-    return np.log(np.maximum(prob, EPS)), np.log(np.maximum(1 - prob, EPS))

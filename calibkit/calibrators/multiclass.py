@@ -22,6 +22,7 @@ from calibkit.inputs import (
     as_labels,
     as_predictions,
     as_probabilities,
+    least_prediction,
     logit,
     refuse_other_order,
 )
@@ -96,13 +97,13 @@ def _refuse_probabilities(array: FloatArray) -> None:
     )
 
 
-def as_logits(scores: FloatArray, kind: str | None) -> FloatArray:
-    """Return checked scores as logits; the logarithm of 0 is limited to that of 1e-16."""
+def as_logits(scores: FloatArray, kind: str | None, least: float = EPS) -> FloatArray:
+    """Return checked scores as logits; probabilities below `least` count as that."""
     if kind == "logits":
         return scores
     if scores.ndim == 1:
-        return logit(scores)
-    return np.asarray(np.log(np.maximum(scores.astype(np.float64), EPS)))
+        return logit(scores, least)
+    return np.asarray(np.log(np.maximum(scores.astype(np.float64), least)))
 
 
 class MulticlassCalibrator(AnyCalibrator):
@@ -156,6 +157,7 @@ class MulticlassCalibrator(AnyCalibrator):
             scores are not of the declared kind.
         """
         array, label = self._checked(scores, y)
+        self._least = least_prediction(array) if self.input == "probabilities" else EPS
         rows = self._weighed(self._prepared(array), label, sample_weight)
         with self._learning():
             self.n_classes_ = array.shape[1] if array.ndim == 2 else 2
@@ -172,7 +174,7 @@ class MulticlassCalibrator(AnyCalibrator):
         (known or type(self)._check_feature_names)(self, scores, reset=reset)
 
     def _prepared(self, scores: FloatArray) -> FloatArray:
-        return as_logits(scores, self.input)
+        return as_logits(scores, self.input, self._least)
 
     def _checked(self, scores: Any, y: Any) -> tuple[FloatArray, NDArray[np.intp]]:
         if self.input is None:

@@ -17,7 +17,16 @@ from calibkit.hypothesis_tests.p_values import (
     ratio,
     run_tests,
 )
-from calibkit.inputs import FloatVector, Rng, View, as_choice, binary_problem, expit, logit
+from calibkit.inputs import (
+    FloatVector,
+    Rng,
+    View,
+    as_choice,
+    binary_problem,
+    expit,
+    least_prediction,
+    logit,
+)
 from calibkit.results import listed
 
 _NO_LINE = (np.nan,) * 4
@@ -117,7 +126,7 @@ class CoxScores(NamedTuple):
 
 def cox_scores(prob: FloatVector, rows: Any = 1) -> CoxScores:
     """Return what Cox's test needs of predictions; `rows` of them share each."""
-    weight, logits = rows * prob * (1 - prob), logit(prob)
+    weight, logits = rows * prob * (1 - prob), logit(prob, least_prediction(prob))
     total = weight.sum()
     lever = logits - ((weight @ logits) / total if total > 0 else 0.0)
     spread = float(weight @ lever**2)
@@ -238,7 +247,7 @@ def cox_test(
     label, prob = in_order(problem)
     test = cox_statistic(prob, part)
     result = run_tests([test], label, prob, view=problem.view, n_draws=n_draws, rng=rng)[0]
-    a, b, a_error, b_error = line_in_logits(label, logit(prob))
+    a, b, a_error, b_error = line_in_logits(label, logit(prob, least_prediction(prob)))
     return CoxResult(
         **asdict(result), intercept=a, slope=b, intercept_error=a_error, slope_error=b_error
     )

@@ -150,7 +150,7 @@ def run_tests(
     draws = np.array([[one.size(residual) for one in statistics] for residual in residuals])
     observed, results = label - prob, []
     # A prediction of exactly 0 or 1 that was wrong is impossible under the hypothesis.
-    impossible = bool(observed.max() == 1 or observed.min() == -1)
+    impossible = bool((prob == 1 - label).any())
     for place, one in enumerate(statistics):
         value, law = float(one.of(observed)), ""
         p_value = float(one.tail(value))

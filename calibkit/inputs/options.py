@@ -31,14 +31,21 @@ _NOT_THE_USER = ("calibkit", "sklearn.", "joblib.")  # the houses above, too
 _QUIET = ContextVar("_QUIET", default=False)
 
 
-def logit(prob: Any) -> FloatVector:
-    """Return ``log(p / (1 - p))``, limited to ``±36.84``, so that 0 and 1 are in reach.
+def logit(prob: Any, least: float = EPS) -> FloatVector:
+    """Return ``log(p / (1 - p))`` of p from `least` on, and at most 36.84: 0 and 1 are in reach.
 
-    >>> logit([0.0, 0.5, 1.0]).round(2).tolist()
-    [-36.84, 0.0, 36.84]
+    Near 1 a float ends at 1 - 1e-16, near 0 it goes on: see `least_prediction`.
+
+    >>> logit([0.0, 0.5, 1.0]).round(2).tolist(), logit([1e-30], least=1e-40).round(2).tolist()
+    ([-36.84, 0.0, 36.84], [-69.08])
     """
-    unlimited = special.logit(np.asarray(prob, dtype=np.float64))
-    return np.asarray(np.clip(unlimited, -LOGIT_LIMIT, LOGIT_LIMIT))
+    unlimited = special.logit(np.maximum(np.asarray(prob, dtype=np.float64), least))
+    return np.asarray(np.clip(unlimited, None, LOGIT_LIMIT))
+
+
+def least_prediction(prob: FloatArray) -> float:
+    """Return what 0 counts as in a logarithm: 1e-16, or the smallest prediction above 0 if less."""
+    return float(prob.min(initial=EPS, where=prob > 0))
 
 
 def expit(value: Any) -> FloatVector:

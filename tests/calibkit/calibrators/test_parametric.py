@@ -1,6 +1,7 @@
 """Platt, beta and isotonic maps: golden values, other programs, theorems."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,11 @@ from calibkit.calibrators import (
     IsotonicCalibrator,
     PiecewiseLinear,
     PlattCalibrator,
+    TemperatureScaling,
 )
+from calibkit.hypothesis_tests import cox_test
 from calibkit.scores import corp_decomposition
+from calibkit_audit.clinic import calibration_slope
 from tests.helpers import binary_data, golden_data
 
 LABELS, PROB = golden_data("binary")
@@ -230,6 +234,44 @@ class TestTheorems:
         assert log_loss(y, piece.calibrate(p)) == pytest.approx(
             log_loss(y, platt.calibrate(p)), abs=1e-9
         )
+
+
+class TestTinyPredictions:
+    """The logarithm of a small probability is exact: lines, ranks and temperatures are kept."""
+
+    RNG = np.random.default_rng(0)
+    LOGIT = np.concatenate([RNG.normal(-45, 5, 3000), RNG.normal(-38, 5, 100)])
+    LABELS = np.repeat([0, 1], [3000, 100])
+
+    @pytest.mark.parametrize(
+        "model",
+        [PlattCalibrator(), BetaCalibrator(), TemperatureScaling("probabilities")],
+        ids=lambda model: model.family,
+    )
+    def test_no_two_of_them_are_tied(self, model: Any) -> None:
+        prob = expit(self.LOGIT)
+        fitted = model.fit(prob, self.LABELS).calibrate(prob)
+        assert (
+            np.array_equal(np.argsort(fitted), np.argsort(prob))
+            and (np.diff(np.sort(fitted)) > 0).all()
+        )
+
+    def test_the_line_is_that_of_the_logits(self) -> None:
+        prob, column = expit(self.LOGIT), self.LOGIT[:, None]
+        line = LogisticRegression(C=np.inf, tol=1e-10).fit(column, self.LABELS)
+        slopes = (
+            PlattCalibrator(smoothing=False).fit(prob, self.LABELS).slope_,
+            cox_test(self.LABELS, prob).slope,
+            float(calibration_slope(self.LABELS, prob)),
+        )
+        assert slopes == pytest.approx([float(line.coef_[0, 0])] * 3, abs=1e-4)
+        assert np.isfinite(cox_test(self.LABELS, prob).statistic)
+
+    def test_zero_is_no_larger_than_what_was_fitted_to(self) -> None:
+        prob = np.concatenate([[0, 1e-30, 1e-20], PROB])
+        model = PlattCalibrator().fit(prob, np.concatenate([[0, 0, 0], LABELS]))
+        assert (np.diff(model.calibrate([0, 1e-40, 1e-30, 1e-20])) >= 0).all()
+        assert model.calibrate([0]) == model.calibrate([1e-30]) < model.calibrate([1e-20])
 
 
 class TestNoFiniteOptimum:
