@@ -60,16 +60,6 @@ def test_tables_agree_with_scikit_learn(strategy: str, bins: Any) -> None:
     assert table.frequency[table.occupied] == pytest.approx(frequency, abs=1e-12)
 
 
-def test_blocks_add_up() -> None:
-    """More rows than a block holds: the same table as from fractions of whole arrays."""
-    labels, prob = binary_data(200_000)
-    table = ck.reliability_table(labels, prob, bins=20)
-    index = np.minimum((prob * 20).astype(int), 19)
-    assert np.array_equal(table.count, np.bincount(index))
-    for column, values in ((table.mean_prob, prob), (table.frequency, labels)):
-        assert column == pytest.approx(np.bincount(index, values) / table.count, abs=1e-12)
-
-
 class TestEmptyBins:
     table = ck.reliability_table([0, 1], [0.05, 0.95], bins=10)
 

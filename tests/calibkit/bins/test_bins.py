@@ -66,40 +66,18 @@ class TestRounding:
                     table = ck.reliability_table(edge > 2, said, bins=n_bins, view=view)
                     assert table.count.tolist() == expected, (n_bins, how, view)
 
-    @pytest.mark.parametrize(("low", "high", "n_bins"), [(0.6, 0.7, 10), (0.85, 0.9, 20)])
-    def test_an_error_does_not_depend_on_the_type(self, low: float, high: float, n_bins: int):
-        prob, labels = np.repeat([low, high], 500), np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
+    def test_an_error_does_not_depend_on_the_type(self) -> None:
+        prob, labels = np.repeat([0.6, 0.7], 500), np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
         for data in (prob, prob.astype(np.float32), (prob + 0.7) - 0.7):
-            found = ck.expected_calibration_error(labels, data, bins=n_bins)
-            assert float(found) == pytest.approx((low - 0.4 + abs(high - 0.9)) / 2, abs=1e-6)
-            fixed = ck.expected_calibration_error(labels, data, bins=np.arange(n_bins + 1) / n_bins)
-            assert float(fixed) == float(found)
+            for bins in (10, [k / 10 for k in range(11)]):
+                found = ck.expected_calibration_error(labels, data, bins=bins)
+                assert float(found) == pytest.approx(0.2, abs=1e-6)
 
     def test_what_the_type_can_tell_apart_stays_apart(self) -> None:
         near = [0.3 - 1e-11, 0.3, 1e-13, 2e-13]
         assert ck.reliability_table([0] * 4, near, bins=10).count[[0, 2, 3]].tolist() == [2, 1, 1]
         small = [0, 1e-13, 0.5, 1]
         assert ck.reliability_table([0] * 4, near, bins=small).count.tolist() == [0, 4, 0]
-        below = np.array([0.9e-13, 1e-13], dtype=np.float32)
-        assert ck.reliability_table([0, 0], below, bins=small).count.tolist() == [1, 1, 0]
-
-
-class TestEqualWidth:
-    def test_the_fast_rule_is_the_slow_rule(self) -> None:
-        """For every B: all edges, the floats on both sides of them, and random predictions."""
-        rng = np.random.default_rng(0)
-        for n_bins in range(1, 501):
-            binning = ck.EqualWidth(n_bins)
-            edges = binning.edges(np.array([0.5]))
-            beside = np.nextafter(edges, 0), np.nextafter(edges, 1).clip(0, 1)
-            prob = np.concatenate([edges, *beside, rng.random(50)])
-            for values in (prob, prob.astype(np.float32).clip(0, 1)):
-                slow = np.searchsorted(edges[1:-1], values, side="right")
-                assert np.array_equal(assign(values, edges), slow), n_bins
-
-    def test_edges_belong_to_the_caller(self) -> None:
-        ck.EqualWidth(4).edges(np.array([0.5]))[:] = 9
-        assert ck.EqualWidth(4).edges(np.array([0.5])).tolist() == [0, 0.25, 0.5, 0.75, 1]
 
 
 class TestEqualMass:
@@ -120,12 +98,6 @@ class TestEqualMass:
     def test_neighbouring_floats_are_kept_apart(self) -> None:
         low, high = 0.5, np.nextafter(0.5, 1)
         assert bin_of([low, high], ck.EqualMass(2)).tolist() == [0, 1]
-
-    def test_quantile_edges_are_those_of_numpy(self) -> None:
-        prob = np.random.default_rng(0).random(97)
-        edges = ck.EqualMass(4, "quantile").edges(prob)
-        assert edges[1:-1] == pytest.approx(np.quantile(prob, [0.25, 0.5, 0.75]), abs=0)
-        assert str(ck.EqualMass(4, "quantile")) == "4 equal-mass bins (quantile edges)"
 
     @pytest.mark.parametrize("rule", ["midpoint", "quantile"])
     def test_single_precision_cuts_as_double_precision(self, rule) -> None:
@@ -204,9 +176,6 @@ def test_a_binning_of_ones_own() -> None:
     class Halves:
         def edges(self, prob: Any, label: Any = None) -> Any:
             return np.array([0, 0.5, 1])
-
-        def assign(self, prob: Any, edges: Any) -> Any:
-            return assign(prob, edges)
 
         def __str__(self) -> str:
             return "two halves"
