@@ -7,6 +7,7 @@ this house's; the names to begin with:
 - `compare`: two or more models on the same rows;
 - `Monitor`: evidence against a model that grows with each day;
 - `estimate_rate`: what people would find, from a judge's scores and a few labels of people;
+- `worst_segments`: where it is wrong, and for whom;
 - `counts.CountTable`, `counts.count_files`: logs that fit no memory.
 """
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:  # for type checkers and editors
     from calibkit_audit.auditing import *  # noqa: F403
     from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
     from calibkit_audit.rate import RateEstimate as RateEstimate, estimate_rate as estimate_rate
+    from calibkit_audit.segments import SegmentTable as SegmentTable
+    from calibkit_audit.segments import worst_segments as worst_segments
 
 _HOMES = {
     "COMPARISON_CODES": "auditing",
@@ -34,6 +37,8 @@ _HOMES = {
     "Monitor": "monitor",
     "RateEstimate": "rate",
     "estimate_rate": "rate",
+    "SegmentTable": "segments",
+    "worst_segments": "segments",
 }
 __all__ = sorted(_HOMES)
 

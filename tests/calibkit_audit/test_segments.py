@@ -1,0 +1,110 @@
+"""Segments: what is cut, what is measured, what chance allows, and what is refused."""
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibkit_audit.segments import ALL, worst_segments
+
+RNG = np.random.default_rng(0)
+N = 1200
+FEATURES = pd.DataFrame(
+    {
+        "ward": RNG.choice(["A", "B", "C"], N, p=[0.5, 0.4, 0.1]),
+        "age": RNG.integers(20, 90, N),
+        "sex": RNG.choice(["f", "m"], N),
+    }
+)
+PROB = RNG.integers(5, 60, N) / 100  # with ties
+TRUE = (RNG.random(N) < PROB).astype(int)
+
+
+def test_each_statistic_is_the_range_of_the_cumulative_differences() -> None:
+    found = worst_segments(TRUE, PROB, FEATURES, n_draws=999)
+    rows = {ALL: np.ones(N, bool)}
+    rows |= {f"ward {ward}": (FEATURES.ward == ward).to_numpy() for ward in "ABC"}
+    rows["ward B and sex f"] = ((FEATURES.ward == "B") & (FEATURES.sex == "f")).to_numpy()
+    for name, inside in rows.items():
+        (place,) = np.flatnonzero(found.segment == name)
+        total: dict[float, float] = {}
+        for p, y in sorted(zip(PROB[inside], TRUE[inside], strict=True)):
+            total[p] = total.get(p, 0.0) + y - p
+        steps = [0.0, *accumulate(total.values())]
+        sd = np.sqrt((PROB[inside] * (1 - PROB[inside])).sum())
+        assert found.statistic[place] == pytest.approx((max(steps) - min(steps)) / sd)
+        assert found.count[place] == inside.sum()
+        assert found.mean_prob[place] == pytest.approx(PROB[inside].mean())
+        assert found.frequency[place] == pytest.approx(TRUE[inside].mean())
+    assert (np.diff(found.statistic) <= 0).all() and (np.diff(found.p_value) >= 0).all()
+
+
+def test_the_statistic_is_that_of_mcgrad() -> None:
+    # mcgrad 0.1.5, `metrics.ecce_sigma`, of all rows and of each segment; no ties, whose order
+    # counts there.
+    rng = np.random.default_rng(2026)
+    prob = rng.random(400)
+    label = rng.random(400) < np.clip(prob + 0.05, 0, 1)
+    letter = np.array(list("ABC"))[rng.integers(0, 3, 400)]
+    found = worst_segments(label, prob, {"of": letter}, n_draws=99)
+    wanted = {ALL: 0.9355243379, "of A": 1.5425988395, "of B": 1.3812995942, "of C": 1.2801481757}
+    assert dict(zip(found.segment, found.statistic, strict=True)) == pytest.approx(wanted)
+
+
+def test_numbers_are_cut_into_four_and_rare_words_are_joined() -> None:
+    features = {"age": FEATURES.age, "town": [f"t{min(k, 11)}" for k in RNG.integers(0, 30, N)]}
+    names = set(worst_segments(TRUE, PROB, features, depth=1, n_draws=99).segment)
+    assert sum(name.startswith("age ") for name in names) == 4
+    assert "other town" in names and "town t11" in names
+    missing = FEATURES.ward.where(FEATURES.ward != "B")
+    names = set(worst_segments(TRUE, PROB, {"ward": missing}, n_draws=99).segment)
+    assert names == {ALL, "ward A", "ward C", "ward missing"}
+
+
+@pytest.mark.parametrize("seed", range(10, 13))
+def test_one_bad_segment_is_found_and_named_and_order_does_not_matter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    bad = ((FEATURES.ward == "B") & (FEATURES.sex == "f")).to_numpy()
+    label = (rng.random(N) < np.where(bad, PROB + 0.25, PROB)).astype(int)
+    found = worst_segments(label, PROB, FEATURES, n_draws=199)
+    assert "ward B and sex f" in found.segment[:3] and found.p_value[0] <= 0.01
+    assert "of 100," in found.describe() and "199 redraws" in found.describe()
+    mixed = rng.permutation(N)
+    again = worst_segments(label[mixed], PROB[mixed], FEATURES.iloc[mixed], n_draws=199)
+    assert again.segment[0] == found.segment[0]
+    assert again.count[0] == found.count[0]
+
+
+@pytest.mark.slow
+def test_calibrated_rows_are_seldom_accused_and_clusters_are_respected() -> None:
+    alone, named = [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        label = rng.random(300) < PROB[:300]
+        five = np.repeat(label, 5)  # five visits that end alike
+        features = {"sex": np.repeat(FEATURES.sex[:300].to_numpy(), 5)}
+        rows: Any = (five, np.repeat(PROB[:300], 5), features)
+        alone.append(worst_segments(*rows, n_draws=99, rng=seed).p_value[0])
+        named.append(
+            worst_segments(*rows, cluster=np.arange(1500) // 5, n_draws=99, rng=seed).p_value[0]
+        )
+    assert np.mean(np.array(alone) <= 0.05) > 0.4 and np.mean(np.array(named) <= 0.05) <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"features": {}}, "names no column"),
+        ({"features": {"ward": ["A"]}}, r"ward has shape \(1,\)"),
+        ({"depth": 0}, "depth"),
+        ({"n_draws": 10}, "n_draws"),
+        ({"y_prob": np.full(N, 0.001)}, "no segment can be looked at"),
+        ({"y_prob": 2 * PROB + 1}, "not a probability"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(change: dict[str, Any], message: str) -> None:
+    given = {"y_true": TRUE, "y_prob": PROB, "features": FEATURES} | change
+    with pytest.raises(ValueError, match=message):
+        worst_segments(**given)
