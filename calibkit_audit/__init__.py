@@ -18,8 +18,10 @@ if TYPE_CHECKING:  # for type checkers and editors
     from calibkit_audit.auditing import *  # noqa: F403
     from calibkit_audit.monitor import Evidence as Evidence, Monitor as Monitor
     from calibkit_audit.rate import RateEstimate as RateEstimate, estimate_rate as estimate_rate
-    from calibkit_audit.segments import SegmentTable as SegmentTable
-    from calibkit_audit.segments import worst_segments as worst_segments
+    from calibkit_audit.segments import (
+        SegmentTable as SegmentTable,
+        worst_segments as worst_segments,
+    )
 
 _HOMES = {
     "COMPARISON_CODES": "auditing",
