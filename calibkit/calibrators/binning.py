@@ -118,7 +118,7 @@ class HistogramBinning(BinnedCalibrator):
     expected calibration error of the same bins,
     ``(1/n) sum_i |f_b - p_i| >= sum_b (n_b / n) |f_b - m_b|`` (Jensen): it also counts how far the
     predictions of a bin are apart. ``HistogramBinning(Pava())`` is isotonic regression without the
-    slopes between blocks. Zadrozny and Elkan (2001); Kängsepp, Valk and Kull (2022), section 4.3.
+    slopes between blocks. Zadrozny and Elkan (2001); Kängsepp, Valk and Kull (2022), section 4.4.
     Taught in lesson 05.
 
     Examples
@@ -181,7 +181,7 @@ class SweepBinning(ChosenBinning):
     B is chosen, so all smaller numbers are in order, too. The choice depends on labels and ranks
     only (equal mass): any increasing distortion of the predictions has the same number of bins.
     Like `SlopeOneBinning` it may say exactly 0 or 1.
-    Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), section 4.6. Taught in lesson 06.
+    Roelofs et al. (2022); Kängsepp, Valk and Kull (2022), appendix C.3. Taught in lesson 06.
 
     Examples
     --------

@@ -205,7 +205,7 @@ def calibration_error(
     ``error = (sum_b w_b |m_b - f_b|^p)^(1/p)``, in [0, 1], with mean prediction ``m_b``, frequency
     ``f_b`` and ``w_b = n_b / n``; over K classes ``(sum_k error_k^p / K)^(1/p)``. Empty bins count
     nothing; a class that never occurs gives a `CalibrationWarning`. Matsubara et al. (2023),
-    Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3. Lessons 04 to 06.
+    Definition 1; Kumar et al. (2019), section 2; Panchenko (2021), section 3.1. Lessons 04 to 06.
 
     Parameters
     ----------

@@ -104,8 +104,8 @@ def maximum_calibration_error(
 ) -> CalibrationError:
     """Largest gap of any bin (MCE): norm infinity.
 
-    ``max_b |m_b - f_b|`` (Panchenko 2021, section 3). One thin bin decides it, so it is the
-    noisiest of all. Not to be confused with the *marginal* error. Lesson 08.
+    ``max_b |m_b - f_b|`` (Naeini et al. 2015; Matsubara et al. 2023, section 4). One thin bin
+    decides it, so it is the noisiest of all. Not to be confused with the *marginal* error. Lesson 08.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def class_wise_calibration_error(
 ) -> CalibrationError:
     """Mean over classes of the expected calibration error of each class, in ``per_view``.
 
-    ``(1/K) sum_k ECE_k`` with the view "class k" for each k (Panchenko 2021, section 3); also
+    ``(1/K) sum_k ECE_k`` with the view "class k" for each k (Panchenko 2021, section 2.1); also
     called static calibration error. Some authors sum instead of averaging. Lesson 12.
 
     Parameters

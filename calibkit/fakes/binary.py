@@ -141,8 +141,8 @@ class SyntheticShape:
     -----
     The truth c is uniform, the label is drawn from c, the report is ``p = (1 - w) c + w f(c)`` (a
     *derivate*), with w times the error of the full shape: square .1667, sqrt .1667, beta1 .1200,
-    beta2 .1033, stairs .1140. Rows come sorted by truth, as in section 4 of the paper (synthetic
-    experiments). Taught in lessons 05, 06, 07 and 11.
+    beta2 .1033, stairs .1140. Rows come sorted by truth. Kängsepp, Valk and Kull (2022), appendix
+    D.3. Taught in lessons 05, 06, 07 and 11.
 
     Examples
     --------

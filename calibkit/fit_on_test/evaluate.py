@@ -327,7 +327,7 @@ def compare_evaluators(
     Notes
     -----
     `map_error` is ``(1/n) sum_i |g(p_i) - c(p_i)|`` on the data of the fit, the calibration-map
-    estimation error of Kängsepp, Valk and Kull (2022), section 4.7; `true_error` is
+    estimation error of Kängsepp, Valk and Kull (2022), section 6.1; `true_error` is
     ``(1/n) sum_i |p_i - c(p_i)|``. A close estimate of the error does not imply a close map: errors
     of the map may cancel. Taught in lesson 05.
 

@@ -110,7 +110,7 @@ def brier_score(
     """Mean squared distance between the probabilities and what happened.
 
     ``(1/n) sum_i sum_k (p_ik - [y_i = k])^2``, or ``(1/n) sum_i (p_i - y_i)^2`` (Panchenko 2021,
-    section 1.3). Lesson 02.
+    section 1.2). Lesson 02.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def log_loss(y_true: Any, y_prob: Any, *, positive: Any = None, sample_weight: A
     """Mean negative logarithm of the probability that was given to what happened, in nats.
 
     ``-(1/n) sum_i ln p_i[y_i]``; also called cross-entropy or negative log-likelihood (Panchenko
-    2021, section 1.3). Nothing is clipped: infinite if any event had been given probability 0;
+    2021, section 1.2). Nothing is clipped: infinite if any event had been given probability 0;
     the result's ``impossible`` counts such events. Lesson 02.
 
     Parameters

@@ -28,8 +28,8 @@ class Reduced(Wrapper):
     Notes
     -----
     It repairs top-label calibration and promises nothing more. Where the calibrated confidence
-    falls below what another class receives, the predicted class changes. Kumar, Liang and Ma
-    (2019), section 2.
+    falls below what another class receives, the predicted class changes. Panchenko, Benmerzoug and
+    de Benito Delgado (2022), whose package kyle has it as well: reduced calibration.
 
     Examples
     --------
@@ -94,8 +94,9 @@ class ByPredictedClass(Reduced):
     Notes
     -----
     It repairs the confidence given the predicted class, which may change as in `Reduced`. Gupta and
-    Ramdas (2022) call it a top-label calibrator, the package kyle *class-wise*; class-wise
-    calibration, of each class against all others, is repaired by `OneVsRest`.
+    Ramdas (2022) call it a top-label calibrator, Panchenko and others (2022) and their package kyle
+    *class-wise*; class-wise calibration, of each class against all others, is repaired by
+    `OneVsRest`.
 
     Examples
     --------

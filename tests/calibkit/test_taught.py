@@ -56,23 +56,3 @@ def test_no_term_is_left_over() -> None:
 
 def test_a_false_claim_would_be_found() -> None:
     assert not named(lesson("01"), "PavaBC") and named(lesson("08"), "PavaBC")
-
-
-def test_the_list_of_what_the_sources_have_names_tests_that_exist() -> None:
-    text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
-    named_tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
-    assert len(named_tests) >= 20
-    for file, test in named_tests:
-        source = (ROOT / file).read_text(encoding="utf-8")
-        assert f"def {test}(" in source, f"{file} has no {test}"
-
-
-def test_the_count_of_the_sources_adds_up() -> None:
-    text = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
-    part = text.partition("### What an audit counted")[2]
-    rows = re.findall(r"\| ([\w -]+)(?: \{cite.*?)? ((?:\| \d+ ){6})\|", part)
-    counts = {name.strip(): [int(x) for x in re.findall(r"\d+", row)] for name, row in rows}
-    assert len(counts) == 6
-    assert all(row[0] == sum(row[1:5]) for row in counts.values())
-    *sources, total = counts.values()
-    assert total == [sum(column) for column in zip(*sources, strict=True)]
