@@ -33,6 +33,25 @@ def ledger() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def shown(place: str) -> bool:
+    """Tell whether a test, or a text on a page, exists."""
+    if "::" in place:
+        file, _, test = place.partition("::")
+        return f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
+    page, _, words = place.partition("#")
+    pattern = f"notebooks/**/{page}_*.md" if page.isdigit() else f"book/{page}.md"
+    return any(words in path.read_text(encoding="utf-8") for path in ROOT.glob(pattern))
+
+
+def obeys(row: dict[str, str]) -> bool:
+    """Tell whether a row obeys the page's rule for its verdict."""
+    why, here = row["reason"], row["where"]
+    if row["verdict"] == "missing":
+        return why != "" and here + row["test"] == ""
+    rule = {"works": why == "", "partly": why.startswith(PARTS), "contradicted": why != ""}
+    return rule[row["verdict"]] and here != "" and shown(row["test"])
+
+
 def linked(where: str) -> str:
     """Return the places with links to lessons and pages."""
 
@@ -50,11 +69,9 @@ def blocks() -> dict[str, str]:
     """Return the generated parts of the page: the counts, and a table for each source."""
     rows = ledger()
     count = Counter((row["id"].partition("-")[0], row["verdict"]) for row in rows)
-    counts = [
-        [name, *(count[key, verdict] for verdict in VERDICTS)] for key, name in SOURCES.items()
-    ]
-    counts.append(["all", *(sum(column) for column in zip(*(c[1:] for c in counts), strict=True))])
-    lines = [[line[0], f"{sum(line[1:])}", *map(str, line[1:])] for line in counts]
+    numbers = {name: [count[key, verdict] for verdict in VERDICTS] for key, name in SOURCES.items()}
+    numbers["all"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
+    lines = [[name, f"{sum(line)}", *map(str, line)] for name, line in numbers.items()]
     found = {"counts": markdown(["source", "items", *VERDICTS], lines)}
     heads = ["id", "section", "what", "verdict", "where", "why"]
     for key in SOURCES:
@@ -67,4 +84,6 @@ def blocks() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    for broken in (row for row in ledger() if not obeys(row)):
+        print("breaks the rule of its verdict, or nothing shows it:", broken)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), blocks()), encoding="utf-8")

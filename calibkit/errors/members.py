@@ -105,7 +105,7 @@ def maximum_calibration_error(
     """Largest gap of any bin (MCE): norm infinity.
 
     ``max_b |m_b - f_b|`` (Naeini et al. 2015; Matsubara et al. 2023, section 4). One thin bin
-    decides it, so it is the noisiest of all. Not to be confused with the *marginal* error. Lesson 08.
+    decides it, so it is the noisiest of all. The *marginal* error is another one. Lesson 08.
 
     Parameters
     ----------
