@@ -17,7 +17,8 @@ member                                   bins          norm          weights
 `top_label_calibration_error`            equal mass    2             share of predictions
 =======================================  ============  ============  =====================
 
-`smooth_ece` smooths with a kernel in place of bins; it is no member.
+`smooth_ece` smooths with a kernel in place of bins, `averaged_two_bin_error` takes all ways to make
+two; they are no members.
 ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are spelled out; the
 book's notation page has the table.
 """
@@ -39,11 +40,13 @@ from calibkit.errors.members import (
     top_label_calibration_error,
 )
 from calibkit.errors.smooth import smooth_ece
+from calibkit.errors.truthful import averaged_two_bin_error
 
 __all__ = [
     "CalibrationError",
     "adaptive_calibration_error",
     "average_calibration_error",
+    "averaged_two_bin_error",
     "calibration_error",
     "class_wise_calibration_error",
     "debiased_calibration_error",
