@@ -76,8 +76,8 @@ def averaged_two_bin_error(
     So the error is *truthful*: no statement has a lower expectation than the true chances, whose
     own is ``sum p_i (1 - p_i) / n²``, the null level. (Statements that merge cases of known chances
     into groups with their mean chance have the same.) The ECE is not truthful: a forecaster with
-    fewer different predictions has a smaller one. Hartline, Hu and Wu (2026). It takes up lesson 06,
-    in which a perfect model pays for its bins.
+    fewer different predictions can have a smaller one. Hartline, Hu and Wu (2026). It takes up
+    lesson 06, in which a perfect model pays for its bins.
 
     Examples
     --------
