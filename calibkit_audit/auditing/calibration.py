@@ -7,21 +7,24 @@ import numpy as np
 
 from calibkit.inputs import BinaryProblem
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Impossible, Summary, directions
-from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.evidence import (
+    FEWEST_SURPRISES,
+    Impossible,
+    Summary,
+    directions,
+    region_of,
+)
+from calibkit_audit.auditing.pages import Answer, Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
 from calibkit_audit.clusters import Clusters
 
 _ADVICE = (
-    "No number of right rows makes up for that. Average more trees or models, replace shares k/n "
-    "of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a calibrator that "
-    "never says 0 (question 6). The test of question 3 asks about the other rows."
-)
-_ROUNDED = (
-    "Other rows come so near to 0 or 1 that these were rounded: a softmax in single precision, or "
-    "a file of few digits, cannot say less. Keep the logits, or write more digits."
+    "No number of right rows makes up for that. If 0 and 1 were rounded (few digits, a softmax in "
+    "single precision), write more digits or keep the logits; else average more trees or models, "
+    "replace shares k/n of votes or leaves by (k + 1)/(n + 2), or pass the predictions through a "
+    "calibrator that never says 0 (question 6)."
 )
 MEANS = {
     "over-confident": ": low predictions are too low, high ones too high",
@@ -57,15 +60,13 @@ def data_answer(summary: Summary) -> Answer:
         "needed_for_0.01": float(power.needed_precise),
         "null_error": summary.numbers["null_error"],
     }
-    verdict, light = ("enough data", "good") if power.enough else ("too little data", "caution")
+    verdict, light = ("enough data", "good") if power.enough else ("too little data", "unknown")
     return Answer("data", verdict, light, text, numbers)
 
 
 def _too_little(summary: Summary, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
     power = summary.power
-    if power.surprises < 1e-3:
-        return f"All of {rows} say 0 or 1, and were right: nothing is left to test."
     if power.surprises < FEWEST_SURPRISES:
         return (
             f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
@@ -82,44 +83,58 @@ def _too_little(summary: Summary, rows: str) -> str:
 
 def calibration_answer(summary: Summary) -> Answer:
     """Answer question 3: whether it is miscalibrated beyond chance."""
-    p_words = f"{summary.p_value:.3f}" if summary.p_value >= 5e-4 else f"{summary.p_value:.1g}"
-    sign, limit = "≤" if summary.p_value <= summary.floor else "=", summary.settings.alpha
-    looked = f"({summary.looked}; {summary.test}, p {sign} {p_words}, limit {limit:g})"
-    if summary.miscalibrated:
+    first, limit = summary.focus, summary.settings.alpha
+    looked = f"{summary.looked}; {_test_in_words(summary)}"
+    if first.wrong:
         verdict, light = "miscalibrated", "bad"
-        text = f"Yes: the labels contradict the predictions {looked}."
+        text = f"Yes: {first.wrong:,} of {first.sure:,} predictions of exactly 0 or 1 were wrong "
+        text += f"({summary.focus_words}), and no calibrated model's are."
+        if first.sure < first.n:
+            text += f" Of the other predictions: {looked}."
+    elif summary.miscalibrated:
+        verdict, light = "miscalibrated", "bad"
+        text = f"Yes: the labels contradict the predictions ({looked})."
         if not summary.power.enough:
             text += " With so few rows the size of the error stays open."
     elif summary.borderline:
         verdict, light = "borderline", "caution"
         share = 100 * (summary.settings.limits[1] - limit)
-        text = f"Not beyond the limit, but less than {NEAR:g} times above it {looked}. {share:g} "
+        text = f"Not beyond the limit, but less than {NEAR:g} times above it ({looked}). {share:g} "
         text += "of 100 calibrated models look like this; as many new rows would tell."
     elif summary.power.enough:
         verdict, light = "no evidence", "good"
-        text = f"No evidence: the labels are compatible with the predictions {looked}."
+        text = f"No evidence: the labels are compatible with the predictions ({looked})."
     else:
         verdict, light = "cannot say", "unknown"
-        text = f"Too little data to say: nothing contradicts the predictions {looked}, but so few "
+        text = (
+            f"Too little data to say: nothing contradicts the predictions ({looked}), but so few "
+        )
         text += "rows would hide much (question 2)."
-    gone = summary.impossible
-    if gone.count:
-        text += f" This is about {gone.left:,} rows; what was called impossible is left out."
-    numbers = {"p_value": summary.p_value} | summary.numbers | {"impossible": float(gone.count)}
-    text = " ".join(part for part in (text, summary.error, summary.apart) if part)
-    return Answer("calibration", verdict, light, text, numbers)
+    if first.sure and not first.wrong:
+        text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "
+        text += "were right."
+    numbers = {"p_value": summary.p_value, "p_value_of_others": summary.others}
+    numbers |= summary.numbers | {"impossible": float(summary.impossible.count)}
+    return Answer("calibration", verdict, light, f"{text} {summary.error}", numbers)
+
+
+def _test_in_words(summary: Summary) -> str:
+    """Say what the test of the rows that do not say exactly 0 or 1 has found."""
+    p_value, sign = summary.others, "≤" if summary.others <= summary.floor else "="
+    shown = f"{p_value:.3f}" if p_value >= 5e-4 else f"{p_value:.1g}"
+    return f"{summary.test}, p {sign} {shown}, limit {summary.settings.alpha:g}"
 
 
 def direction_answer(summary: Summary) -> Answer:
     """Answer question 4: where it is wrong, and which way."""
-    view, region, digits = summary.focus, summary.region, summary.digits
+    view, digits = summary.focus, summary.digits
     shown = ("mean_prob", "frequency", "gap", "z_level", "z_slope")
     numbers = {name: getattr(view, name) for name in shown} | dict(summary.more)
     said, happened, meaning = "prediction", "observed", MEANS
     if view.view == TOP:
         said, happened, meaning = "confidence", "accuracy", TOP_MEANS
-    means = f"Mean {said} {view.mean_prob:.{digits}f}, {happened} {view.frequency:.{digits}f}"
-    means += f" ({summary.focus_words})."
+    means = f"Mean {said} {in_digits(view.mean_prob, digits)}, {happened} "
+    means += f"{in_digits(view.frequency, digits)} ({summary.focus_words})."
     if not summary.miscalibrated and not summary.borderline:
         text = f"There is nothing to point at. {means}"
         light = "good" if summary.power.enough else "unknown"
@@ -129,7 +144,12 @@ def direction_answer(summary: Summary) -> Answer:
     name = f"If anything: {name}" if summary.borderline else name.capitalize()
     also = f", and {second}" if second else ""
     text = f"{name}{also}{meaning.get(way, '')}. {means} "
-    if region is not None:
+    region = region_of(summary.table, way, view.view == TOP)
+    if way == "mixed":
+        pass
+    elif region is None:
+        text += f"It is spread over {spell(int(summary.table.occupied.sum()), 'bin')}. "
+    else:
         numbers |= {
             "region_low": region.low,
             "region_high": region.high,
@@ -138,10 +158,10 @@ def direction_answer(summary: Summary) -> Answer:
         }
         text += (
             f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
-            f"{spell(region.n, 'prediction')} say {region.mean_prob:.{digits}f}, observed "
-            f"{region.frequency:.{digits}f}. "
+            f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob, digits)}, observed "
+            f"{in_digits(region.frequency, digits)}. "
         )
-    return Answer("direction", way, "caution", (text + summary.spread).strip(), numbers)
+    return Answer("direction", way, "caution", (text + summary.spread).strip(), numbers, second)
 
 
 _QUANTITIES = {
@@ -176,19 +196,17 @@ def weak_calibration(
     return Listing.of(text, heads, rows)
 
 
-def impossible_finding(found: Impossible, log_loss: float) -> tuple[Answer, ...]:
-    """Return what was found beside the answers; `log_loss` is that of the rows left, or NaN."""
+def impossible_finding(found: Impossible) -> tuple[Answer, ...]:
+    """Return what was found beside the answers."""
     if not found.count:
         return ()
     count, certain = found.count, float(found.certain)
     named = ", ".join(f"{row:,}" for row in found.first)
     more = f" and {count - len(found.first):,} more" if count > len(found.first) else ""
-    finite = "" if np.isnan(log_loss) else f"; {log_loss:.4f} in the {found.left:,} others"
     text = (
         f"{found} (row{'s' if count > 1 else ''} {named}{more}, counted from 0). That is "
         f"{count:,} of {spell(found.certain, 'row')} with a probability of exactly 0 or 1. The log "
-        f"loss is infinite{finite}. {_ROUNDED if found.rounded else _ADVICE}"
+        f"loss is infinite. {_ADVICE}"
     )
-    numbers = {"rows": float(count), "certain": certain, "log_loss_of_others": log_loss}
-    light = "caution" if found.minor else "bad"
-    return (Answer("impossible", FINDINGS["impossible"][0], light, text, numbers),)
+    numbers = {"rows": float(count), "certain": certain}
+    return (Answer("impossible", FINDINGS["impossible"][0], "bad", text, numbers),)

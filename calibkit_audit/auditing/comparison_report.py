@@ -13,7 +13,7 @@ from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
-from calibkit_audit.auditing.pages import Listing, Report, as_columns
+from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 
 # Each measure with its unit in words.
 MEASURES = {
@@ -103,10 +103,14 @@ class Comparison(Report):
         lines += [self.headline, *([f"! {self.advice}"] if self.advice else []), ""]
         for row in zip(*self._columns().values(), strict=True):
             name, measure, first, value, change, low, high, verdict, joint = row
-            numbers = f"{first:.4f} -> {value:.4f}, difference {change:+.4f} "
-            ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+            numbers = f"{four_digits(first)} -> {four_digits(value)}"
+            if np.isfinite(change):
+                ends = "no interval" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+                numbers += f", difference {change:+.4f} ({ends})"
+            else:
+                numbers += " (infinite: it gave probability 0 to what happened)"
             alone = "" if joint else " (taken alone)"
-            lines.append(f"{name}, {measure}: {numbers}({ends}), {verdict}{alone}")
+            lines.append(f"{name}, {measure}: {numbers}, {verdict}{alone}")
         lines += ["", self.calibration.describe()]
         lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)

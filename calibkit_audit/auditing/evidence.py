@@ -1,10 +1,11 @@
-"""What questions 2 to 4 measure: impossible rows, power, all views, error, null level, band."""
+"""What questions 2 to 4 measure: sure rows, power, all views, error, null level, band."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy import special
 
@@ -17,77 +18,31 @@ from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
-from calibkit_audit.incoming import kish
 
 _NAMED = 5
-_RUN_OUT, _HARDLY_ANY = 1 - 1e-4, 1e-3
-_VERB = {"class": "give", "event": "say", "answer": "say"}
-_THEN = {
-    "class": ("to the class that happened",),
-    "event": ("and the event happened", "and the event did not happen"),
-    "answer": ("and the predicted class was right", "and the predicted class was wrong"),
-}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Impossible:
     """Rows that gave probability 0 to what happened."""
 
-    kind: str  # as in `AuditRows`
-    first: tuple[int, ...] = ()  # where the first of them stood, from 0
-    zeros: int = 0  # of two classes: those that said 0, and the event happened
     count: int = 0
     certain: int = 0  # rows that give some class exactly 0
-    n: int = 0
-    nearest: float = 0.0  # largest probability below 1
+    first: tuple[int, ...] = ()  # where the first of them stood, from 0
 
     def __add__(self, later: "Impossible") -> "Impossible":
-        names = ("zeros", "count", "certain", "n")
-        sums = {name: getattr(self, name) + getattr(later, name) for name in names}
-        first, nearest = (self.first + later.first)[:_NAMED], max(self.nearest, later.nearest)
-        return Impossible(kind=self.kind, first=first, nearest=nearest, **sums)
-
-    @property
-    def rounded(self) -> bool:
-        """Whether 0 and 1 are rounded: other rows come so near that digits have run out."""
-        return self.nearest > _RUN_OUT
-
-    @property
-    def minor(self) -> bool:
-        """Whether they are a note and no headline: rounded, and hardly any."""
-        return self.rounded and self.count <= _HARDLY_ANY * self.n
-
-    @property
-    def left(self) -> int:
-        """Rows that are left."""
-        return self.n - self.count
+        count, certain = self.count + later.count, self.certain + later.certain
+        return Impossible(count, certain, (self.first + later.first)[:_NAMED])
 
     def __str__(self) -> str:
-        parts = [(self.zeros, "0", 0), (self.count - self.zeros, "1", 1)]
-        if self.kind == "class":
-            parts = [(self.count, "probability 0", 0)]
-        return "; ".join(
-            f"{spell(count, 'row')} {_VERB[self.kind]}{'s' * (count == 1)} {said} "
-            f"{_THEN[self.kind][which]}"
-            for count, said, which in parts
-            if count
-        )
+        return f"{spell(self.count, 'row')} gave probability 0 to what happened"
 
 
-def count_impossible(
-    label: IntVector, table: FloatVector, position: IntVector, kind: str
-) -> Impossible:
+def count_impossible(label: IntVector, table: FloatVector, position: IntVector) -> Impossible:
     """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
-    gone = probability_of(label, table) == 0
-    return Impossible(
-        first=tuple(np.sort(position[gone])[:_NAMED].tolist()),
-        zeros=int((label[gone] == 1).sum()),
-        count=int(gone.sum()),
-        certain=int((table == 0).any(axis=1).sum()),
-        n=len(label),
-        nearest=float(table.max(where=table < 1, initial=0.0)),
-        kind=kind,
-    )
+    gone, certain = probability_of(label, table) == 0, (table == 0).any(axis=1)
+    first = np.sort(position[gone])[:_NAMED].tolist()
+    return Impossible(int(gone.sum()), int(certain.sum()), tuple(first))
 
 
 _SIDE = 2.0  # a z beyond which a side is named
@@ -122,20 +77,22 @@ def power_of(view: ViewTest, settings: AuditSettings, views: int = 1) -> DataPow
     # cluster agree: the average of so many varies like that of `design` times fewer.
     variance = max(view.variance, 1e-4)
     sd = float(np.sqrt(view.variance * view.design / view.n))
+    # Of sure rows only those that were wrong show how the average error varies.
+    spread = (view.variance + view.wrong / view.n) * view.design
     least = (most / settings.detectable) ** 2 * variance, FEWEST_SURPRISES / variance
     needed = max(least) * view.design
     return DataPower(
         enough=view.n >= needed,
         surprises=view.n * view.variance,
         smallest=most * sd,
-        half_width=half * sd,
+        half_width=half * float(np.sqrt(spread / view.n)),
         needed=int(np.ceil(needed)),
-        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * variance * view.design)),
+        needed_precise=int(np.ceil((half / _PRECISION) ** 2 * max(spread, 1e-4 * view.design))),
     )
 
 
 class Region(NamedTuple):
-    """Neighbouring bins that are off to one side: the range, and what n predictions say there."""
+    """Neighbouring bins with most of an error: the range, and what n predictions say there."""
 
     low: float
     high: float
@@ -148,7 +105,7 @@ class Region(NamedTuple):
 class Measurements:
     """What was measured for the questions 2, 3 and 4, in rows that are kept."""
 
-    test: JointTest  # all views together, in the rows that are possible
+    test: JointTest  # all views together
     impossible: Impossible
     focus: ViewTest  # the view that is described
     error: BootstrapInterval  # expected calibration error in the first view, with its interval
@@ -156,20 +113,15 @@ class Measurements:
     band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
 
-    def summary(
-        self, names: Sequence[str], focus: str, settings: AuditSettings, log_loss: float
-    ) -> "Summary":
+    def summary(self, names: Sequence[str], focus: str, settings: AuditSettings) -> "Summary":
         """Return what the answers say of it; `names` are the views in words."""
         test, error, null, band = self.test, self.error, self.null, self.band
-        region = largest_region(band.table, band.outside)
         low, outside = max(error.low, 0.0), int(band.outside.sum())
         shown = {"error": error.value, "error_low": low, "error_high": error.high}
         measured = f"Expected calibration error {error.value:.4f}"
         chance = f"a calibrated model would show {null.mean:.4f}"
         used = spell(int(band.table.occupied.sum()), "bin")
         spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
-        if region is None:
-            spread = f"No single bin leaves the band of {used}: the error is spread out."
         return Summary(
             settings=settings,
             first=test.views[0],
@@ -179,11 +131,10 @@ class Measurements:
             focus_words=focus,
             looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
             p_value=test.p_value,
+            others=test.others,
             impossible=self.impossible,
-            apart=self._apart(test.p_value <= settings.alpha),
-            region=region,
+            table=band.table,
             spread=spread,
-            log_loss=log_loss,
             short=f"{measured}; {chance}.",
             error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
             f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
@@ -192,26 +143,6 @@ class Measurements:
             more={"bins_outside": float(outside)},
             digits=3,
             floor=1 / (test.n_draws + 1),
-        )
-
-    def _apart(self, found: bool) -> str:
-        """Return why test and calibration error disagree, where they do."""
-        beyond = self.error.value > self.null.high
-        if found == beyond:
-            return ""
-        if found:
-            return (
-                "The calibration error alone is within its chance range: it adds up the sizes of "
-                "gaps, chance included; the test sees whether they follow a line."
-            )
-        if self.impossible.count:
-            return (
-                "The calibration error is beyond its chance range, but it counts the rows that "
-                "said 0 or 1 and were wrong; the test does not."
-            )
-        return (
-            "The calibration error alone is beyond its chance range, which 1 in 20 calibrated "
-            "models leave."
         )
 
 
@@ -228,13 +159,12 @@ class Summary:
     focus_words: str
     looked: str  # all that was looked at for the p-value
     p_value: float
+    others: float  # that of the rows that do not say exactly 0 or 1
     impossible: Impossible
-    region: Region | None  # where the largest excess is
+    table: BinTable  # bins of the view that is described
     error: str  # a sentence on the calibration error
     short: str  # the same in short, for the head of a page
     numbers: dict[str, float]  # the numbers in it
-    log_loss: float = float("nan")  # of the rows whose outcome was possible, where it is known
-    apart: str = ""  # a sentence where test and calibration error disagree
     spread: str = ""  # a sentence on the rest of the range
     more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction
     digits: int = 4  # of means and frequencies
@@ -255,7 +185,18 @@ def evidence_of(
     rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
 ) -> Measurements:
     """Test all views together and look closer at the one that speaks."""
-    test = _joint_test(rows, views, settings, np.random.default_rng(seeds[0]))
+    test = joint_test(
+        rows.table,
+        rows.label,
+        (1,) if rows.top else views,
+        n_draws=settings.n_draws,
+        rng=np.random.default_rng(seeds[0]),
+        clusters=rows.clusters,
+        weight=rows.weight,
+        limits=settings.limits,
+    )
+    if rows.top:  # the event, that the predicted class was right, stands in column 1
+        test = test._replace(views=(replace(test.views[0], view=TOP),))
     first = test.views[0]
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
@@ -272,7 +213,7 @@ def evidence_of(
         error = replace(error, low=min(error.low, 0.0))
     return Measurements(
         test=test,
-        impossible=count_impossible(rows.label, rows.table, rows.position, rows.kind),
+        impossible=count_impossible(rows.label, rows.table, rows.position),
         focus=focus,
         error=error,
         null=null,
@@ -281,27 +222,6 @@ def evidence_of(
         ),
         problem=seen,
     )
-
-
-def _joint_test(
-    rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, rng: np.random.Generator
-) -> JointTest:
-    left, table = rows.possible, rows.table
-    if not left.any():  # nothing to ask about: rows that are certain, and right
-        left, table = ~left, np.eye(rows.n_classes)[rows.label]
-    test = joint_test(
-        table[left],
-        rows.label[left],
-        (1,) if rows.top else views,
-        n_draws=settings.n_draws,
-        rng=rng,
-        clusters=rows.clusters and rows.clusters.take(left),
-        weight=None if rows.weight is None else kish(rows.weight[left]),
-        limits=settings.limits,
-    )
-    if rows.top:  # the event, that the predicted class was right, stands in column 1
-        test = test._replace(views=(replace(test.views[0], view=TOP),))
-    return test
 
 
 def views_of(rows: AuditRows, view: View | None) -> tuple[int, ...]:
@@ -347,33 +267,37 @@ def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
 
 def directions(view: ViewTest) -> tuple[str, str]:
     """Return the main direction of a view, and a second one or an empty text."""
-    level, slope = view.z_level, view.z_slope
+    level, slope, names = view.z_level, view.z_slope, []
     if view.view == TOP:  # confidence against accuracy
-        side = "over-confident" if level < 0 else "under-confident"
-        return (side if abs(level) >= _SIDE else "mixed"), ""
-    # Too high or too low, and too bold or too careful, compete.
-    names = [
-        (abs(level), "over-forecast" if level < 0 else "under-forecast"),
-        (abs(slope), "over-confident" if slope < 0 else "under-confident"),
-    ]
-    (size, name), (other, second) = sorted(names, reverse=True)
-    if size < _SIDE:
-        return "mixed", ""
-    return name, second if other >= max(_SIDE + 1, size / 2) else ""
+        slope = level
+    else:  # too high or too low, and too bold or too careful, compete
+        names = [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
+    names += [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
+    (size, name), *others = sorted(names, reverse=True)
+    if size < _SIDE:  # sure rows that were wrong were too sure
+        return ("over-confident" if view.wrong and slope < 0 else "mixed"), ""
+    least = max(_SIDE + 1, size / 2)
+    return name, "".join(second for other, second in others if other >= least)
 
 
-def largest_region(table: BinTable, outside: NDArray[np.bool_]) -> Region | None:
-    """Join neighbouring bins that are outside on one side; return the weightiest range."""
-    side = np.where(outside, np.sign(table.gap), 0.0)
+def region_of(table: BinTable, way: str, top: bool) -> Region | None:
+    """Return the fewest neighbouring bins that hold more than half of an error of this direction.
+
+    They are a third of those in use at most, or it is spread out. The error of a bin is its count
+    times its gap, over-confidence of an event a gap away from the mean prediction.
+    """
     used = np.flatnonzero(table.occupied)
-    runs = np.split(used, np.flatnonzero(np.diff(side[used])) + 1)
-    count, gap = table.weight, np.where(side == 0, 0.0, np.abs(table.gap))
-    best = max(runs, key=lambda run: float((count[run] * gap[run]).sum()))
-    if not gap[best].any():
-        return None
-    mean, frequency = (
-        float(np.average(part[best], weights=count[best]))
-        for part in (table.mean_prob, table.frequency)
-    )
-    low, high = table.edges[best[0]], table.edges[best[-1] + 1]
-    return Region(float(low), float(high), mean, frequency, int(table.count[best].sum()))
+    weight, mean, gap = (part[used] for part in (table.weight, table.mean_prob, table.gap))
+    error = weight * gap * (1 if way.startswith("over") else -1)
+    if way.endswith("confident") and not top:
+        error = error * np.sign(mean - weight @ mean)
+    for length in range(1, max(1, len(used) // 3) + 1):
+        runs = sliding_window_view(error, length)
+        held = np.where((runs > 0).all(axis=1), runs.sum(axis=1), 0)
+        best = int(held.argmax())
+        if held[best] > error[error > 0].sum() / 2:
+            run = slice(best, best + length)
+            said, came = (np.average(x[run], weights=weight[run]) for x in (mean, mean - gap))
+            low, high = table.edges[used[run][[0, -1]] + [0, 1]].tolist()
+            return Region(low, high, float(said), float(came), int(table.count[used[run]].sum()))
+    return None

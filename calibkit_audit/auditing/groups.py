@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.hypothesis_tests.cox import cox_statistic
-from calibkit.inputs import FloatMatrix, FloatVector, IntVector
+from calibkit.inputs import FloatVector
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.evidence import detectable_z, problem_of
-from calibkit_audit.auditing.rows import AuditRows, losses
+from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import Clusters, score_test
+from calibkit_audit.clusters import Clusters, robust_sd, score_test
 from calibkit_audit.dependent_rows import cox_sums, weights_of_labels
 
 _GROUP_DRAWS = 5  # redraws per group and level: Holm's correction must be able to reject
@@ -38,7 +38,8 @@ class GroupTable(Result):
     p_value, p_differs : ndarray of shape (G,)
         Of Cox's test of level and slope in each group, and of the hypothesis that the group is
         off by as much as all others; both by redraws of the labels (from an expected variance of
-        2000 on by their limit laws) and corrected by Holm.
+        2000 on by their limit laws) and corrected by Holm. Cox's leaves out rows that say 0 or 1; a
+        group where one of them was wrong has the p-value 0.
     view, alpha, detectable : str, float and float
         Which event, the level of both families of tests, and the error that a group should show.
     """
@@ -108,25 +109,21 @@ def groups_of(
     sums = (weight * prob, weight * label, square * prob * (1 - prob), weight)
     promised, events, variance, mass = np.array([np.bincount(group, w, size) for w in sums])
     count = np.bincount(group, minlength=size).astype(np.int64)
-    outside = _mean_outside(events - promised, variance, mass)
-    left = _rows_that_count(rows, label, prob, settings.alpha)
-    draws = int(np.ceil(_GROUP_DRAWS * size / settings.alpha))
-    members = np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])
-    tested = [inside[left[inside]] for inside in members]
-    found = [
-        _p_values(prob[inside], label[inside], rest, draws, rng)
-        if rows.clusters is None
-        else _p_values_by_cluster(prob, residual, inside, rows.clusters, (weight, square))
-        for inside, rest in zip(tested, outside, strict=True)
-    ]
-    p_value, p_differs = np.array(found).T
-    sd = np.sqrt(variance)
-    if rows.clusters is not None:  # by cluster, where that is larger
-        pair, code = np.unique(
-            group * rows.clusters.count + rows.clusters.code, return_inverse=True
-        )
-        square = np.bincount(pair // rows.clusters.count, np.bincount(code, residual) ** 2)
-        sd = np.maximum(sd, np.sqrt(square))
+    sure = (prob == 0) | (prob == 1)  # rows that no test can look at; what was wrong has varied
+    wrong = np.bincount(group, np.where(sure, residual**2, 0), size)
+    apart, spread = _apart_from_rest(events - promised, variance + wrong, wrong, mass)
+    draws, sd = int(np.ceil(_GROUP_DRAWS * size / settings.alpha)), np.sqrt(variance)
+    p_values = np.empty((size, 2))
+    for k, inside in enumerate(np.split(np.argsort(group, kind="stable"), np.cumsum(count)[:-1])):
+        left = inside[~sure[inside]]
+        if rows.clusters is None:
+            rest = float(apart[k]), float(spread[k]), len(inside)
+            p_values[k] = _p_values(prob[left], label[left], rest, draws, rng)
+            continue
+        weights, members = (weight, square), rows.clusters.take(inside)
+        p_values[k] = _p_values_by_cluster(prob, residual, (inside, left), rows.clusters, weights)
+        sd[k] = robust_sd(sd[k], members.sums(residual[inside, np.newaxis]))[0]
+    p_values[wrong > 0, 0] = 0.0
     return GroupTable(
         group=np.array(rows.groups),
         count=count,
@@ -134,59 +131,55 @@ def groups_of(
         frequency=events / mass,
         error=np.sqrt(variance) / mass,
         smallest=detectable_z(settings.alpha / size) * sd / mass,
-        p_value=holm(p_value),
-        p_differs=holm(p_differs),
+        p_value=holm(p_values[:, 0]),
+        p_differs=holm(p_values[:, 1]),
         view=words,
         alpha=settings.alpha,
         detectable=settings.detectable,
     )
 
 
-def _mean_outside(residual: FloatVector, variance: FloatVector, mass: FloatVector) -> FloatMatrix:
-    """Return mean residual of all rows outside each group, and its sd; NaN without any."""
-    others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
-    spread = np.maximum(variance.sum() - variance, 0.0)
-    return np.transpose([(residual.sum() - residual) / others, np.sqrt(spread) / others])
+def _apart_from_rest(
+    residual: FloatVector, variance: FloatVector, wrong: Any, mass: FloatVector
+) -> tuple[FloatVector, FloatVector]:
+    """Return mean residual of each group minus that of all other rows, NaN without any.
 
-
-def _rows_that_count(
-    rows: AuditRows, label: FloatVector, prob: FloatVector, alpha: float
-) -> NDArray[np.bool_]:
-    """Return the rows of groups in which something could be found.
-
-    Rows that said 0 or 1 and were wrong are a finding of their own. No p-value is below the
-    probability of independent labels themselves: where that is above the level, none is sought.
+    And its standard deviation but for the promised one of the group itself.
     """
-    own = np.where(label == 1, prob, 1 - prob)
-    left = np.asarray(rows.possible & (own > 0))
-    if rows.clusters is not None or rows.group is None:
-        return left
-    surprise = np.bincount(rows.group, np.where(left, losses(own), 0.0))
-    return np.asarray(left & (surprise >= -np.log(alpha))[rows.group])
+    others = np.where(mass == mass.sum(), np.nan, mass.sum() - mass)
+    outside = np.maximum(variance.sum() - variance, 0.0) / others**2
+    apart = residual / mass - (residual.sum() - residual) / others
+    return apart, np.sqrt(outside + wrong / mass**2)
 
 
 def _p_values(
-    prob: FloatVector, label: FloatVector, others: FloatVector, most: int, rng: np.random.Generator
+    prob: FloatVector,
+    label: FloatVector,
+    rest: tuple[float, float, int],
+    most: int,
+    rng: np.random.Generator,
 ) -> tuple[float, float]:
     """Return p-values by redraws, which stop early where both are clearly large.
 
-    `others`: mean residual of the other rows, and its standard deviation; NaN without any, and
-    then nothing differs. The limit laws would reject calibrated groups of rare events too often.
+    `rest`: mean residual minus that of the other rows, its standard deviation but for these rows
+    themselves, and the rows of the group, sure ones included. Without other rows nothing differs.
+    The limit laws would reject calibrated groups of rare events too often.
     """
-    n, residual, (mean, sd) = len(prob), label - prob, others.tolist()
-    if not n:
-        return 1.0, 1.0
-    rule, variance = cox_statistic(prob), float((prob * (1 - prob)).sum())
-    cox, apart = rule.of(residual), abs(float(residual.mean()) - mean)
+    apart, sd, n = rest
+    variance = float((prob * (1 - prob)).sum())
+    spread, apart = np.hypot(np.sqrt(variance) / n, sd), abs(apart)
+    by_law = float(special.erfc(apart / spread / np.sqrt(2))) if spread > 0 else 1.0
+    if not len(prob):
+        return 1.0, by_law
+    rule = cox_statistic(prob)
+    cox = rule.of(label - prob)
     if variance >= _LAW_IS_RIGHT:
-        spread = np.hypot(np.sqrt(variance) / n, sd)
-        z = apart / spread if spread > 0 else 0.0
-        return float(rule.tail(cox)), float(special.erfc(z / np.sqrt(2)))
+        return float(rule.tail(cox)), by_law
     done, beyond = 0, np.zeros(2)
     while done < most and beyond.min() < _ENOUGH:
-        draws = min(max(200, done), most - done, max(1, _BLOCK // n))
-        redrawn = (rng.random((draws, n)) < prob) - prob
-        far = np.abs(redrawn.mean(axis=1) - sd * rng.standard_normal(draws))
+        draws = min(max(200, done), most - done, max(1, _BLOCK // len(prob)))
+        redrawn = (rng.random((draws, len(prob))) < prob) - prob
+        far = np.abs(redrawn.sum(axis=1) / n - sd * rng.standard_normal(draws))
         # Sums of whole numbers tie: rounding must not decide. Nothing is less than NaN.
         less = rule.of(redrawn) < cox * (1 - 1e-9), far < apart * (1 - 1e-9)
         beyond, done = beyond + draws - np.sum(less, axis=1), done + draws
@@ -195,20 +188,23 @@ def _p_values(
 
 
 def _p_values_by_cluster(
-    prob: FloatVector, residual: FloatVector, inside: IntVector, clusters: Clusters, weights: Any
+    prob: FloatVector, residual: FloatVector, rows: Any, clusters: Clusters, weights: Any
 ) -> tuple[float, float]:
-    """Return p-values of both tests where only clusters are independent, by limit laws."""
-    if not len(inside):
-        return 1.0, 1.0
-    (mass, square), members = weights, clusters.take(inside)
-    scores, promised = cox_sums(prob[inside], residual[inside], members, square[inside])
-    n, own = len(prob), mass[inside].sum()
-    share = np.full(n, -1.0 / max(mass.sum() - own, 1e-300))
-    share[inside] = 1.0 / own
-    apart = np.sqrt(np.atleast_1d(share**2 @ (square * prob * (1 - prob))))
-    contrast = clusters.sums((share * residual)[:, np.newaxis])
-    differs = score_test(contrast, apart)[2] if len(inside) < n else 1.0
-    return score_test(scores, promised)[2], differs
+    """Return p-values of both tests where only clusters are independent, by limit laws.
+
+    `rows`: those of the group, and those of them that do not say 0 or 1.
+    """
+    (mass, square), (inside, left), n = weights, rows, len(prob)
+    own, p_value, differs = mass[inside].sum(), 1.0, 1.0
+    if len(left):
+        scores = cox_sums(prob[left], residual[left], clusters.take(left), square[left])
+        p_value = score_test(*scores)[2]
+    if len(inside) < n:
+        share = np.full(n, -1.0 / (mass.sum() - own))
+        share[inside] = 1.0 / own
+        apart = np.sqrt(np.atleast_1d(share**2 @ (square * prob * (1 - prob))))
+        differs = score_test(clusters.sums((share * residual)[:, np.newaxis]), apart)[2]
+    return p_value, differs
 
 
 def holm(p_values: FloatVector) -> FloatVector:

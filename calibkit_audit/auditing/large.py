@@ -7,23 +7,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.hypothesis_tests.cox import cox_scores
-from calibkit.inputs import View
+from calibkit.inputs import BinaryProblem, IntVector, View
 from calibkit_audit.auditing.calibration import calibration_answer, data_answer, direction_answer
 from calibkit_audit.auditing.comparison import compare
 from calibkit_audit.auditing.comparison_report import Comparison
-from calibkit_audit.auditing.evidence import (
-    Impossible,
-    Summary,
-    count_impossible,
-    largest_region,
-    power_of,
-)
+from calibkit_audit.auditing.evidence import Impossible, Summary, count_impossible, power_of
 from calibkit_audit.auditing.predictions import Predictions, join_blocks
 from calibkit_audit.auditing.questions import audit, conclusions
-from calibkit_audit.auditing.redraws import TOP, ViewTest
+from calibkit_audit.auditing.redraws import TOP, ViewTest, z_of_all_rows
 from calibkit_audit.auditing.report import AuditReport
-from calibkit_audit.auditing.rows import probability_of, table_of_classes
+from calibkit_audit.auditing.rows import table_of_classes
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
@@ -50,13 +43,13 @@ def audit_stream(
     # Bins that do not fit the grid are refused before hours of reading, not after.
     CountTable().update([0, 1], [0.25, 0.75]).tables(settings.bins)
     keeper = RandomSample(sample, rng)
-    table, gone = _count_rows(blocks, view, keeper)
+    table, sure, gone = _count_rows(blocks, view, keeper)
     rows = keeper.sample
     names = dict(enumerate(rows.class_names or ()))
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
-    return _with_all_rows(report, table, _summary(table, settings, names, gone))
+    return _with_all_rows(report, table, _summary(table, sure, settings, names, gone))
 
 
 class RandomSample:
@@ -88,48 +81,61 @@ class RandomSample:
 
 def _count_rows(
     blocks: Iterable[Predictions], view: View | None, keeper: RandomSample
-) -> tuple[CountTable, Impossible]:
-    """Count all rows but those that gave 0 to what happened, which come back, and keep a sample."""
-    table, gone, kind = CountTable(), Impossible(kind="event"), "event"
+) -> tuple[CountTable, IntVector, Impossible]:
+    """Count all rows, those that say 0 or 1 (by view, what they say, and label), and keep a sample.
+
+    Rows that gave 0 to what happened come last.
+    """
+    table, gone, sure = CountTable(), Impossible(), np.zeros((1, 2, 2), np.int64)
     for block in blocks:
         if not keeper.seen:
-            kind, view = _kind_and_view(block, view)
-            table, gone = CountTable(view=view), Impossible(kind=kind)
+            view = _view(block, view)
+            table = CountTable(view=view)
         position = keeper.seen + np.arange(block.n)
         keeper.add(block)
         both = table_of_classes(block.scores, logits=block.logits)
         prob = both[:, 1] if block.scores.ndim == 1 else both
         label = block.label.astype(np.intp)
-        gone = gone + count_impossible(label, both, position, kind)
-        left = probability_of(label, both) > 0
-        if left.any():
-            problems = problems_of(label[left], prob[left], view, is_confidence=kind == "answer")
-            table = table.count([problems])
-    return table, gone
+        gone = gone + count_impossible(label, both, position)
+        problems = problems_of(label, prob, view, is_confidence="predicted" in block.beside)
+        table = table.count([problems])
+        sure = sure + np.array([_sure_rows(one) for one in problems])
+    return table, sure, gone
 
 
-def _kind_and_view(block: Predictions, view: View | None) -> tuple[str, View | None]:
-    """Return what a row is about, and by default which event is counted."""
+def _sure_rows(problem: BinaryProblem) -> IntVector:
+    """Count the rows that say 0 and those that say 1, (2, 2), without and with the event."""
+    said = problem.prob
+    place = 2 * (said == 1) + problem.label
+    return np.bincount(place[(said == 0) | (said == 1)], minlength=4).reshape(2, 2)
+
+
+def _view(block: Predictions, view: View | None) -> View | None:
+    """Return which event is counted by default."""
     if "predicted" in block.beside:
-        return "answer", "top-label"
+        return "top-label"
     if view is None and block.scores.ndim == 2:
-        view = 1 if block.scores.shape[1] == 2 else "top-label"
-    return "event" if block.scores[:1].size < 3 else "class", view
+        return 1 if block.scores.shape[1] == 2 else "top-label"
+    return view
 
 
 def _summary(
-    table: CountTable, settings: AuditSettings, names: dict[int, str], gone: Impossible
+    table: CountTable,
+    sure: IntVector,
+    settings: AuditSettings,
+    names: dict[int, str],
+    gone: Impossible,
 ) -> Summary:
     """Return what all rows say of calibration, as `evidence_of` does for rows in memory."""
     whole = table.view != "class-wise"
     tables = [table] if whole else [table.one_class(k) for k in range(table.n_classes)]
-    tests = [_test(one, _TESTS * len(tables)) for one in tables]
+    looks = _TESTS * len(tables)
+    pairs = [_test(one, own, looks) for one, own in zip(tables, sure, strict=True)]
+    tests = [test for test, _ in pairs]
     loudest = min(range(len(tests)), key=lambda place: tests[place].p_value)
     place = loudest if tests[loudest].p_value <= settings.limits[1] else 0
     focus, words = tables[place], _words(tables[place], names)
     error = focus.calibration_error(settings.bins, name="expected calibration error")
-    bins = error.tables[0]
-    weight = np.where(bins.occupied, bins.count * np.abs(bins.gap), 0.0)
     return Summary(
         settings=settings,
         test="Cox's test and range of cumulative differences",
@@ -140,8 +146,9 @@ def _summary(
         focus_words=words,
         looked=words if len(tables) == 1 else f"{words}, one of {len(tables)} views",
         p_value=tests[loudest].p_value,
+        others=min(others for _, others in pairs),
         impossible=gone,
-        region=largest_region(bins, np.arange(len(weight)) == weight.argmax()),
+        table=error.tables[0],
         error=error.describe(),
         short=error.describe(),
         numbers={"error": error.value, "null_error": error.null_mean, "null_sd": error.null_sd},
@@ -153,25 +160,39 @@ def _words(table: CountTable, names: dict[int, str]) -> str:
     return f"class {names[table.view]}" if named else table.views[0]  # type: ignore[index]
 
 
-def _test(table: CountTable, looks: int) -> ViewTest:
-    """Return Cox's z of level and slope, and a p-value that pays for all looks."""
-    view = table.view
-    prob, happened, rows = (part.astype(np.float64) for part in table.groups())
-    z_level, z_slope = cox_scores(prob, rows).z(happened - prob * rows)
-    cox = float(special.chdtrc(2, z_level**2 + z_slope**2))
-    p_value = min(cox, table.cumulative_differences().range_test.p_value)
-    n, events = table.n, int(happened.sum())
-    return ViewTest(
+def _test(table: CountTable, sure: IntVector, looks: int) -> tuple[ViewTest, float]:
+    """Return Cox's z of level and slope over all rows; a p-value, of rows that are not sure.
+
+    It pays for all looks.
+    """
+    view, wrong, p_value = table.view, int(sure[0, 1] + sure[1, 0]), 1.0
+    counts, sums = table.counts.copy(), table.sums.copy()
+    counts[:, [0, -1]] -= sure
+    sums[:, -1] -= sure[1]
+    squares, none = table.squares - sure[1].sum(), 0 * table.impossible
+    left = replace(table, counts=counts, sums=sums, squares=squares, impossible=none)
+    prob, happened, rows = np.array([[0, 1], sure[:, 1], sure.sum(axis=1)], dtype=np.float64)
+    if left.n:
+        cells = [part.astype(np.float64) for part in left.groups()]
+        z = z_of_all_rows(*cells)
+        range_test = left.cumulative_differences().range_test
+        p_value = min(1.0, looks * min(float(special.chdtrc(2, z @ z)), range_test.p_value))
+        prob, happened, rows = np.hstack([[prob, happened, rows], cells])
+    n, z = table.n, z_of_all_rows(prob, happened, rows)
+    test = ViewTest(
         view=view if isinstance(view, int) else TOP if view == "top-label" else 1,
         n=n,
-        events=events,
+        events=int(happened.sum()),
         mean_prob=float(prob @ rows / n),
-        frequency=events / n,
+        frequency=float(happened.sum() / n),
         variance=float((rows * prob * (1 - prob)).sum()) / n,
-        z_level=z_level,
-        z_slope=z_slope,
-        p_value=min(1.0, looks * p_value),
+        z_level=float(z[0]),
+        z_slope=float(z[1]),
+        p_value=0.0 if wrong else p_value,
+        sure=int(sure.sum()),
+        wrong=wrong,
     )
+    return test, p_value
 
 
 def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> AuditReport:
@@ -183,7 +204,7 @@ def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> 
     answers = {a.topic: replace(a, sentence=f"{a.sentence} {sampled}") for a in report.answers}
     for answer in (data, calibration_answer(summary), direction_answer(summary)):
         answers[answer.topic] = answer
-    kept, n = [one for one in report.findings if one.topic != "impossible"], summary.impossible.n
+    kept, n = [one for one in report.findings if one.topic != "impossible"], table.n
     notes = (
         f"All {n:,} rows: counted in {table.cells:,} cells. Test: {summary.test}; p-values "
         f"by limit laws, multiplied by the number of tests; level "

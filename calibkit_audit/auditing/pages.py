@@ -111,6 +111,7 @@ class Listing(Result):
         return self.columns
 
 
+_MOST_DIGITS = 12
 # Everything that Markdown or the HTML inside it could read as more than text.
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
@@ -128,6 +129,8 @@ class Answer:
     light : {"good", "caution", "bad", "unknown"}
     numbers : mapping from str to float
         The numbers in the sentence.
+    also : str
+        A second code, as of a model that is over-forecast and over-confident; else empty.
     """
 
     topic: str
@@ -135,6 +138,7 @@ class Answer:
     light: str
     sentence: str
     numbers: Mapping[str, float]
+    also: str = ""
 
     @property
     def question(self) -> str:
@@ -339,6 +343,17 @@ def four_digits(value: float) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     return f"{value:.4f}".replace("-0.0000", "0.0000")
+
+
+def in_digits(value: float, digits: int) -> str:
+    """Return a mean in [0, 1] with so many digits, near 0 or 1 with two that differ from it.
+
+    >>> [in_digits(mean, 3) for mean in (0.5, 0.00056, 0.99944, 1.0)]
+    ['0.500', '0.00056', '0.99944', '1.000']
+    """
+    rest = min(value, 1 - value)
+    least = 1 - math.floor(math.log10(rest)) if rest > 0 else 0
+    return f"{value:.{max(digits, min(least, _MOST_DIGITS))}f}"
 
 
 def interval_in_words(level: float, low: float, high: float) -> str:

@@ -192,7 +192,7 @@ def _report(
     suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
     focus = view_name(rows, measured.focus.view)
-    summary = measured.summary(names, focus, settings, tried.table.before_left)
+    summary = measured.summary(names, focus, settings)
     order = alignment.alignment_of(rows, of_order)
     aligned = order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
@@ -242,7 +242,7 @@ def conclusions(
         findings = ()
     headline, light = headline_of(verdicts, summary.focus_words, summary.impossible)
     headline, light = dependence.qualify_headline(headline, light, findings)
-    gone = calibration.impossible_finding(summary.impossible, summary.log_loss)
+    gone = calibration.impossible_finding(summary.impossible)
     return {
         "headline": headline,
         "light": light,
@@ -289,9 +289,7 @@ def headline_of(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tu
         text, light = f"Borderline; if anything, {verdicts['direction']} ({focus}).", "caution"
     elif verdicts["calibration"] == "cannot say":
         text, light = "Too little data to say.", "unknown"
-    if not gone.count or gone.minor:
-        return text, light
-    return f"{gone}. The other {gone.left:,}: {text[0].lower()}{text[1:]}", "bad"
+    return (f"{gone}. {text}", "bad") if gone.count else (text, light)
 
 
 def advice_of(
@@ -300,7 +298,7 @@ def advice_of(
     """Say in one sentence what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
-    if summary.impossible.count and not summary.impossible.minor:
+    if summary.impossible.count:
         return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
     codes = {one.verdict for one in findings}
     if "rows agree" in codes:

@@ -4,7 +4,8 @@ One redraw of all labels serves every view: a test that pays for having looked a
 
 A view has two statistics: Cox's score test of level and slope, and the clearest of tests over bins
 of equal variance, from fine to coarse. The louder one counts. The level holds for any n, any
-predictions and any number of views.
+predictions and any number of views. Of a view the test leaves out the rows that say exactly 0 or 1,
+right and wrong alike: no redraw changes them, and one that was wrong is proof without a test.
 """
 
 from collections.abc import Sequence
@@ -70,7 +71,7 @@ _MOST_DRAWS, _NEAR, _KEPT = 100_000, 400_000_000, 30_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ViewTest:
-    """One view: its sums and how loudly it speaks."""
+    """One view: its sums over all rows, and how loudly it speaks."""
 
     view: int  # `TOP` or the number of a class
     n: int
@@ -80,7 +81,9 @@ class ViewTest:
     variance: float  # mean of p (1 - p)
     z_level: float  # Cox's z of intercept and slope: below 0 too high, over-confident
     z_slope: float
-    p_value: float  # adjusted for all views that were looked at together
+    p_value: float  # adjusted for all views looked at together; 0 where a sure row was wrong
+    sure: int = 0  # rows that say exactly 0 or 1, which no test can look at
+    wrong: int = 0  # those of them that were wrong
     design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
     kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
 
@@ -94,8 +97,13 @@ class JointTest(NamedTuple):
     """The test of all views together."""
 
     views: tuple[ViewTest, ...]  # in the order asked for
-    p_value: float  # of the largest statistic over all views
+    others: float  # p-value of the largest statistic over all views, without sure rows
     n_draws: int
+
+    @property
+    def p_value(self) -> float:
+        """The smallest of all views: 0 where a sure row was wrong."""
+        return min(one.p_value for one in self.views)
 
 
 class _Strength(NamedTuple):
@@ -116,9 +124,12 @@ class _View:
         place, predicted = np.arange(len(table)), table.argmax(axis=1)
         self.view, self.scale = view, scale
         self.happens = predicted if view == TOP else np.full(len(table), view)  # with this label
-        self.prob = prob = table[place, self.happens]
-        # Weights without the event and with it: w (y - p) is linear in it.
+        self.prob = table[place, self.happens]
+        self.sure = (self.prob == 0) | (self.prob == 1)
+        # Weights without the event and with it: w (y - p) is linear in it. Sure rows have none.
         no, yes = weights[place, self.happens - 1], weights[place, self.happens]
+        parts = np.stack([no, yes, self.prob])
+        no, yes, prob = np.where(self.sure, [[0.0], [0.0], [0.5]], parts)
         self.weight = no + (yes - no) * (1 - prob)  # what an event adds to the sum
         variance = no * yes * prob * (1 - prob)
         self.total = float(variance.sum())
@@ -159,7 +170,7 @@ class _View:
                 cox = -(special.log_ndtr(-np.abs(z[:, 0])) + np.log(2))
             clearest = _clearest(cells, _halve(self.variance[np.newaxis]))
             return _Strength(np.maximum(cox, clearest), z[0], 1.0)
-        residual = self.scale * ((label == self.happens) - self.prob)
+        residual = np.where(self.sure, 0, self.scale * ((label == self.happens) - self.prob))
         own = clusters.sums(np.column_stack([residual, residual * self.lever]))
         sd = np.sqrt((scores[1:] ** 2).mean(axis=0))
         z = np.column_stack(list(map(ratio, scores.T, sd)))
@@ -178,11 +189,16 @@ class _View:
     def result(self, label: IntVector, p_value: float, strength: _Strength) -> ViewTest:
         """Return what is reported of the view."""
         happened, mass, n = label == self.happens, float(self.scale.sum()), len(label)
+        wrong = self.sure & (happened != self.prob)
         mean_prob, frequency = (
             round(float(self.scale @ x / mass), 14)  # alike on any machine
             for x in (self.prob, happened)
         )
-        z_level, z_slope = map(float, strength.z)
+        z = strength.z
+        if wrong.any():
+            events = self.scale * happened
+            z = z_of_all_rows(self.prob, events, self.scale) / np.sqrt(strength.design)
+            p_value = 0.0
         return ViewTest(
             view=self.view,
             n=n,
@@ -190,12 +206,28 @@ class _View:
             mean_prob=mean_prob,
             frequency=frequency,
             variance=self.total / mass,
-            z_level=z_level,
-            z_slope=z_slope,
+            z_level=float(z[0]),
+            z_slope=float(z[1]),
             p_value=p_value,
+            sure=int(self.sure.sum()),
+            wrong=int(wrong.sum()),
             design=strength.design * n / mass,
             kish=mass if mass < n else float("inf"),
         )
+
+
+def z_of_all_rows(prob: FloatVector, events: FloatVector, rows: FloatVector) -> FloatVector:
+    """Return Cox's z of level and slope, sure rows that were wrong included.
+
+    `rows` share each prediction, with so many events. A row that said 0 or 1 promises no variance
+    and has no logit: if it was wrong, its squared residual and the logit of 1 / (n + 2) serve.
+    """
+    sure, residual, n = (prob == 0) | (prob == 1), events - prob * rows, rows.sum()
+    variance = np.where(sure, np.abs(residual), rows * prob * (1 - prob))
+    logits = special.logit(np.where(sure, (n * prob + 1) / (n + 2), prob))
+    lever = logits - variance @ logits / max(float(variance.sum()), 1e-300)
+    sides = np.array([np.ones_like(lever), np.where(np.abs(lever) > 1e-9, lever, 0)])
+    return np.array(list(map(ratio, sides @ residual, np.sqrt(sides**2 @ variance))))
 
 
 def _halve(cells: Any) -> list[Any]:
@@ -241,7 +273,6 @@ def joint_test(
 ) -> JointTest:
     """Test several views (`TOP` and numbers of classes) of (n, K) probabilities together.
 
-    No row may give probability 0 to its label: such a row has been contradicted, not tested.
     A weight, scaled by `kish`, stays with its row in a redraw, as it would be with the new label.
     The number of redraws is doubled while it is open on which side of one of the `limits` the
     p-value lies: `undecided`.

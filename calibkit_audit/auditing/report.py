@@ -95,7 +95,8 @@ class AuditReport(Report):
     @property
     def codes(self) -> frozenset[str]:
         """All verdicts, for conditions in a pipeline."""
-        return frozenset(answer.verdict for _, answer in self.numbered)
+        answers = [answer for _, answer in self.numbered]
+        return frozenset({one.verdict for one in answers} | {one.also for one in answers} - {""})
 
     @property
     def repair(self) -> str | None:

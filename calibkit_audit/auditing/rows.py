@@ -89,11 +89,6 @@ class AuditRows:
         return self.n_classes == 2
 
     @property
-    def kind(self) -> str:
-        """What a row is about: a class, an event, or an answer that may be right."""
-        return "answer" if self.top else "event" if self.binary else "class"
-
-    @property
     def prob(self) -> FloatVector:
         """Of two classes P(y = 1), (n,); of more, `table`."""
         return np.ascontiguousarray(self.table[:, 1]) if self.binary else self.table

@@ -56,21 +56,31 @@ class WeakCalibration(Number):
         return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
-def _checked(
+def _sample(
     y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any
-) -> tuple[Sample, FloatVector]:
-    """Return rows in an order of their own, weight 0 where they say 0 or 1, and their logits."""
+) -> Sample:
     how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
-    sample = sample_of(binary_problem(y_true, y_prob, **how), cluster)
+    return sample_of(binary_problem(y_true, y_prob, **how), cluster)
+
+
+def _others(sample: Sample) -> tuple[Sample, FloatVector, float]:
+    """Return rows with weight 0 where they say 0 or 1, their logits, and what these were off by.
+
+    The labels of the others rise by what sure rows were off by on average: means agree over all.
+    """
     sure = (sample.prob == 0) | (sample.prob == 1)
-    if wrong := int((sample.label != sample.prob)[sure].sum()):
-        raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
-    left = replace(sample, weight=np.where(sure, 0.0, sample.weight))
-    if _mean(left, left.label) in (0, 1):
+    off, weight = sample.weight * np.where(sure, sample.label - sample.prob, 0), sample.weight
+    weight = np.where(sure, 0.0, weight)
+    left = replace(sample, weight=weight, label=sample.label + off.sum() / (weight.sum() or 1.0))
+    if not 0 < _mean(left, left.label) < 1:
+        if off.any():
+            wrong = spell(int(np.count_nonzero(off)), "row")
+            raise ValueError(f"{wrong} wrongly said 0 or 1; no shift of the others outweighs that.")
         happened = "always" if left.label @ left.weight else "never"
         beside = " beside rows that say 0 or 1" if sure.any() else ""
         raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
-    return left, np.where(sure, 0.0, special.logit(np.where(sure, 0.5, sample.prob)))
+    logits = special.logit(np.where(sure, 0.5, sample.prob))
+    return left, logits, float(off @ off)
 
 
 def _estimate(
@@ -100,16 +110,19 @@ def _mean(sample: Sample, values: FloatVector) -> float:
     return float(sample.weight @ values / (sample.weight.sum() or 1.0))
 
 
-def _rise(level: float, sample: Sample, logits: FloatVector, lever: FloatVector) -> float:
+def _rise(
+    level: float, sample: Sample, logits: FloatVector, lever: FloatVector, off: float = 0.0
+) -> float:
     """Return by how much the loss rises to the ends of an interval (equation 1 of the Notes)."""
-    if (groups := sample.clusters) is None:
-        return float(special.chdtri(1, 1 - level) / 2)
-    prob, count = special.expit(logits), groups.count
+    prob = special.expit(logits)
     spread = sample.weight * prob * (1 - prob)
     lever = lever - spread @ lever / spread.sum() if np.ptp(lever) else lever
-    scores = groups.sums(sample.weight * (sample.label - prob) * lever)
-    robust = count / (count - 1) * (scores**2).sum()
-    design = max(1.0, float(robust / (spread @ lever**2)))
+    promised = float(spread @ lever**2)
+    if (groups := sample.clusters) is None:
+        return float((1 + off / promised) * special.chdtri(1, 1 - level) / 2)
+    scores, count = groups.sums(sample.weight * (sample.label - prob) * lever), groups.count
+    robust = count / (count - 1) * (scores**2).sum() + off
+    design = max(1.0, float(robust / promised))
     return float(design * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2)
 
 
@@ -147,8 +160,8 @@ def calibration_in_the_large(
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
     y_prob : array-like of shape (n,) or (n, K)
-        P(y = 1), or one column per class with rows that sum to 1. Rows that say 0 or 1 and are
-        right have likelihood 1 beside every line: they are left out of it.
+        P(y = 1), or one column per class with rows that sum to 1. No shift moves rows that say 0
+        or 1: what they were wrong by the others make up for, so that means agree over all rows.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
     level : float
@@ -167,25 +180,27 @@ def calibration_in_the_large(
     Raises
     ------
     ValueError
-        If labels, probabilities, view or options are not valid, a row said 0 or 1 and was wrong, or
-        only one outcome occurs beside such rows.
+        If labels, probabilities, view or options are not valid, only one outcome occurs beside rows
+        that say 0 or 1, or these were wrong by more than all others can make up for.
 
     Notes
     -----
     The interval ends where the loss has risen by ``chi2 / 2``; by cluster, and where rows have
     weights (a pseudo-likelihood, each row a cluster of its own), by ``D t^2 / 2`` (1),
     with Student's t of C - 1 degrees of freedom and the design effect D: the sandwich variance
-    over that of independent rows, at least 1 (Chandler and Bate, 2007).
+    over that of independent rows, at least 1 (Chandler and Bate, 2007). Each row that said 0 or 1
+    and was wrong adds its squared weight to the variance.
 
     Examples
     --------
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
-    best, level = _level_of(sample, logits), as_level(level)
-    rise = _rise(level, sample, best + logits, np.ones_like(logits))
-    ends = _ends(lambda a: _loss(sample, a + logits), best, rise)
+    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
+    left, logits, off = _others(sample)
+    best, level = _level_of(left, logits), as_level(level)
+    rise = _rise(level, left, best + logits, np.ones_like(logits), off)
+    ends = _ends(lambda a: _loss(left, a + logits), best, rise)
     return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
 
 
@@ -217,8 +232,8 @@ def calibration_slope(
     Raises
     ------
     ValueError
-        As in `calibration_in_the_large`; if predictions are equal, or a threshold separates the
-        labels: then no slope, or no finite one, fits best.
+        As in `calibration_in_the_large`; if a row said 0 or 1 and was wrong, predictions are equal,
+        or a threshold separates the labels: then no slope, or no finite one, fits best.
 
     Examples
     --------
@@ -227,7 +242,10 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    sample, logits = _checked(y_true, y_prob, view, cluster, positive, sample_weight)
+    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
+    if wrong := int((np.abs(sample.label - sample.prob) == 1).sum()):
+        raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
+    sample, logits, _ = _others(sample)
     counted, level = sample.weight > 0, as_level(level)
     one, none = (sample.prob[counted & (sample.label == y)] for y in (1, 0))  # both ascend
     if one[0] == one[-1] == none[0] == none[-1]:
@@ -258,9 +276,7 @@ def observed_expected_ratio(
 ) -> WeakCalibration:
     """Observed events over expected ones, ``sum y / sum p`` (O/E): mean calibration as a factor.
 
-    Above 1 the predictions are too low. The ends of the interval are the events expected at the
-    ends of that of `calibration_in_the_large`, over those predicted. Van Calster and others (2016).
-    Taught in lesson 08.
+    Above 1 the predictions are too low. Van Calster and others (2016). Taught in lesson 08.
 
     Parameters
     ----------
@@ -274,18 +290,34 @@ def observed_expected_ratio(
     Raises
     ------
     ValueError
-        As in `calibration_in_the_large`.
+        If labels, probabilities, view or options are not valid, or all predictions are 0.
+
+    Notes
+    -----
+    The interval is Wilson's (1927) for the share of events, over the mean prediction. Its n is
+    divided by the design effect, the variance of ``sum y - (O/E) p`` by the sandwich over that of
+    as many rows with one probability (Dean and Pagano, 2015); by cluster with Student's t.
 
     Examples
     --------
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
-    large = calibration_in_the_large(y_true, y_prob, level=level, cluster=cluster, **how)
-    sample = sample_of(binary_problem(y_true, y_prob, **how))
-    logits, weight, ends = special.logit(sample.prob), sample.weight, (large.low, large.high)
-    expected = float(weight @ sample.prob)
-    low, high = (float(weight @ special.expit(a + logits)) / expected for a in ends)
-    value, named = float(weight @ sample.label) / expected, ("observed/expected ratio", 1.0)
-    return _estimate(named, value, (low, high), large.level, sample)
+    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
+    mass, level = float(sample.weight.sum()), as_level(level)
+    share, mean = _mean(sample, sample.label), _mean(sample, sample.prob)
+    if mean == 0:
+        raise ValueError("all predictions are 0: no event was expected, and O/E divides by that.")
+    off, df = sample.weight * (sample.label - share / mean * sample.prob), np.inf
+    square, alike = float(off @ off), mass * share * (1 - share)
+    if (groups := sample.clusters) is not None:
+        df = groups.count - 1.0
+        square = float((groups.sums(off) ** 2).sum()) * groups.count / df
+    if share in (0, 1):  # outcomes that are all alike show no variance; predictions promise one
+        square = float(sample.weight**2 @ (sample.prob * (1 - sample.prob)))
+        alike = mass * mean * (1 - mean)
+    unit = special.stdtrit(df, (1 + level) / 2) ** 2 * (square / alike if alike else 1.0) / mass
+    middle, half = share + unit / 2, np.sqrt(unit * share * (1 - share) + unit**2 / 4)
+    scale, named = (1 + unit) * mean, ("observed/expected ratio", 1.0)
+    ends = float((middle - half) / scale), float((middle + half) / scale)
+    return _estimate(named, share / mean, ends, level, sample)

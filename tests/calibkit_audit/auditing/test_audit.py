@@ -208,19 +208,23 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     wrong = np.flatnonzero(case.y_true == 1)[3]
     p[wrong] = 0.0
     report = audit(case.y_true, p, groups=np.arange(800) % 2, settings=QUICK)
-    assert report.groups is not None and report.groups.miscalibrated == ()
-    assert report.verdicts["calibration"] == "no evidence"  # of the rows left
-    assert "about 799 rows" in report["calibration"].sentence
+    assert report.groups is not None and report.groups.miscalibrated == (str(wrong % 2),)
+    numbers, sentence = report["calibration"].numbers, report["calibration"].sentence
+    assert report.verdicts["calibration"] == "miscalibrated" and numbers["p_value"] == 0
+    assert numbers["p_value_of_others"] > 0.01
+    assert "1 of 1 predictions of exactly 0 or 1 were wrong" in sentence
     assert "impossible statements" in report.codes
     said = report["impossible"].sentence
-    assert f"1 row says 0 and the event happened (row {wrong}, counted from 0)" in said
-    assert report.headline.startswith("1 row says 0 and the event happened. The other 799: no ev")
+    assert f"1 row gave probability 0 to what happened (row {wrong}, counted from 0)" in said
+    assert report.headline.startswith(
+        "1 row gave probability 0 to what happened. Miscalibrated beyond"
+    )
     promise = (
         "At most 1 in 100 calibrated models would be called miscalibrated, if rows are independent."
     )
     assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
     for page in (report.text(), report.to_html(), report.to_markdown(), report._repr_html_()):
-        assert "1 row says 0 and the event happened" in page and promise in page
+        assert "1 row gave probability 0 to what happened" in page and promise in page
     assert report.to_dict()["findings"][0]["verdict"] == "impossible statements"
     # The log loss is infinite here and in the package; the finite number is that of the others.
     assert np.isinf(ck.log_loss(case.y_true, p).value)
@@ -239,11 +243,13 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     y = np.where(rng.random(400) < share, 1 - p, p).astype(int)
     report = audit(y, p, settings=QUICK)
     assert report["impossible"].numbers["rows"] == (y != p).sum()
-    assert report["calibration"].numbers["p_value"] == 1
+    numbers = report["calibration"].numbers
+    assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
+    assert "only about 0 should meet a surprise" in report["data"].sentence
+    assert (report["data"].light, report.verdicts["calibration"]) == ("unknown", "miscalibrated")
     if share == 1:
         return
-    assert report.verdicts["calibration"] == "cannot say"
-    assert "nothing is left to test" in report["data"].sentence
+    assert report.verdicts["direction"] == "over-confident"
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
     assert "the price of not saying 0" in report["repair"].sentence
     assert np.isfinite(report["repair"].numbers["log_loss_after"])
