@@ -1,21 +1,18 @@
-"""Two smoothers of labels over predictions: loess as R fits it, and restricted cubic splines.
+"""A smoother of labels over predictions: loess as R fits it.
 
-Both are ``curve(p) = g(B(p) theta)``: `basis` gives the rows of B (`rows` those of the data), `fit`
-theta, `influence` how theta moves with each label, (q, n), and `curve` applies g.
+It is ``curve(p) = B(p) theta``: `basis` gives the rows of B (`rows` those of the data), and
+`operator`, (q, n), theta for labels: how it moves with each of them.
 """
 
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
-from calibkit.hypothesis_tests.cox import likeliest
 from calibkit.inputs import FloatMatrix, FloatVector
 
 _CELL = 0.2  # a cell of the loess holds at most this share of a window
 _MARGIN = 0.005  # how far its outermost knots lie outside, as a share of the range
-# Quantiles at which the knots of a restricted cubic spline lie (Harrell 2015, table 2.3).
-KNOTS = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95), 5: (0.05, 0.275, 0.5, 0.725, 0.95)}
 
 
 class Loess:
@@ -57,18 +54,6 @@ class Loess:
         """Return heights and slopes at the knots."""
         return np.asarray(self.operator @ label)
 
-    def influence(self, label: FloatVector) -> FloatMatrix:
-        """Return the same for every label: the fit is linear."""
-        return self.operator
-
-    def curve(self, line: FloatVector) -> FloatVector:
-        """Return the line itself."""
-        return line
-
-    def slope(self, line: FloatVector) -> FloatVector:
-        """Return 1."""
-        return np.ones_like(line)
-
 
 def _cuts(prob: FloatVector, most: int) -> list[float]:
     """Return where cells of sorted rows are halved until they hold at most so many."""
@@ -90,7 +75,7 @@ def _local(
     if reach <= 0:
         raise ValueError(
             f"so many predictions equal {knot:.6g} that a window of the loess holds nothing else; "
-            'make span larger, or say method="spline".'
+            "make span larger."
         )
     first, last = np.searchsorted(prob, knot - reach), np.searchsorted(prob, knot + reach, "right")
     away = prob[first:last] - knot
@@ -100,49 +85,3 @@ def _local(
     size[size == 0] = 1
     solve = np.linalg.pinv(design / size, rcond=100 * np.finfo(np.float64).eps)
     return int(first), solve[:2] / size[:2, np.newaxis] * root
-
-
-class Spline:
-    """Logistic regression on a restricted cubic spline of the logit (Harrell 2015, section 2.4)."""
-
-    def __init__(self, prob: FloatVector, n_knots: int) -> None:
-        logits = special.logit(prob)
-        self.knot = np.quantile(logits, KNOTS[n_knots])
-        if (np.diff(self.knot) <= 0).any():
-            raise ValueError(
-                f"two of {n_knots} knots fall on one prediction, so many are equal; ask for fewer "
-                'knots, or say method="loess".'
-            )
-        self.words, self.prob = f"restricted cubic spline, {n_knots} knots", prob
-        self.rows = self.basis(prob)
-
-    def basis(self, at: FloatVector) -> FloatMatrix:
-        """Return constant, logit, and cubics that are straight beyond the outermost knots."""
-        logits, t = special.logit(at), self.knot
-        cube = np.maximum(logits[:, np.newaxis] - t, 0) ** 3
-        last = (cube[:, [-2]] * (t[-1] - t[:-2]) - cube[:, [-1]] * (t[-2] - t[:-2])) / (
-            t[-1] - t[-2]
-        )
-        bent = (cube[:, :-2] - last) / (t[-1] - t[0]) ** 2
-        return np.column_stack([np.ones_like(logits), logits, bent])
-
-    def fit(self, label: FloatVector) -> FloatVector:
-        """Return the coefficients of largest likelihood."""
-        return likeliest(self.rows.T, label, np.eye(self.rows.shape[1])[1])[0]
-
-    def influence(self, label: FloatVector) -> FloatMatrix:
-        """Return a Newton step for each label."""
-        prob = self.curve(self.rows @ self.fit(label))
-        information = (self.rows.T * (prob * (1 - prob))) @ self.rows
-        return np.asarray(np.linalg.pinv(information, hermitian=True) @ self.rows.T)
-
-    def curve(self, line: FloatVector) -> FloatVector:
-        """Return probabilities of logits."""
-        return np.asarray(special.expit(line))
-
-    def slope(self, line: FloatVector) -> FloatVector:
-        """Return p (1 - p)."""
-        return np.asarray(special.expit(line) * special.expit(-line))
-
-
-Smoother = Loess | Spline

@@ -13,7 +13,6 @@ from calibkit.inputs import (
     FloatVector,
     Rng,
     View,
-    as_choice,
     as_count,
     as_generator,
     as_level,
@@ -21,7 +20,7 @@ from calibkit.inputs import (
     binary_problem,
 )
 from calibkit.results import Number, spell
-from calibkit_audit.clinic._curves import KNOTS, Loess, Smoother, Spline
+from calibkit_audit.clinic._curves import Loess
 from calibkit_audit.clusters import Clusters
 from calibkit_audit.dependent_rows import DependentRows, Sample, sample_of
 
@@ -89,10 +88,8 @@ def smooth_curve(
     y_prob: Any,
     *,
     view: View = None,
-    method: str = "loess",
     span: float = 0.75,
     degree: int = 2,
-    n_knots: int = 5,
     level: float = 0.95,
     n_draws: int = 0,
     rng: Rng = None,
@@ -109,13 +106,9 @@ def smooth_curve(
         P(y = 1), or one column per class with rows that sum to 1.
     view : {"top-label"} or int, optional
         Which event; needed when `y_prob` has columns.
-    method : {"loess", "spline"}
-        Local regression on the predictions, or logistic regression on a restricted cubic spline of
-        their logits, which refuses 0 and 1.
     span, degree : float in (0, 1], 1 or 2
-        Of the loess: the share of rows in a window, and the degree of its polynomials.
-    n_knots : int
-        Of the spline: 3, 4 or 5, at Harrell's quantiles.
+        Of the local regression (loess): the share of rows in a window, and the degree of its
+        polynomials.
     level : float
         Of both bands.
     n_draws : int
@@ -148,7 +141,7 @@ def smooth_curve(
     published example; ``span=2/3, degree=1`` is close to ``lowess(p, y, iter=0)`` of ``val.prob``.
     It need not stay within [0, 1], and is not cut there.
 
-    Both are ``g(B theta)``. Bands are ``B theta`` plus or minus c standard deviations, from
+    The curve is ``B theta``. Bands are ``B theta`` plus or minus c standard deviations, from
     variances q (1 - q), where q is the curve with two events and two others added (Agresti and
     Coull, 1998); by cluster times the design effect of the sandwich, and with Student's law. c is
     the normal quantile at each point; everywhere it solves the tube formula (Sun and Loader, 1994)
@@ -167,7 +160,7 @@ def smooth_curve(
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
     sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive), cluster)
     label, prob = sample.label, sample.prob
-    how = _smoother(label, prob, method, span, degree, n_knots)
+    how = _loess(prob, span, degree)
     value = _indices(how, label)
     return SmoothCurve(
         value=float(value[0]),
@@ -183,30 +176,20 @@ def smooth_curve(
     )
 
 
-def _smoother(
-    label: FloatVector, prob: FloatVector, method: str, span: float, degree: int, n_knots: int
-) -> Smoother:
+def _loess(prob: FloatVector, span: float, degree: int) -> Loess:
     """Check options and rows of which no curve can be made; return what makes one."""
-    as_choice(method, "method", ("loess", "spline"))
     span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
     degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
-    n_knots = int(as_number(n_knots, "n_knots", "3, 4 or 5", lambda k: k in KNOTS))
     if len(prob) < _LEAST:
         raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
     if prob[0] == prob[-1]:
         raise ValueError("all predictions are equal, so there is no curve; compare their mean.")
-    if method == "loess":
-        return Loess(prob, span, degree)
-    if prob[0] == 0 or prob[-1] == 1:
-        raise ValueError('y_prob holds 0 or 1, whose logit is infinite; say method="loess".')
-    if label.min() == label.max():
-        raise ValueError('only one outcome occurs, whose logit is infinite; say method="loess".')
-    return Spline(prob, n_knots)
+    return Loess(prob, span, degree)
 
 
-def _indices(how: Smoother, label: FloatVector) -> FloatVector:
+def _indices(how: Loess, label: FloatVector) -> FloatVector:
     """Return ICI, E50, E90, E_max and ECI of these labels."""
-    distance = np.abs(how.curve(how.rows @ how.fit(label)) - how.prob)
+    distance = np.abs(how.rows @ how.fit(label) - how.prob)
     middle, most = np.quantile(distance, [0.5, 0.9])
     square = 100 * (distance**2).mean()
     return np.array([distance.mean(), middle, most, distance.max(), square])
@@ -222,7 +205,7 @@ def _points(prob: FloatVector) -> FloatVector:
 
 
 def _null(
-    how: Smoother, value: FloatVector, sample: Sample, n_draws: int, rng: np.random.Generator
+    how: Loess, value: FloatVector, sample: Sample, n_draws: int, rng: np.random.Generator
 ) -> dict[str, FloatVector]:
     """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
     if not n_draws:
@@ -236,29 +219,29 @@ def _null(
 
 
 def _bands(
-    how: Smoother, label: FloatVector, groups: Clusters | None, level: float
+    how: Loess, label: FloatVector, groups: Clusters | None, level: float
 ) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
     theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
-    line, influence, design, df = basis @ theta, how.influence(label), 1.0, np.inf
-    leverage = np.clip(how.slope(line) * np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
+    line, influence, design, df = basis @ theta, how.operator, 1.0, np.inf
+    leverage = np.clip(np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
     if groups is not None:
-        parts, df = (influence * (label - how.curve(line))).T, groups.count - 1.0
+        parts, df = (influence * (label - line)).T, groups.count - 1.0
         sums = groups.sums(parts) * np.sqrt(groups.count / df)
         design = max(1.0, _spread(basis, sums) / max(_spread(basis, parts), 1e-300))
     # Two events and two others are added to as many rows as a point of the curve is worth.
     worth = np.minimum(design * leverage, 1)
-    curve = (np.clip(how.curve(line), 0, 1) + 2 * worth) / (1 + 4 * worth)
+    curve = (np.clip(line, 0, 1) + 2 * worth) / (1 + 4 * worth)
     parts = influence.T * np.sqrt(design * curve * (1 - curve))[:, np.newaxis]
     across = _process(how.basis(shown), parts)
     sd = np.linalg.norm(across, axis=1)
     kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
-    band = {"prob": shown, "frequency": how.curve(middle)}
+    band = {"prob": shown, "frequency": middle}
     for name, tube in (("", 0.0), ("all_", kappa)):
         reach = _reach(tube, df, level) * sd
-        band[f"{name}low"] = np.clip(how.curve(middle - reach), 0, 1)
-        band[f"{name}high"] = np.clip(how.curve(middle + reach), 0, 1)
+        band[f"{name}low"] = np.clip(middle - reach, 0, 1)
+        band[f"{name}high"] = np.clip(middle + reach, 0, 1)
     return band
 
 

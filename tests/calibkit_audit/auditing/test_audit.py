@@ -31,6 +31,7 @@ from calibkit_audit.auditing.dependence import (
     time_finding,
 )
 from calibkit_audit.auditing.groups import groups_of
+from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import CODES, LIGHTS
 from calibkit_course.data import DataUnavailable, load
@@ -253,6 +254,104 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     assert report.repair == "temperature"  # the log loss becomes finite, and nothing is ruled out
     assert "the price of not saying 0" in report["repair"].sentence
     assert np.isfinite(report["repair"].numbers["log_loss_after"])
+
+
+WRONG = np.repeat([1, 0, 1, 0], [640, 160, 100, 100]), np.repeat([1.0, 0.4], [800, 200])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["one", "two", "three", "answers", "clusters", "weights"])
+def test_a_statement_speaks_of_all_rows(columns: str) -> None:
+    """Claimed .880, came .740: what is sure and wrong counts as what is sure and right does."""
+    more: dict[str, Any] = {"settings": AuditSettings(n_draws=99, n_resamples=50, repairs=())}
+    top = columns in ("three", "answers")
+    for (y, p), way in ((WRONG, "over"), ((1 - WRONG[0], 1 - WRONG[1]), "under")):
+        y, p = WRONG if top else (y, p)
+        given = {
+            "two": np.column_stack([1 - p, p]),
+            "three": np.column_stack([(1 - p) / 2, p, (1 - p) / 2]),
+        }.get(columns, p)
+        if columns == "answers":
+            more["predicted"] = p >= 0
+        elif columns == "clusters":
+            more["cluster"] = np.arange(1000) // 2
+        elif columns == "weights":
+            more["sample_weight"] = 1.0 + np.arange(1000) % 2
+        report = audit(y, given, groups=np.arange(1000) % 2, **more)
+        means = report["direction"].numbers
+        assert report.verdicts["calibration"] == "miscalibrated" and report.groups is not None
+        said = report.groups.mean_prob - report.groups.frequency
+        assert (np.sign(said) == np.sign(means["gap"])).all() and len(report.groups.miscalibrated)
+        assert report.weak.columns["value"][0] == pytest.approx(
+            means["frequency"] / means["mean_prob"]
+        )
+        assert (means["mean_prob"], means["frequency"]) == pytest.approx(
+            (0.88, 0.74) if top or way == "over" else (0.12, 0.26), abs=0.003
+        )
+        wanted = {"over-confident"} if top else {"over-confident", f"{way}-forecast"}
+        assert wanted <= report.codes, report["direction"].sentence
+
+
+def test_sure_rows_leave_the_level_as_it_is() -> None:
+    """Half of the rows say 0 or 1 and are right: 300 calibrated sets, of which 3 are accused."""
+    rng, accused = np.random.default_rng(8), 0
+    for one in range(300):
+        p = rng.beta(1, 2, 120)
+        p[::2] = rng.integers(0, 2, 60)
+        y = (rng.random(120) < p) * 1
+        table = np.column_stack([1 - p, p])
+        draws: Any = {"n_draws": 199, "rng": np.random.default_rng(one)}
+        accused += joint_test(table, y, (1,), **draws).p_value <= 0.01
+    assert accused <= 9  # more in one of 1,000 tries
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_most_of_it_lies_is_what_the_bins_say(seed: int) -> None:
+    """On random files, with rows at 0 and 1, for any seed of the redraws."""
+    rng = np.random.default_rng([39, seed])
+    p = rng.choice([0, 1, *np.arange(1, 10) / 10], 400, p=rng.dirichlet(np.ones(11)))
+    y = rng.random(400) < np.clip(p + rng.normal(0, 0.2), 0.02, 0.98)
+    ask = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    one, two = (audit(y * 1, p, settings=ask, rng=k) for k in (0, 1))
+    said = one["direction"].sentence.partition("Most of it ")[2].partition(" bins leave")[0]
+    assert (
+        said.partition("observed")[0]
+        == (two["direction"].sentence.partition("Most of it ")[2].partition("observed")[0])
+    )
+    if "lies between" not in one["direction"].sentence:
+        assert one.verdicts["direction"] in ("mixed", "no direction") or (
+            "spread over" in one["direction"].sentence
+        )
+        return
+    table = ck.reliability_table(y, p)
+    numbers = one["direction"].numbers
+    inside = (table.edges[:-1] >= numbers["region_low"]) & (
+        table.edges[1:] <= numbers["region_high"]
+    )
+    side = 1 if one.verdicts["direction"].startswith("over") else -1
+    excess = np.nan_to_num(side * table.weight * table.gap)
+    if one.verdicts["direction"].endswith("confident"):
+        excess = excess * np.sign(np.nan_to_num(table.mean_prob) - p.mean())
+    assert excess[inside].sum() > excess[excess > 0].sum() / 2
+    assert numbers["region_n"] == table.count[inside].sum()
+
+
+def test_an_error_of_all_bins_lies_in_none() -> None:
+    """Each tenth is .12 too high; a bin near 0 with one event too many explains none of it."""
+    rng = np.random.default_rng(0)
+    p = rng.choice(np.arange(1, 10) / 10, 300)
+    y = (rng.random(300) < np.clip(p - 0.12, 0.01, 1)).astype(int)
+    p, y = np.r_[p, np.full(20, 1e-6)], np.r_[y, 1, np.zeros(19, int)]
+    ask = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    for seed in range(2):
+        sentence = audit(y, p, settings=ask, rng=seed)["direction"].sentence
+        assert "It is spread over 10 bins." in sentence and "too high" in sentence
+
+
+def test_small_means_keep_two_digits() -> None:
+    y = np.repeat([1, 0], [16, 4912])
+    report = audit(y, np.full(4928, 0.00056), settings=AuditSettings(n_draws=99, repairs=()))
+    assert "Mean prediction 0.00056, observed 0.0032" in report["direction"].sentence
 
 
 # Shifts between a p of 0.001 and one of 0.9: one problem has one verdict.

@@ -170,6 +170,25 @@ def test_impossible_statements_of_a_stream_are_those_of_memory(columns: int) -> 
     assert (report.n, report["data"].numbers["n"]) == (9000, 9000)
 
 
+@pytest.mark.parametrize("view", [None, "top-label", "class-wise"])
+def test_a_stream_has_the_sign_of_memory(view: Any) -> None:
+    """Rows that say 0 or 1 and are wrong count in both; the cells of sure rows hold others, too."""
+    rng = np.random.default_rng(3)
+    top = np.where(rng.random(3000) < 0.5, 1.0, rng.choice([0.6, 0.99999], 3000))
+    label = np.where(rng.random(3000) < 0.7 * top, 0, rng.integers(1, 3, 3000))
+    scores = np.column_stack([top, (1 - top) / 2, (1 - top) / 2])
+    ask = AuditSettings(n_draws=99, n_resamples=50, repairs=())
+    whole = audit(label, scores, view=view, settings=ask)
+    part = audit_stream(in_blocks(predictions(label, scores), 700), view=view, settings=ask,
+                        sample=2000)  # fmt: skip
+    assert part.verdicts["direction"] == whole.verdicts["direction"]
+    for name in ("mean_prob", "frequency", "z_level", "z_slope"):
+        assert part["direction"].numbers[name] == pytest.approx(
+            whole["direction"].numbers[name], rel=1e-3
+        ), name
+    assert part["calibration"].numbers["p_value"] == whole["calibration"].numbers["p_value"] == 0
+
+
 def test_models_of_a_stream_are_compared_by_a_random_sample() -> None:
     rng = np.random.default_rng(4)
     prob = rng.beta(1, 2, 9000)

@@ -214,6 +214,8 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     both = compare(y, {"zero": zero, "too": zero**1.01})
     assert row(both, "log loss")["verdict"] == "not separated"
     assert "zero and too called impossible" in both.headline
+    assert "infinite -> infinite (infinite: it gave probability 0 to what happened)" in both.text()
+    assert "nan" not in both.text() and "inf " not in found.text()
     other = models["fair"].copy()
     other[np.flatnonzero(y == 1)[-1]] = 0.0
     with warnings.catch_warnings():

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline
 from scipy.special import expit, logit
-from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
-from calibkit_audit.clinic import SmoothCurve, smooth_curve
-from calibkit_audit.clinic._curves import KNOTS, Loess
+from calibkit_audit.clinic import smooth_curve
+from calibkit_audit.clinic._curves import Loess
 from tests.helpers import assert_same, binary_data, golden, golden_data
 
 BY_R = golden("by_r.json")
@@ -25,7 +23,6 @@ def test_the_loess_is_that_of_r_on_speed_and_stopping_distance_of_50_cars() -> N
 
 
 CURVES: dict[str, dict[str, Any]] = {"loess": {}, "loess 2/3 1": {"span": 2 / 3, "degree": 1}}
-CURVES |= {f"spline {k}": {"method": "spline", "n_knots": k} for k in (3, 4, 5)}
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -57,22 +54,6 @@ def test_degree_1_is_near_lowess_of_statsmodels() -> None:
     )
 
 
-def test_the_spline_is_a_logistic_regression_on_natural_cubics() -> None:
-    """In another basis of the same space, by another program."""
-    y, p = binary_data(500)
-    x = logit(p)
-    knots = np.quantile(x, KNOTS[5])
-    natural = CubicSpline(knots, np.eye(5), bc_type="natural")
-    inside = np.clip(x, knots[0], knots[-1])
-    # Natural cubics go on straight beyond their outermost knots.
-    features = natural(inside) + natural(inside, 1) * (x - inside)[:, np.newaxis]
-    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000, fit_intercept=False)
-    wanted = model.fit(features, y).predict_proba(features)[:, 1]
-    curve = smooth_curve(y, p, method="spline")
-    assert float(curve) == pytest.approx(np.abs(wanted - p).mean(), abs=1e-4)
-    assert curve.index_value[3] == pytest.approx(np.abs(wanted - p).max(), abs=1e-3)
-
-
 def test_distances_by_hand() -> None:
     """Where nothing happens the curve is 0, and each distance is the prediction itself."""
     p = np.arange(1, 11) / 20
@@ -87,41 +68,38 @@ def test_distances_by_hand() -> None:
 @pytest.mark.long
 def test_null_levels_are_those_of_the_rooms_machinery() -> None:
     y, p = binary_data(300, exponent=1)
-    for method in ("loess", "spline"):
-        here = smooth_curve(y, p, method=method, n_draws=300, rng=0)
-        there = ck.null_level(smooth_curve, y, p, method=method, n_draws=300, rng=1)
-        assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
-        assert (here.null_mean > 0).all() and (here.null_high > here.null_mean).all()
-        assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
-        over = smooth_curve(y, expit(2 * logit(p)), method=method, n_draws=99, rng=0)
-        assert over.p_value[0] == 0.01
+    here = smooth_curve(y, p, n_draws=300, rng=0)
+    there = ck.null_level(smooth_curve, y, p, n_draws=300, rng=1)
+    assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
+    assert (here.null_mean > 0).all() and (here.null_high > here.null_mean).all()
+    assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
+    over = smooth_curve(y, expit(2 * logit(p)), n_draws=99, rng=0)
+    assert over.p_value[0] == 0.01
 
 
 def test_order_and_clusters() -> None:
     y, p = binary_data(200)
     mixed = np.random.default_rng(0).permutation(200)
-    for how in ({"method": "loess"}, {"method": "spline"}):
-        one = smooth_curve(y, p, n_draws=5, rng=0, **how)
-        assert_same(one, smooth_curve(y[mixed], p[mixed], n_draws=5, rng=0, **how))
-        # Each row twice says no more than once, as long as their clusters are named.
-        twice = np.repeat(np.arange(200), 2)
-        both = smooth_curve(y[twice], p[twice], cluster=twice, **how)
-        blind = smooth_curve(y[twice], p[twice], **how)
-        middle = (one.prob > 0.2) & (one.prob < 0.8)
-        width = [float((c.high - c.low)[middle].mean()) for c in (one, both, blind)]
-        assert width[1] == pytest.approx(width[0], rel=0.05)
-        assert width[2] < 0.8 * width[0]
-        assert (one.all_high - one.all_low >= one.high - one.low).all()
+    one = smooth_curve(y, p, n_draws=5, rng=0)
+    assert_same(one, smooth_curve(y[mixed], p[mixed], n_draws=5, rng=0))
+    # Each row twice says no more than once, as long as their clusters are named.
+    twice = np.repeat(np.arange(200), 2)
+    both = smooth_curve(y[twice], p[twice], cluster=twice)
+    blind = smooth_curve(y[twice], p[twice])
+    middle = (one.prob > 0.2) & (one.prob < 0.8)
+    width = [float((c.high - c.low)[middle].mean()) for c in (one, both, blind)]
+    assert width[1] == pytest.approx(width[0], rel=0.05)
+    assert width[2] < 0.8 * width[0]
+    assert (one.all_high - one.all_low >= one.high - one.low).all()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["loess", "spline"])
-def test_bands_hold_the_true_curve_as_often_as_they_say(method: str) -> None:
+def test_bands_hold_the_true_curve_as_often_as_they_say() -> None:
     rng, points, everywhere = np.random.default_rng(3), [], []
     for _ in range(200):
         p = rng.uniform(0.02, 0.98, 500)
         truth = expit(0.2 + 0.8 * logit(p))
-        found = smooth_curve(rng.random(500) < truth, p, method=method, level=0.9)
+        found = smooth_curve(rng.random(500) < truth, p, level=0.9)
         true = expit(0.2 + 0.8 * logit(found.prob))
         points.append(((found.low <= true) & (true <= found.high)).mean())
         everywhere.append(((found.all_low <= true) & (true <= found.all_high)).all())
@@ -130,8 +108,7 @@ def test_bands_hold_the_true_curve_as_often_as_they_say(method: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["loess", "spline"])
-def test_by_cluster_bands_hold_what_blind_ones_do_not(method: str) -> None:
+def test_by_cluster_bands_hold_what_blind_ones_do_not() -> None:
     """Fifty clusters of ten rows, each with a normal effect on its logits."""
     rng, cluster = np.random.default_rng(3), np.arange(500) // 10
     effect, share = np.polynomial.hermite_e.hermegauss(30)
@@ -143,7 +120,7 @@ def test_by_cluster_bands_hold_what_blind_ones_do_not(method: str) -> None:
         y = rng.random(500) < expit(logits + shift[cluster])
         row = []
         for how in ({"cluster": cluster}, {}):
-            found = smooth_curve(y, p, method=method, level=0.9, **how)
+            found = smooth_curve(y, p, level=0.9, **how)
             inside = (found.low <= found.prob) & (found.prob <= found.high)
             everywhere = (found.all_low <= found.prob) & (found.prob <= found.all_high)
             row += [np.interp(p, found.prob, inside).mean(), everywhere.all()]
@@ -157,10 +134,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "rows": ([0.2] * 5, {}, "at least 10 rows, got 5"),
     "equal": ([0.2] * 20, {}, "all predictions are equal"),
     "ties": ([0.2] * 19 + [0.3], {}, "make span larger"),
-    "zero": ([0.0, *np.linspace(0.1, 0.9, 19)], {"method": "spline"}, "holds 0 or 1"),
-    "knots": ([0.2] * 15 + [0.3] * 5, {"method": "spline"}, "ask for fewer"),
     "degree": (np.linspace(0.1, 0.9, 20), {"degree": 3}, "degree must be 1 or 2"),
-    "method": (np.linspace(0.1, 0.9, 20), {"method": "lowess"}, 'method must be "loess"'),
 }
 
 
@@ -169,9 +143,3 @@ def test_refusals(case: str) -> None:
     prob, options, words = REFUSED[case]
     with pytest.raises(ValueError, match=words):
         smooth_curve(np.arange(len(prob)) % 2, prob, **options)
-
-
-def test_one_outcome_has_no_spline() -> None:
-    with pytest.raises(ValueError, match="only one outcome"):
-        smooth_curve(np.zeros(20, int), np.linspace(0.1, 0.9, 20), method="spline")
-    assert isinstance(smooth_curve(np.zeros(20, int), np.linspace(0.1, 0.9, 20)), SmoothCurve)
