@@ -258,20 +258,6 @@ def test_a_comparison_of_confidences_in_one_predicted_class() -> None:
         compare(label, models, predicted=guess, view="class-wise")
 
 
-@pytest.mark.slow
-def test_a_few_saturated_rows_are_proof() -> None:
-    """A softmax in single precision says 1 at last: of 20,000 such rows ten are not wrong."""
-    rng = np.random.default_rng(0)
-    prob = rng.uniform(0.3, 1 - 1e-7, 20_000)
-    right = rng.random(20_000) < prob
-    prob[::2000], right[::2000] = 1.0, False
-    report = audit(right, prob, predicted=True, settings=QUICK)
-    assert report.headline.startswith("10 rows gave probability 0 to what happened. Misc")
-    assert report.light == report.findings[0].light == "bad" and not report.passed()
-    assert "single precision" in report.findings[0].sentence
-    assert report["calibration"].numbers["p_value_of_others"] > 0.01
-
-
 # --- a table with names -------------------------------------------------------------------------
 
 

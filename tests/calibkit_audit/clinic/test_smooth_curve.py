@@ -45,15 +45,6 @@ def test_between_its_knots_it_is_near_a_local_fit_at_every_point() -> None:
         assert float(curve) == pytest.approx(np.abs(fits - p).mean(), abs=1e-3)
 
 
-def test_degree_1_is_near_lowess_of_statsmodels() -> None:
-    lowess = pytest.importorskip("statsmodels.api").nonparametric.lowess
-    y, p = binary_data(300)
-    theirs = lowess(y, p, frac=2 / 3, it=0, return_sorted=False)
-    assert float(smooth_curve(y, p, span=2 / 3, degree=1)) == pytest.approx(
-        np.abs(theirs - p).mean(), abs=1e-3
-    )
-
-
 def test_distances_by_hand() -> None:
     """Where nothing happens the curve is 0, and each distance is the prediction itself."""
     p = np.arange(1, 11) / 20

@@ -40,8 +40,6 @@ def test_they_are_what_an_independent_fit_gives() -> None:
     for end in (slope.low, slope.high):
         inner = optimize.minimize_scalar(lambda a, b=end: loss(a, b, y, p)).fun
         assert 2 * (inner - best) == pytest.approx(3.8415, abs=1e-3)
-    for end, at in ((ratio.low, large.low), (ratio.high, large.high)):  # Wilson's is near
-        assert end == pytest.approx(expit(at + logit(p)).sum() / p.sum(), abs=5e-3)
     assert "ideal 1" in slope.describe()
 
 
@@ -72,22 +70,6 @@ def test_certain_rows_that_are_right_leave_the_line_as_it_is() -> None:
     assert float(observed_expected_ratio(z, q)) == pytest.approx(z.sum() / q.sum(), abs=1e-12)
 
 
-def test_they_are_what_statsmodels_gives() -> None:
-    sm = pytest.importorskip("statsmodels.api")
-    y, p = binary_data(400)
-    binomial = sm.families.Binomial()
-    alone = sm.GLM(y, np.ones(400), binomial, offset=logit(p)).fit(tol=1e-12)
-    line = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12)
-    assert float(calibration_in_the_large(y, p)) == pytest.approx(alone.params[0], abs=1e-8)
-    assert float(calibration_slope(y, p)) == pytest.approx(line.params[1], abs=1e-6)
-    # By cluster the interval is the profile's; near the estimate it is that of the sandwich.
-    cluster = np.arange(400) // 4
-    how = {"cov_type": "cluster", "cov_kwds": {"groups": cluster, "df_correction": True}}
-    robust = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12, **how)
-    ours = calibration_slope(y, p, cluster=cluster)
-    assert ours.high - ours.low == pytest.approx(2 * 1.984 * robust.bse[1], rel=0.05)
-
-
 def test_they_are_what_r_gives() -> None:
     """R's profile ends are interpolated."""
     by_r, data = golden("by_r.json"), golden_data("binary")
@@ -115,8 +97,6 @@ def test_by_cluster_the_profile_rises_as_much_as_the_design_asks() -> None:
         assert rise == pytest.approx(design * stats.t.ppf(0.975, 39) ** 2, rel=1e-3)
     alone = calibration_in_the_large(y, p)
     assert found.high - found.low > alone.high - alone.low
-    ratio = observed_expected_ratio(y, p, cluster=cluster)
-    assert ratio.low == pytest.approx(expit(found.low + logit(p)).sum() / p.sum(), abs=5e-3)
 
 
 def test_rows_that_wrongly_said_0_or_1_count_in_the_means() -> None:
@@ -131,15 +111,14 @@ def test_rows_that_wrongly_said_0_or_1_count_in_the_means() -> None:
     assert found.value == 0 and abs(found.low) < 1e-12 and 3 < found.high < 4  # rule of three
 
 
-@pytest.mark.parametrize("kind", ["shifted", "never", "sure"])
-def test_the_interval_of_the_ratio_holds_the_truth(kind: str) -> None:
+@pytest.mark.parametrize(("scale", "sure"), [(1, 0), (0.02, 0), (1, 100)])
+def test_the_interval_of_the_ratio_holds_the_truth(scale: float, sure: int) -> None:
     """200 sets of 300 rows: 90 % intervals hold 180; fewer than 166 in one of 300 tries."""
     rng, held = np.random.default_rng(5), 0
     for _ in range(200):
-        true = rng.beta(1, 3, 300) * (0.02 if kind == "never" else 1)
-        p = expit(logit(true) + 0.7 * (kind == "shifted"))
-        if kind == "sure":  # what says 1 comes in 8 of 10 rows
-            p[:100], true[:100] = 1.0, 0.8
+        true = scale * rng.beta(1, 3, 300)
+        p = expit(logit(true) + 0.7)
+        p[:sure], true[:sure] = 1.0, 0.8
         found = observed_expected_ratio((rng.random(300) < true) * 1, p, level=0.9)
         held += found.low <= true.sum() / p.sum() <= found.high
     assert held >= 166, held
