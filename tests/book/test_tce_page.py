@@ -7,10 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from book.experiments.pages import BLOCK
 from book.experiments.tce import __main__ as page, imagenet, measures, printed, real
+from book.experiments.tce.power import power, rows_needed
 from calibkit import bins
+from calibkit.hypothesis_tests import binomial_p_values
 
 REAL = list(printed.real_rows())
 # Fitted by any version of scikit-learn, these agree.
@@ -33,6 +36,28 @@ def block(name: str) -> str:
 @pytest.mark.parametrize("name", page.BLOCKS)
 def test_the_page_shows_what_comes_out_today(name: str) -> None:
     assert page.BLOCKS[name]() in block(name)
+
+
+def test_so_many_rows_give_a_bin_its_power() -> None:
+    """By the package's p-values; one row fewer has too little power, a fifth more has enough."""
+    n_rows = rows_needed(0.5, 0.7)
+    assert n_rows == 54 and "| 0.7: 54 rows |" in block("power")
+    found = []
+    for n in (n_rows - 1, n_rows, 60, 64):
+        rejected = binomial_p_values(np.arange(n + 1), n, 0.5) <= 0.05
+        found.append(binom.pmf(np.arange(n + 1), n, 0.7) @ rejected)
+        assert power(n, 0.5, 0.7) == pytest.approx(found[-1], abs=1e-12)
+    assert found[0] < 0.8 <= min(found[1:])
+
+
+def test_figure_1_is_of_the_model_that_the_tables_have() -> None:
+    pytest.importorskip("sklego")
+    from book.experiments.tce import figure_1
+
+    tested, ece = figure_1.errors()
+    assert 100 * float(tested) == pytest.approx(4.86, abs=0.15)
+    assert ece == pytest.approx(0.0182, abs=0.0005)
+    assert figure_1.IMAGE.stat().st_size < 100_000
 
 
 @pytest.mark.long

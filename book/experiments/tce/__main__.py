@@ -28,6 +28,7 @@ from book.experiments.tce.measures import (
     seven,
     sized,
 )
+from book.experiments.tce.power import power_table
 from book.experiments.tce.t_test import percent_by_t
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 from tools.virtual_environment import ROOT
@@ -262,6 +263,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "table-2": table_2_beside,
     **{f"table-{number}": partial(by_prevalence, number) for number in BY_PREVALENCE},
     "table-13": table_13_beside,
+    "power": power_table,
     "tests": t_tests,
     "afresh": fitted_afresh,
     "real": real_table,
