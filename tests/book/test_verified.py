@@ -27,8 +27,6 @@ def test_rows_are_their_own_truth(subtests: pytest.Subtests) -> None:
         with subtests.test(seed=seed):
             assert rows.labels(seed).tolist() == [2, 0, 1]
     assert rows.select(np.array([2, 2, 0])).labels(0).tolist() == [1, 1, 2]
-    with pytest.raises(ValueError, match="read-only"):
-        rows.true_prob[0] = 0
 
 
 # --- figure 1 ------------------------------------------------------------------------------------
@@ -102,11 +100,6 @@ def test_scaling_binning_needs_fewer_rows_per_bin(view: str) -> None:
     histogram, platt = study.of("histogram"), study.of("Platt")
     gap = 4 * np.hypot(*study.standard_error[:, 1])
     assert histogram[1] - platt[1] > gap and histogram[1] > 3 * histogram[0]
-    assert study.view == view
-    assert f"({view})" in study.describe()
-    assert len(study.to_frame()) == 4
-    with pytest.raises(ValueError, match="no method 'beta'"):
-        study.of("beta")
 
 
 def test_all_scalers() -> None:
@@ -151,7 +144,3 @@ def test_the_debiased_estimate_is_right_on_average(view: str) -> None:
     assert (np.abs(study.debiased_mean - study.truth) < 4 * error).all()
     assert (study.plain_mean - study.truth > 4 * error).all()
     assert (study.cut_mse <= study.debiased_mse).all()
-    assert study.plain_draws.mean() == pytest.approx(study.plain_mean[0], abs=1e-15)
-    medians = study.median_deviations
-    assert medians[0] == np.median(np.abs(study.plain_draws - study.truth))
-    assert "400 rows" in study.describe()
