@@ -26,7 +26,6 @@ def test_rows_are_their_own_truth(subtests: pytest.Subtests) -> None:
     for seed in range(3):
         with subtests.test(seed=seed):
             assert rows.labels(seed).tolist() == [2, 0, 1]
-    assert rows.select(np.array([2, 2, 0])).labels(0).tolist() == [1, 1, 2]
 
 
 # --- figure 1 ------------------------------------------------------------------------------------
