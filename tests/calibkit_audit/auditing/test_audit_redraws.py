@@ -133,12 +133,6 @@ def test_adjusted_p_values_pay_for_the_number_of_views() -> None:
     assert together.p_value == min(view.p_value for view in together.views)
 
 
-def test_nothing_can_be_said_about_certain_predictions() -> None:
-    table = np.tile([1.0, 0.0], (50, 1))
-    test = run(table, np.zeros(50, dtype=np.int64), (1,))
-    assert test.p_value == 1.0
-
-
 def test_the_size_needed_follows_the_formula() -> None:
     case = make("calibrated", 2, 500, 4)
     table = np.column_stack([1 - case.y_prob, case.y_prob])

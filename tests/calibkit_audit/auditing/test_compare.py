@@ -1,7 +1,6 @@
 """Models compared on the same rows: numbers by hand, coverage, words, pages, hostile input."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -216,12 +215,6 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     assert "zero and too called impossible" in both.headline
     assert "infinite -> infinite (infinite: it gave probability 0 to what happened)" in both.text()
     assert "nan" not in both.text() and "inf " not in found.text()
-    other = models["fair"].copy()
-    other[np.flatnonzero(y == 1)[-1]] = 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        apart = compare(y, {"zero": zero, "other": other})
-    assert row(apart, "log loss")["verdict"] == "not separated"
     assert found.to_dict()["differences"][0]["value"] is None
 
 

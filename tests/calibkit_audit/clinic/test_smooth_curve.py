@@ -62,10 +62,7 @@ def test_null_levels_are_those_of_the_rooms_machinery() -> None:
     here = smooth_curve(y, p, n_draws=300, rng=0)
     there = ck.null_level(smooth_curve, y, p, n_draws=300, rng=1)
     assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
-    assert (here.null_mean > 0).all() and (here.null_high > here.null_mean).all()
     assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
-    over = smooth_curve(y, expit(2 * logit(p)), n_draws=99, rng=0)
-    assert over.p_value[0] == 0.01
 
 
 def test_order_and_clusters() -> None:
