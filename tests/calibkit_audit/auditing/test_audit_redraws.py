@@ -125,14 +125,6 @@ def test_labels_are_drawn_with_their_probabilities(k: int) -> None:
     assert (drawn[:, 0] == 1).all()
 
 
-def test_adjusted_p_values_pay_for_the_number_of_views() -> None:
-    case = make("calibrated", 10, 500, 2)
-    alone = run(case.y_prob, case.y_true, (4,)).p_value
-    together = run(case.y_prob, case.y_true, (TOP, *range(10)))
-    assert together.views[5].p_value >= alone - 0.05
-    assert together.p_value == min(view.p_value for view in together.views)
-
-
 def test_the_size_needed_follows_the_formula() -> None:
     case = make("calibrated", 2, 500, 4)
     table = np.column_stack([1 - case.y_prob, case.y_prob])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-import calibkit as ck
 from calibkit_audit.clinic import smooth_curve
 from calibkit_audit.clinic._curves import Loess
 from tests.helpers import assert_same, binary_data, golden, golden_data
@@ -54,15 +53,6 @@ def test_distances_by_hand() -> None:
     assert curve.frequency == pytest.approx(0, abs=1e-12)
     assert "ICI 0.2750" in curve.describe()
     assert float(curve) == pytest.approx(0.275)
-
-
-@pytest.mark.long
-def test_null_levels_are_those_of_the_rooms_machinery() -> None:
-    y, p = binary_data(300, exponent=1)
-    here = smooth_curve(y, p, n_draws=300, rng=0)
-    there = ck.null_level(smooth_curve, y, p, n_draws=300, rng=1)
-    assert here.null_mean[0] == pytest.approx(there.mean, abs=4 * there.sd / 150**0.5)
-    assert here.p_value[0] == pytest.approx(there.p_value, abs=0.12)
 
 
 def test_order_and_clusters() -> None:
