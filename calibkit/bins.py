@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibkit.inputs import (
+    ROUNDING,
     FloatArray,
     FloatVector,
     IntArray,
@@ -68,9 +69,9 @@ def bounds_of_bins(ordered: FloatArray, edges: FloatVector, slack: float = 0.0) 
     return np.concatenate(([0], np.searchsorted(ordered, edges[1:-1] - slack), [len(ordered)]))
 
 
-def slack_of(binning: Binning, precision: float) -> float:
-    """Return how far below an edge a prediction of this precision may lie and still be on it."""
-    return precision * getattr(binning, "tolerance", 0.0)
+def slack_of(binning: Binning, precision: str) -> float:
+    """Return how far below an edge a prediction of this type may lie and still be on it."""
+    return ROUNDING[precision] * getattr(binning, "tolerance", 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class EqualWidth:
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
-    tolerance: ClassVar[float] = 1.0  # at edges, in units of the precision of predictions
+    tolerance: ClassVar[float] = 1.0  # at edges, in units of the rounding of predictions
     n_bins: int = 15
 
     def __post_init__(self) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins, assign
+from calibkit.bins import Binning, Bins, Distinct, EqualWidth, FixedEdges, as_bins, assign, slack_of
 from calibkit.inputs import (
+    ROUNDING,
     BinaryProblem,
     FloatArray,
     FloatVector,
@@ -37,8 +38,8 @@ class BinTable(Result):
         Which event, and the binning, in words; the binning itself.
     mass : ndarray of shape (B,), optional
         Sum of the weights, which mean and share then use; None where every row counts 1.
-    slack : float
-        A prediction below an edge by no more than that is on it; 0 where edges follow predictions.
+    precision : str
+        The type of the predictions, up to whose precision one is on an edge, and in the bin above.
     """
 
     edges: NDArray[np.float64]
@@ -49,7 +50,7 @@ class BinTable(Result):
     bins: str
     binning: Binning
     mass: NDArray[np.float64] | None = None
-    slack: float = 0.0
+    precision: str = "float64"
 
     @property
     def n(self) -> int:
@@ -93,7 +94,7 @@ class BinTable(Result):
 
     def assign(self, prob: FloatArray) -> IntVector:
         """Return the bin of each prediction: ``[a, b)``, the last one closed."""
-        return assign(prob, self.edges, self.slack)
+        return assign(prob, self.edges, slack_of(self.binning, self.precision))
 
     def describe(self) -> str:
         """Say how many predictions and bins there are, and where the gap is largest."""
@@ -225,7 +226,8 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
     prob, label, weight = problem.prob, problem.label, problem.weight
     counts_rows = weight is not None and not isinstance(binning, EqualWidth | FixedEdges | Distinct)
     edges = _repeated_edges(problem, binning) if counts_rows else binning.edges(prob, label)
-    slack, n_bins = problem.precision * getattr(binning, "tolerance", 0.0), len(edges) - 1
+    n_bins = len(edges) - 1
+    slack = ROUNDING[problem.precision] * getattr(binning, "tolerance", 0.0)
     index = np.searchsorted(edges[1:-1] - slack, prob, side="right")
     count = np.bincount(index, minlength=n_bins)
     mass = None if weight is None else np.bincount(index, weight, n_bins).astype(float)
@@ -242,7 +244,7 @@ def table_of(problem: BinaryProblem, binning: Binning) -> BinTable:
         bins=str(binning),
         binning=binning,
         mass=mass,
-        slack=slack,
+        precision=problem.precision,
     )
 
 

@@ -45,6 +45,9 @@ class PlattCalibrator(Calibrator):
     smoothing : bool
         Fit to Platt's smoothed targets, ``(N1 + 1) / (N1 + 2)`` for label 1 and ``1 / (N0 + 2)``
         for label 0, instead of 1 and 0. Then the optimum is always finite.
+    pull : bool
+        Pull predictions first to where an estimate from n rows can be, from ``1 / (n + 2)`` to
+        ``1 - 1 / (n + 2)``: one that is sure and wrong then does not turn the whole line.
 
     Attributes
     ----------
@@ -76,12 +79,15 @@ class PlattCalibrator(Calibrator):
     loss_name: ClassVar[str] = "log loss"
 
     smoothing: bool = True
+    pull: bool = False
 
     def _fit(self, prob: FloatVector, label: FloatVector, weight: Weights = None) -> None:
         as_flag(self.smoothing, "smoothing")
         prob, label, weight = _by_label(prob, label, weight)
-        self._least = least_prediction(prob)
-        x, target = logit(prob, self._least), _smoothed(label, weight) if self.smoothing else label
+        rows = len(prob) if weight is None else float(weight.sum())
+        least = 1 / (rows + 2) if as_flag(self.pull, "pull") else least_prediction(prob)
+        self._ends = least, 1 - least
+        x, target = self._logits(prob), _smoothed(label, weight) if self.smoothing else label
         self.n_parameters_ = min(len(np.unique(x)), 2)
         if self.n_parameters_ == 1:  # what is wrong with one logit is a shift, not a slope
             self.slope_, self.intercept_ = 1.0, _start(target, weight) - float(x[0])
@@ -95,8 +101,11 @@ class PlattCalibrator(Calibrator):
         if not finite:
             _warn_of_no_optimum("Platt calibration", "Use smoothing=True, or more data.")
 
+    def _logits(self, prob: FloatVector) -> FloatVector:
+        return logit(np.clip(prob, *self._ends), self._ends[0])
+
     def _curve(self, prob: FloatVector) -> FloatVector:
-        return expit(self.slope_ * logit(prob, self._least) + self.intercept_)
+        return expit(self.slope_ * self._logits(prob) + self.intercept_)
 
 
 class BetaCalibrator(Calibrator):

@@ -22,7 +22,7 @@ _LEAST_VARIANCE = 2.0
 
 
 def binned_squares(
-    prob: FloatVector, binning: Binning, *, pooled: bool, precision: float = 0.0
+    prob: FloatVector, binning: Binning, *, pooled: bool, precision: str = "float64"
 ) -> tuple[Callable[[FloatVector], float], int]:
     """Return the sum over bins of squared residual sums by variance, and its degrees of freedom.
 

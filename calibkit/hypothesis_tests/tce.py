@@ -239,7 +239,7 @@ class SortedProblem:
 
     def __init__(self, problem: BinaryProblem, binning: Binning) -> None:
         self.view, self.binning = problem.view, binning
-        self.slack = slack_of(binning, problem.precision)
+        self.precision = problem.precision
         order = getattr(binning, "order", np.argsort)  # where that of equal predictions matters
         self.order: IntVector = order(problem.prob)
         self.prob = problem.prob[self.order].astype(np.float64)
@@ -256,7 +256,7 @@ class SortedProblem:
             bounds = np.asarray(self.binning.bounds(self.prob, label), dtype=np.intp)
             return edges_between(self.prob, bounds), bounds
         edges = self.binning.edges(self.prob, label)
-        return edges, bounds_of_bins(self.prob, edges, self.slack)
+        return edges, bounds_of_bins(self.prob, edges, slack_of(self.binning, self.precision))
 
     def verdict(self, alpha: float) -> ViewVerdict:
         """Test each prediction against the events of its bin."""
@@ -276,7 +276,7 @@ class SortedProblem:
                 view=self.view,
                 bins=str(self.binning),
                 binning=self.binning,
-                slack=self.slack,
+                precision=self.precision,
             ),
             prob=self._as_given(self.prob),
             bin=self._as_given(of),

@@ -2,7 +2,7 @@
 
 import reprlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, NoReturn
 
@@ -20,7 +20,9 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
         values = (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
     elif hasattr(values, "toarray"):
         raise ValueError(f"{name} is a sparse matrix; pass {name}.toarray().")
-    elif isinstance(values, dict | set | frozenset):
+    elif hasattr(values, "collect"):  # polars, before it has computed anything
+        raise ValueError(f"{name} is a {type(values).__name__}; pass {name}.collect().")
+    elif isinstance(values, dict | set | frozenset | Iterator):
         raise ValueError(f"{name} is a {type(values).__name__}; pass a list or an array.")
     elif hasattr(values, "to_numpy") and not hasattr(values, "__arrow_c_array__"):
         values = values.to_numpy()  # pandas and polars: position counts
@@ -31,6 +33,22 @@ def unwrapped(values: Any, name: str) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
+
+
+_MISSING = ("", "na", "n/a", "nan", "null")
+# Columns have an order of their own: neither the alphabet nor the labels that occur tell it.
+_REMEDY = {
+    "y_true": "Drop rows without a label; give each class the number of its column in y_prob, "
+    "[names.index(word) for word in y_true] with names in the order of the columns."
+}
+
+
+def refuse_words(values: NDArray[Any], name: str) -> NoReturn:
+    """Refuse what holds no numbers."""
+    raise ValueError(
+        f"{name} must hold numbers, but its type is {values.dtype}. "
+        f"{_REMEDY.get(name, 'Pass numbers.')}"
+    )
 
 
 def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -44,8 +62,7 @@ def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"{name}[{position[0] if position else 0}] = {reprlib.repr(value)} is not a "
-                "number. Drop missing entries; turn class names into labels with "
-                "np.unique(y_true, return_inverse=True)."
+                f"number. {_REMEDY.get(name, 'Drop or repair the row.')}"
             ) from None
     return numbers
 
@@ -58,6 +75,8 @@ def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     except TypeError as error:
         raise ValueError(f"A label cannot be a list or an array ({error}).") from None
     for row, word in enumerate(words):
+        if isinstance(word, str) and word != positive and word.strip().lower() in _MISSING:
+            raise ValueError(f"y_true[{row}] = {word!r} reads as missing. Drop or rename it.")
         # pandas.NA refuses to be compared.
         if word is None or type(word).__name__ in ("NAType", "NaTType") or word != word:
             raise ValueError(f"y_true[{row}] = {word!r} is no label. Drop the row.")
@@ -173,9 +192,9 @@ def report_label_table(labels: NDArray[Any]) -> NoReturn:
     """Refuse labels that are no column."""
     if labels.ndim != 2:
         raise ValueError(f"y_true must be one-dimensional, got shape {labels.shape}.")
-    remedy = "If it is one-hot, pass y_true.argmax(axis=1); soft labels are not supported."
-    if labels.shape[1] == 1:
-        remedy = "Pass y_true.ravel()."
+    remedy = "Of several targets pass one column at a time; soft labels are not supported."
+    if (np.sort(labels)[:, :-1] == 0).all() and (labels.sum(axis=1) == 1).all():
+        remedy = "It is one-hot: pass y_true.argmax(axis=1)."
     raise ValueError(f"y_true has shape {labels.shape}. {remedy}")
 
 
@@ -199,7 +218,9 @@ def report_label(labels: NDArray[Any], n_classes: int, *, binary: bool) -> NoRet
     elif binary and min(found) >= 0:
         remedy = "One-dimensional y_prob is P(y = 1); for more classes pass one column per class."
     else:
-        remedy = "Recode with classes, y_true = np.unique(y_true, return_inverse=True)."
+        remedy = (
+            "If it marks rows to ignore, drop them: keep = y_true >= 0; y_true[keep], y_prob[keep]."
+        )
     allowed = "0 and 1" if binary else f"0 to {n_classes - 1} ({n_classes} columns in y_prob)"
     raise ValueError(
         f"y_true[{row}] = {value:.15g} is not a valid label; labels are {allowed}. {remedy}"

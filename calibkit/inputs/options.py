@@ -22,7 +22,8 @@ Rng = int | np.random.Generator | None  # a seed, a generator, or fresh entropy
 
 # Two computations of the same number may differ in the last digits; such numbers are equal.
 TIE = 1e-12
-SINGLE = float(np.finfo(np.float32).epsneg)  # what float32 rounds by, at most
+# What rounding may take off a number up to 1, by the type that it has passed through.
+ROUNDING = {"float64": TIE, "float32": 2.0**-24, "float16": 2.0**-11}
 EPS = 1e-16
 LOGIT_LIMIT = float(-np.log(EPS))  # 36.84
 CHILD = 38  # marks the stream of redraws that belongs to a seed

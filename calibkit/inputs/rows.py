@@ -29,18 +29,20 @@ from calibkit.inputs.containers import (
     refuse_other_columns,
     refuse_other_order,
     refuse_two_words,
+    refuse_words,
     report_label,
     report_label_table,
     report_value,
     report_view,
     unwrapped,
 )
-from calibkit.inputs.options import SINGLE, TIE, FloatArray, FloatVector, IntArray
+from calibkit.inputs.options import FloatArray, FloatVector, IntArray
 from calibkit.results import Frozen
 
 # Rows of probabilities may miss the sum 1 by this much, whatever their type: values that were
 # computed in float32 and stored in float64 (or printed with six digits) are honest input.
 ROW_SUM_TOLERANCE = 1e-5
+MOST_ROUNDED = 0.1  # what is farther from 1 was not a row of probabilities
 LEAST_WEIGHT = 1e-100  # squares and products of weights must neither overflow nor vanish
 
 View = str | int | list[int] | tuple[int, ...] | None
@@ -58,9 +60,8 @@ class BinaryProblem(Frozen):
         Which event this is, in words, and the number of classes of the problem it was made from.
     weight : ndarray of shape (n,), optional
         What each row counts; None where every row counts 1.
-    precision : float
-        What rounding may have taken off a prediction: 1e-12, or as much as the type that was given
-        is coarser; numbers that are all of float32 count as such, whatever holds them now.
+    precision : str
+        The type that was given; of numbers that are all of float32 this, whatever holds them now.
     """
 
     prob: FloatArray
@@ -68,7 +69,7 @@ class BinaryProblem(Frozen):
     view: str
     n_classes: int
     weight: FloatVector | None = None
-    precision: float = TIE
+    precision: str = "float64"
 
     @property
     def n(self) -> int:
@@ -167,10 +168,8 @@ def binary_problems(
     else:
         events = events_of_classes(label, prob, view)
     some = prob if prob.ndim == 1 else prob[:, 0]
-    single = prob.dtype.itemsize < 8 or (some.astype(np.float32) == some).all()
-    precision = max(float(np.finfo(prob.dtype).epsneg), SINGLE if single else TIE)
-    if "bfloat16" in str(getattr(y_prob, "dtype", "")):  # a type that NumPy does not have
-        precision = 2.0**-8
+    single = prob.dtype.itemsize == 8 and (some.astype(np.float32) == some).all()
+    precision = "float32" if single else prob.dtype.name
     problems = []
     for one, happened, words in events:
         problem = BinaryProblem(
@@ -245,7 +244,11 @@ def as_probability_array(y_prob: Any) -> FloatArray:
     if prob.dtype.kind != "f" or prob.dtype.itemsize > 8:  # also what is longer than float64
         prob = prob.astype(np.float64)
     if prob.ndim > 2:
-        raise ValueError(f"y_prob must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}.")
+        raise ValueError(
+            f"y_prob must be (n,) or (n, K), got {prob.ndim} dimensions {prob.shape}. Of images "
+            "(N, C, H, W) pass np.moveaxis(y_prob, 1, -1).reshape(-1, C) and y_true.ravel(), "
+            "without the rows that carry an ignore index."
+        )
     if prob.ndim == 2 and prob.shape[1] < 2:
         raise ValueError(
             f"y_prob has shape {prob.shape}: one column is not a table of classes. Pass P(y = 1) "
@@ -263,11 +266,13 @@ def _check_sums(prob: FloatArray) -> None:
     if off.max() > row_sum_tolerance(prob.dtype, prob.shape[1]):
         row = int(np.flatnonzero(off > row_sum_tolerance(prob.dtype, prob.shape[1]))[0])
         total = float(prob[row].sum())
-        raise ValueError(
-            f"y_prob row {row} sums to {total:.6g}, not 1. If these are logits, apply "
-            "scipy.special.softmax(y_prob, axis=1) first; if they are unnormalised scores, divide "
-            "each row by its sum."
+        remedy = (
+            "If these are logits, apply scipy.special.softmax(y_prob, axis=1) first; of several "
         )
+        remedy += "targets (multi-label) pass one column at a time."
+        if abs(total - 1) < MOST_ROUNDED:
+            remedy = "If digits were rounded off, divide such rows by their sum, knowingly."
+        raise ValueError(f"y_prob row {row} sums to {total:.6g}, not 1. {remedy}")
 
 
 def row_sum_tolerance(dtype: np.dtype[Any], n_classes: int) -> float:
@@ -288,6 +293,8 @@ def as_labels(y_true: Any, prob: FloatArray, positive: Any = None) -> IntArray:
         )
     labels = y_true if positive is None else labels_as_events(y_true, positive)
     labels = as_array(labels, "y_true", names_two_words=prob.ndim == 1)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
     if labels.ndim != 1:
         report_label_table(labels)
     if len(labels) != len(prob):
@@ -343,10 +350,7 @@ def as_array(values: Any, name: str, *, names_two_words: bool = False) -> NDArra
     if array.dtype.kind == "c":
         raise ValueError(f"{name} is complex ({array.dtype}); pass real numbers, e.g. {name}.real.")
     if array.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold numbers, but its type is {array.dtype}. Turn class names into "
-            "labels first, e.g. classes, y_true = np.unique(y_true, return_inverse=True)."
-        )
+        refuse_words(array, name)
     if array.ndim == 0:
         raise ValueError(f"{name} must be an array with one entry per prediction, got a scalar.")
     if array.size == 0:

@@ -8,7 +8,15 @@ import numpy as np
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
-from calibkit_audit.auditing import alignment, calibration, costs, dependence, groups, repairs
+from calibkit_audit.auditing import (
+    alignment,
+    calibration,
+    costs,
+    dependence,
+    groups,
+    repair_report,
+    repairs,
+)
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Measurements,
@@ -204,7 +212,7 @@ def _report(
         calibration.calibration_answer(summary),
         calibration.direction_answer(summary),
         costs.costs_answer(consequences, summary, benefit),
-        repairs.repair_answer(tried, aligned, summary),
+        repair_report.repair_answer(tried, aligned, summary),
     )
     return AuditReport(
         title=title,
@@ -311,7 +319,7 @@ def advice_of(
         remedy = "ask for a better model, or more data to mend this one"
         if verdicts["repair"] == "repair":
             name = str(table.name[table.chosen])
-            name = repairs.REPAIRED.get(name, name)
+            name = repair_report.REPAIRED.get(name, name)
             remedy = f"first mend them by {name}, then check on new rows"
         return f"Do not take these probabilities at their word; {remedy}."
     if summary.borderline:

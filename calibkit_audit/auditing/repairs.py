@@ -17,22 +17,24 @@ from calibkit.calibrators import (
     DirichletCalibrator,
     IsotonicCalibrator,
     MulticlassCalibrator,
+    OneVsRest,
     PlattCalibrator,
     TemperatureScaling,
     VectorScaling,
 )
 from calibkit.calibrators.folds import assign_folds
+from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
-from calibkit.inputs import CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
-from calibkit.results import Result, spell
-from calibkit_audit.auditing.evidence import Summary
-from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
+from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
+from calibkit.results import Result
+from calibkit.scores import brier_score, log_loss
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval, pseudo_values
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
-_MOST_CLASSES = {"Dirichlet": 30, "vector": 200}
+_MOST_CLASSES = {"Dirichlet": 30, "one-vs-rest": 30, "vector": 200}
+BASE = "base rate"
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
 
@@ -49,6 +51,8 @@ class RepairTable(Result):
     gain, low, high, clear : ndarray of shape (m,)
         Log loss before minus after in the rows left, held out; an interval for what the candidate,
         fitted to all rows, gains on new ones, and whether this lies above 0.
+    harmless : ndarray of shape (m,)
+        Whether it neither raises the Brier score nor loses to the base rate in log loss, held out.
     before, before_left, chosen : float and int
         Log loss without a repair, of all rows and of those whose outcome was possible; place of
         the recommended candidate, -1: none, which is clear, or never says 0 or 1.
@@ -64,6 +68,7 @@ class RepairTable(Result):
     low: FloatVector
     high: FloatVector
     clear: NDArray[np.bool_]
+    harmless: NDArray[np.bool_]
     error: FloatVector
     before: float
     before_left: float
@@ -88,14 +93,8 @@ class RepairTable(Result):
         """Say the best candidate and its gain."""
         if not len(self.name):
             return "No repair was tried."
-        place = self.place
-        word = "Recommended" if self.chosen >= 0 else "None is recommended; the best is"
-        return (
-            f"{word}: {self.name[place]}, log loss {self.before_left:.4f} to "
-            f"{self.before_left - self.gain[place]:.4f}, gain {self.gain[place]:.4f} "
-            f"({100 * self.level:g} % interval {self.low[place]:.4f} to {self.high[place]:.4f}, "
-            f"{spell(self.folds, 'fold')}, {spell(self.left, 'prediction')})."
-        )
+        place, word = self.place, "Recommended" if self.chosen >= 0 else "None is recommended; best"
+        return f"{word}: {self.name[place]}, gain {self.gain[place]:.4f} in log loss."
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         numbers = {name: getattr(self, name) for name in ("log_loss", "gain", "low", "high")}
@@ -111,7 +110,6 @@ class Repairs:
     repaired: FloatVector | None  # held-out predictions of the best candidate
     calibrator: Any  # this candidate, fitted to all rows, or a `NoRepair`
     certain: int = 0  # rows to which it gives exactly 0 or 1
-    certain_before: int = 0  # rows to which the predictions as given do
 
 
 @dataclass(frozen=True)
@@ -139,12 +137,17 @@ def repairs_of(
     Calibration errors are those of a `view`. None is recommended unless one is `wanted`.
     """
     candidates = _candidates(rows, settings.repairs)
-    held_out, flattery, notes = _held_out(candidates, rows, settings, rng)
+    tried = {**candidates, BASE: BaseRate()}  # no repair may be worse than this one
+    held_out, flattery, notes = _held_out(tried, rows, settings, rng)
+    base = float(log_loss(rows.label, held_out.get(BASE, rows.prob), sample_weight=rows.weight))
+    if BASE not in candidates:
+        held_out.pop(BASE, None)
+        flattery = flattery[: len(held_out)]
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
     errors = [_error(rows.label, p, **how) for p in held_out.values()]
-    table = _repair_table(rows, held_out, np.array(flattery), settings)
-    table = replace(table, error=np.array(errors, dtype=np.float64), notes=notes)
-    table = table if wanted else replace(table, chosen=-1)
+    table = _repair_table(rows, held_out, np.array(flattery), settings, base)
+    chosen = table.chosen if wanted else -1
+    table = replace(table, error=np.array(errors, dtype=float), notes=notes, chosen=chosen)
     if table.place < 0:
         why = " ".join(notes) or "no repair was tried, as `repairs` names none."
         return Repairs(table=table, repaired=None, calibrator=NoRepair(why))
@@ -152,13 +155,8 @@ def repairs_of(
     with quiet():  # named in the notes already
         fitted = _fit(candidates[name], rows, np.arange(rows.n))
     said, repaired = fitted.calibrate(_scores_for(fitted, rows)), held_out[name]
-    return Repairs(
-        table=table,
-        repaired=repaired,
-        calibrator=fitted,
-        certain=int((certain(said) | certain(repaired)).sum()),
-        certain_before=int(certain(rows.prob).sum()),
-    )
+    sure = int((certain(said) | certain(repaired)).sum())
+    return Repairs(table=table, repaired=repaired, calibrator=fitted, certain=sure)
 
 
 def _held_out(
@@ -204,13 +202,18 @@ def _held_out(
 def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
+    pulled = PlattCalibrator(pull=True)
     if rows.binary:
-        known |= {"Platt": PlattCalibrator(), "beta": BetaCalibrator()}
+        known |= {"Platt": PlattCalibrator(), "pulled Platt": pulled, "beta": BetaCalibrator()}
         known["isotonic"] = IsotonicCalibrator()
     else:
-        known |= {"vector": VectorScaling(kind), "Dirichlet": DirichletCalibrator(kind)}
+        known |= {"vector": VectorScaling(kind), "one-vs-rest": OneVsRest(kind, pulled)}
+        known["Dirichlet"] = DirichletCalibrator(kind)
+    known[BASE] = BaseRate(kind)
     if wanted is None:
         k = rows.n_classes
+        if rows.table.min() >= 1 / (rows.n + 2):  # nothing is pulled
+            del known["pulled Platt" if rows.binary else "one-vs-rest"]
         return {name: one for name, one in known.items() if k <= _MOST_CLASSES.get(name, k)}
     if isinstance(wanted, Mapping):
         suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
@@ -248,6 +251,7 @@ def _repair_table(
     held_out: dict[str, FloatVector],
     flattery: FloatVector,
     settings: AuditSettings,
+    base: float,
 ) -> RepairTable:
     left, m = rows.possible, len(held_out)
     before = losses(rows.own)
@@ -256,6 +260,9 @@ def _repair_table(
     gains = rows.weigh(before[left] - after[:, left], left)
     gain = gains.sum(axis=1) / max(int(left.sum()), 1)
     finite = np.flatnonzero(np.isfinite(gain))
+    said, loss = (rows.prob, *held_out.values()), rows.weigh(after).mean(axis=1)
+    brier = [float(brier_score(rows.label, p, sample_weight=rows.weight)) for p in said]
+    harmless = (np.array(brier[1:]) <= brier[0] + TIE) & (loss <= base + TIE)
     low, high, clear, chosen = gain.copy(), gain.copy(), np.zeros(m, dtype=np.bool_), -1
     if len(finite):
         inside = rows.clusters and rows.clusters.take(left)
@@ -265,17 +272,18 @@ def _repair_table(
         high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
         # What is printed decides: the interval must lie above 0.
         clear = np.isfinite(gain) & (low > 0)
-        chosen = _simplest(gains, clear, inside)
+        chosen = _simplest(gains, clear & harmless, inside)
         if not left.all():  # then it is worth more that nothing is called impossible again
             safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-rows.weigh(after), safe, rows.clusters)
+            chosen = _simplest(-rows.weigh(after), safe & harmless, rows.clusters)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
-        log_loss=rows.weigh(after).mean(axis=1),
+        log_loss=loss,
         gain=gain,
         low=low,
         high=high,
         clear=clear,
+        harmless=harmless,
         error=np.full(m, np.nan),
         before=float(rows.weigh(before).mean()),
         before_left=float(rows.weigh(before[left], left).mean()) if left.any() else float("nan"),
@@ -301,100 +309,3 @@ def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters |
         parts = pseudo_values(behind, clusters)
     error = parts.std(axis=1) / np.sqrt(parts.shape[1])
     return int(places[behind.mean(axis=1) <= error][0])
-
-
-REPAIRED = {
-    "temperature": "temperature scaling",
-    "Platt": "Platt scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "vector": "vector scaling",
-    "Dirichlet": "Dirichlet scaling",
-}
-
-
-def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
-    """Answer question 6: which repair, and what speaks against it."""
-    table, place = found.table, found.table.place
-    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
-    if place >= 0:
-        names = ("log_loss_after", "gain", "gain_low", "gain_high", "error_after")
-        columns = (table.log_loss, table.gain, table.low, table.high, table.error)
-        numbers |= {k: float(column[place]) for k, column in zip(names, columns, strict=True)}
-    if not aligned:
-        verdict, light = "align first", "bad"
-        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
-    elif place < 0:
-        verdict, light = "no repair", "unknown"
-        text = " ".join(table.notes) or "No repair was tried."
-    else:
-        verdict, light = "no repair", "good" if summary.power.enough else "unknown"
-        text = _gain_in_words(found) + _warnings(found)
-        if table.chosen >= 0:
-            verdict, light = "repair", "caution"
-            before, after = summary.numbers["error"], four_digits(table.error[place])
-            text += f" Expected calibration error afterwards: {after} ({summary.words})."
-            if float(after) > round(before, 4):
-                text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
-        elif summary.miscalibrated:
-            light = "caution"
-            text += (
-                " That the predictions are miscalibrated (question 3) stands: maps fitted to "
-                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
-            )
-    return Answer("repair", verdict, light, text.strip(), numbers)
-
-
-def _gain_in_words(found: Repairs) -> str:
-    table, place = found.table, found.table.place
-    name = str(table.name[place])
-    words = REPAIRED.get(name, name)
-    gain, low, high = table.gain[place], table.low[place], table.high[place]
-    if np.isinf(gain):
-        return f"None. Even the best candidate, {words}, says 0 to something that happened."
-    size, falls = abs(gain), gain >= 0
-    if not falls:
-        low, high = -high, -low
-    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
-    if table.chosen >= 0:
-        temperature = getattr(found.calibrator, "temperature_", None)
-        one = f" (T = {temperature:.2f})" if temperature is not None else ""
-        change = "a gain of" if falls else "the price of not saying 0:"
-        return (
-            f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss "
-            f"{'falls' if falls else 'rises'} from {table.before_left:.4f} to "
-            f"{table.before_left - gain:.4f}, {change} {size:.4f} {interval}."
-        )
-    if not falls:
-        return (
-            f"None. Even the best candidate, {words}, would worsen the log loss by "
-            f"{four_digits(size)} {interval}."
-        )
-    why = "the interval holds 0, so this may be chance"
-    if low > 0:
-        why = "but no error was shown that it would mend (question 3)"
-        why = "it rules out too much" if table.left < table.n else why
-    return (
-        f"None. The best candidate, {words}, would gain {four_digits(size)} in log loss "
-        f"{interval}: {why}."
-    )
-
-
-def _warnings(found: Repairs) -> str:
-    """Return what to know of a candidate before it is used."""
-    table, text = found.table, ""
-    if table.left < table.n:
-        after = table.log_loss[table.place]
-        text = (
-            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
-            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
-        )
-    if found.certain and np.isfinite(table.gain[table.place]):
-        before = found.certain_before
-        than = f", as the predictions do in {before:,}" if before else ""
-        text += (
-            f" {'It' if found.certain <= before else 'Beware: it'} says exactly 0 (or 1) in "
-            f"{spell(found.certain, 'row')}{than}, and one outcome "
-            "against that makes the log loss infinite."
-        )
-    return text

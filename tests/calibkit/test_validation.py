@@ -164,7 +164,7 @@ class TestPositive:
             (["no", "no"], "yes", "'yes' never occurs in y_true, which holds 'no' (2)"),
             ([0, "1", 1], "1", "2 labels beside positive='1': 0 (1), 1 (1)"),
             (["a", np.nan], "a", "y_true[1] = nan is no label"),
-            ([*NAMED, "NA"], "yes", "2 labels beside positive='yes': 'no' (2), 'NA' (1)"),
+            ([*NAMED, "NA"], "yes", "y_true[4] = 'NA' reads as missing"),
             (list("abcdefgh"), "a", "'b' (1), 'c' (1), 'd' (1), 'e' (1), 'f' (1), …. Drop"),
             ([*NAMED, None], "yes", "y_true[4] = None is no label. Drop the row"),
             (np.array([1, np.datetime64("NaT")], dtype=object), 1, "y_true[1] ="),
