@@ -79,7 +79,8 @@ def make() -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
 
 def drawn_stays(rng: np.random.Generator) -> list[tuple[int, int]]:
     """Return patient and day of every stay, by day; how often one comes depends on nothing."""
-    span, stays, patient = (LAST - FIRST).days + 1, [], 0
+    span, patient = (LAST - FIRST).days + 1, 0
+    stays: list[tuple[int, int]] = []
     while len(stays) < ROWS:
         day = int(rng.integers(0, span))
         for _ in range(min(rng.geometric(0.6), ROWS - len(stays))):
