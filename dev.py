@@ -25,6 +25,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
     found = ".".join(str(part) for part in sys.version_info[:2])
     sys.exit(f"calibkit needs Python 3.11 or newer; this is Python {found} ({sys.executable}).")
 
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.live.site import NEEDS_TORCH
 from tools.virtual_environment import (
     ROOT,
@@ -38,7 +39,7 @@ from tools.virtual_environment import (
     side_by_side,
     venv_python,
 )
-from tools.workbook import NOTEBOOKS, WORKBOOK, copies
+from tools.workbook import WORKBOOK, copies
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
@@ -110,7 +111,7 @@ def browser_tests(marker: str = "browser and not long") -> int:
 
 def notebook_paths() -> list[Path]:
     """Return every notebook, found by glob."""
-    return sorted(NOTEBOOKS.glob("*.ipynb"))
+    return lesson_pages(suffix=".ipynb")
 
 
 def of_today(paths: list[Path]) -> list[Path]:
@@ -125,7 +126,7 @@ def solve(paths: list[Path]) -> int:
 
 def runnable(paths: list[Path]) -> list[Path]:
     """Leave out the lessons that lack a package here, and say so."""
-    command = [str(venv_python()), "-m", "tools.lesson_needs"]
+    command = [str(venv_python()), "-m", "tools.lesson_pages"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     lacking = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     for stem, packages in lacking.items():
@@ -182,7 +183,7 @@ def check_live(long: bool = False) -> int:
     paths = [path for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
     in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
     left = {*paths} - {*of_today(paths)} if long else ()
-    options = [f"--deselect={in_node}[{path.name[:2]}]" for path in left]
+    options = [f"--deselect={in_node}[{path.stem}]" for path in left]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 

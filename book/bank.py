@@ -17,6 +17,7 @@ from pathlib import Path
 
 from calibkit_course import lessons
 from calibkit_course.learn.questions import Question, read_questions
+from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "question_bank.md"
@@ -55,8 +56,7 @@ def read() -> list[Lesson]:
 
 def title(name: str) -> str:
     """Return the title of a lesson, as its page states it."""
-    (path,) = (ROOT / "notebooks").glob(f"{name}_*.md")
-    text = path.read_text(encoding="utf-8")
+    text = lesson_pages(name)[0].read_text(encoding="utf-8")
     return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 

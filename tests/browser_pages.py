@@ -4,6 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from calibkit_course import open_lesson
+from calibkit_course.learn import Prediction
+from tests.paths import ROOT
+
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 # All formulas are set, all pictures are there, and the page has been laid out. What never comes
@@ -76,13 +80,21 @@ def hidden_words(source: Path) -> list[str]:
 def html_pages(root: Path) -> list[str]:
     """Return the pages that readers visit, found by glob."""
     folder = root / "book" / "_build" / "html"
-    found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/*.html")]
+    found = [*folder.glob("book/**/*.html"), *folder.glob("notebooks/**/*.html")]
     return sorted(path.relative_to(folder).as_posix() for path in found)
 
 
 def number_of(name: str) -> str:
     """Return the two digits of a lesson's page."""
     return Path(name).name[:2]
+
+
+def asked_on(name: str) -> dict[str, Prediction]:
+    """Return the predictions that the page of a lesson asks for."""
+    text = (ROOT / name).with_suffix(".md").read_text(encoding="utf-8")
+    asked = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', text))
+    found = open_lesson(number_of(name)).predictions
+    return {pid: one for pid, one in found.items() if pid in asked}
 
 
 def lesson_pages(root: Path) -> list[str]:

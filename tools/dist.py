@@ -18,6 +18,7 @@ from pathlib import Path
 
 import calibkit
 from tools import notebook_files as files
+from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import ROOT, Failure, fresh, quietly
 
 DIST = ROOT / "build" / "dist"
@@ -67,7 +68,7 @@ def check_contents(names: Iterable[str]) -> int:
 
 def first_cells(number: str) -> list[str]:
     """Return the code of a lesson up to its first exercise."""
-    (path,) = (path for path in files.sources() if path.name.startswith(number))
+    path = lesson_pages(number)[0]
     cells = [cell for cell in files.read_source(path).cells if cell.cell_type == "code"]
     stop = next((i for i, one in enumerate(cells) if "exercise" in files.tags(one)), len(cells))
     return [cell.source for cell in cells[:stop]]

@@ -31,6 +31,7 @@ from string import Template
 from typing import Any
 
 from tools.grade_fence import Said, environment, fence, hidden
+from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import ROOT
 
 COLUMNS = ("student", "lesson", "file", "kind", "item", "state", "detail", "seconds")
@@ -103,8 +104,8 @@ class Grade:
 
 
 def lesson_words(lesson: str) -> list[str]:
-    """Return what the name of a lesson's file says beside its number."""
-    return [path.stem[3:] for path in (ROOT / "notebooks").glob(f"{lesson}_*.md")]
+    """Return what the names of a lesson's files say beside its number."""
+    return [path.stem[3:] for path in reversed(lesson_pages(lesson))]
 
 
 def workbooks(folder: Path) -> list[Workbook]:

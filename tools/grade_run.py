@@ -21,6 +21,7 @@ from typing import Any
 
 import nbformat
 from IPython.core.interactiveshell import InteractiveShell
+from nbformat import NotebookNode
 from traitlets.config import Config
 
 from tools import notebook_files as files
@@ -78,11 +79,18 @@ def plain(source: str) -> str:
         return ""
 
 
-def copied(cells: Cells, lesson: str) -> list[str]:
+def page_of(cells: Cells, lesson: str) -> NotebookNode:
+    """Return the page that a workbook was made from: the core, unless more of it stands further."""
+    written = {source for source, _ in cells}
+    pages = map(files.read_source, files.sources([lesson]))
+    return max(pages, key=lambda page: sum(cell.source in written for cell in page.cells))
+
+
+def copied(cells: Cells, page: NotebookNode) -> list[str]:
     """Return the exercises that hold the folded solution word for word, of three lines or more."""
     written = {plain(source) for source, tags in cells if "solution" not in tags}
     found, asked = [], ""
-    for cell in files.read_source(files.sources([lesson])[0]).cells:
+    for cell in page.cells:
         if "check" in files.tags(cell):  # one that ticks the points of a text names no exercise
             asked = next(iter(files.called_ids(cell, "check")), asked)
         if "solution" in files.tags(cell) and plain(cell.source).count("\n") >= 2:
@@ -121,12 +129,17 @@ class Run:
     leaves it out.
     """
 
-    def __init__(self, lesson: str, options: Said) -> None:
+    def __init__(self, lesson: str, page: NotebookNode, options: Said) -> None:
         from calibkit_course import open_lesson
         from calibkit_course.learn.exercises import MISSING
 
         self.missing, self.lesson = MISSING, open_lesson(lesson)
-        self.checks, self.predictions = dict(self.lesson.checks), dict(self.lesson.predictions)
+        code = "".join(
+            one.source for one in page.cells if {"check", "predict"} & {*files.tags(one)}
+        )
+        checks, predictions = self.lesson.checks.items(), self.lesson.predictions.items()
+        self.checks = {cid: one for cid, one in checks if f'"{cid}"' in code}
+        self.predictions = {pid: one for pid, one in predictions if f'"{pid}"' in code}
         self.seconds, self.left_out = float(options["seconds"]), set(options["left_out"])
         self.next_file = Path(options["job"], "next")
         self.raised: dict[int, str] = {}
@@ -250,12 +263,13 @@ def graded(raw: bytes, options: Said) -> Said:
     try:
         cells = read_workbook(raw)
         found["lesson"] = lesson_of(cells, options["name"], lessons())
-        run = Run(found["lesson"], options)
+        page = page_of(cells, found["lesson"])
+        run = Run(found["lesson"], page, options)
         os.chdir(Path(options["job"], "here"))
         without_network()
         run.cells(cells)
         found["rows"], found["raised"] = [*run.rows()], sorted(run.raised.items())
-        copies = copied(cells, found["lesson"])
+        copies = copied(cells, page)
         for row in found["rows"]:
             if row["item"] in copies and row["state"] == "Correct":
                 row["says"] += " Word for word the folded solution."

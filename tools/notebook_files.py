@@ -15,9 +15,8 @@ import nbformat
 from jupytext.config import load_jupytext_configuration_file
 from nbformat import NotebookNode
 
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.virtual_environment import ROOT
-
-NOTEBOOKS = ROOT / "notebooks"
 
 # nbval never compares these, so they can be dropped from any cell.
 UNCOMPARED = ("image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json")
@@ -41,7 +40,7 @@ class NotebookProblem(Exception):
 
 def sources(names: list[str] | None = None, folder: Path = NOTEBOOKS) -> list[Path]:
     """Return the `.md` sources found by glob, or those whose names begin as asked."""
-    found = sorted(path for path in folder.rglob("*.md") if ".ipynb_checkpoints" not in path.parts)
+    found = lesson_pages(folder=folder)
     if not names:
         return found
     wanted = [Path(name).stem for name in names]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from calibkit_course import lessons, open_lesson
-from tools.lesson_needs import missing
+from tools.lesson_pages import missing
 
 WIDTH = 100
 FOLDED = "<details><summary>▸ Hint {level}</summary>\n\n{words}\n\n</details>\n"

@@ -21,7 +21,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.lesson_needs import missing
+from tools.lesson_pages import NOTEBOOKS, lesson_pages, missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
@@ -144,9 +144,10 @@ def for_the_book(path: Path) -> str:
     return f"prints what is stored, {time.monotonic() - started:.1f} s"
 
 
-def orphans(folder: Path = files.NOTEBOOKS) -> list[Path]:
+def orphans(folder: Path = NOTEBOOKS) -> list[Path]:
     """Return notebooks without a source."""
-    return [p for p in sorted(folder.glob("*.ipynb")) if not p.with_suffix(".md").exists()]
+    pages = lesson_pages(suffix=".ipynb", folder=folder)
+    return [path for path in pages if not path.with_suffix(".md").exists()]
 
 
 TASKS: dict[str, Callable[[Path], str]] = {

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from tools import notebook_files as files
-from tools.lesson_needs import missing
+from tools.lesson_pages import missing
 from tools.notebook_compare import differences
 from tools.notebooks import execute
 from tools.virtual_environment import environment, kernel_environment

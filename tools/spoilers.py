@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Lesson, Prediction
+from tools.lesson_pages import lesson_pages
 from tools.notebook_files import called_ids, output_text, read_source, read_stored, sources, tags
 
 HEADING = re.compile(r"^#{1,6} (.+)$", flags=re.MULTILINE)
@@ -22,9 +23,10 @@ MARKS = re.compile(r"[\s*`_]+")  # an underscore too: the name of a variable is 
 Seen = tuple[str, str]  # where it stands, and its words
 
 
-def told(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Go through what a page tells too early: name of the prediction, place, telling words."""
-    lesson, cells = open_lesson(path.stem[:2], keep=False), page(path)
+def told(name: str) -> Iterator[tuple[str, str, str]]:
+    """Go through what a lesson tells too early: name of the prediction, place, telling words."""
+    lesson = open_lesson(name, keep=False)
+    cells = [cell for path in lesson_pages(name) for cell in page(path)]
     for pid, prediction in lesson.predictions.items():
         for place, text in (*titles(), *visible(lesson, cells, pid)):
             yield from ((pid, place, words) for words in telling(prediction, text))
@@ -92,9 +94,10 @@ def _shown(lesson: Lesson, cell: NotebookNode) -> Iterator[str]:
 
 def main(names: list[str]) -> int:
     """Print what the lessons named, or all, tell too early; return 1 if they do."""
-    found = [(path.name, *one) for path in sources(names) for one in told(path)]
-    for name, pid, place, words in found:
-        print(f"{name}: {pid} is told by {place}: … {words} …")
+    lessons = dict.fromkeys(path.stem[:2] for path in sources(names))
+    found = [one for name in lessons for one in told(name)]
+    for pid, place, words in found:
+        print(f"{pid} is told by {place}: … {words} …")
     return 1 if found else 0
 
 

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.virtual_environment import ROOT, Failure
 
 WORKBOOK = ROOT / "workbook"
-NOTEBOOKS = ROOT / "notebooks"
-LINK = re.compile(r"(\]\([\w-]+)\.md(?=[)#])")
+LINK = re.compile(r"(\]\((?:\.\./|further/)?[\w-]+)\.md(?=[)#])")
+NAME = re.compile(r"^\d\d(?:_further)?")
 TERM = re.compile(
     r"\{term\}`([^`<]*?)(?: <[^`]*>)?`"
 )  # the glossary is not beside the copies either
@@ -44,23 +45,30 @@ def copies(
 
     Returns what was done, and what a learner should know: sentences, both.
     """
-    lessons = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
-    wanted = [name.zfill(2)[:2] if name[:1].isdigit() else name for name in fresh]
-    unknown = [name for name in wanted if name not in lessons]
+    pages = lesson_pages(suffix=".ipynb", folder=notebooks)
+    wanted = tuple(name.zfill(2) for name in fresh)
+    unknown = [name for name in wanted if not any(page.name.startswith(name) for page in pages)]
     if unknown:
-        raise Failure(f"there is no lesson {', '.join(unknown)}; there are {', '.join(lessons)}.")
+        there = ", ".join(map(name_of, pages))
+        raise Failure(f"there is no lesson {', '.join(unknown)}; there are {there}.")
     if workbook.exists() and not workbook.is_dir():
         raise Failure(f"{workbook} is a file. Your lessons need a folder there: rename the file.")
+    lessons = {page: workbook / page.relative_to(notebooks) for page in pages}
+    asked = [page for page in pages if page.name.startswith(wanted)]
     try:
-        workbook.mkdir(exist_ok=True)
-        kept = [(name, put_aside(workbook / lessons[name].name)) for name in dict.fromkeys(wanted)]
-        made = [name for name, path in lessons.items() if make(path, workbook / path.name)]
+        kept = [(name_of(page), put_aside(lessons[page])) for page in asked]
+        made = [name_of(page) for page, copy in lessons.items() if make(page, copy)]
     except OSError as error:
         raise Failure(f"{error.filename} cannot be written ({error.strerror}).") from None
     done = [f"Lesson {name}: your old copy is now {path}." for name, path in kept if path]
     if made:
         done.append(f"Working copies made in {workbook.name}/: {', '.join(made)}.")
-    return done, list(notices(lessons, workbook))
+    return done, list(notices(lessons))
+
+
+def name_of(page: Path) -> str:
+    """Return how a page is called: 04, or 04_further."""
+    return str(NAME.findall(page.name)[0])
 
 
 def put_aside(copy: Path) -> str:
@@ -86,6 +94,7 @@ def make(lesson: Path, copy: Path, kernel: Mapping[str, Any] = KERNEL) -> bool:
         return False
     notebook = without_outputs(lesson)
     notebook["metadata"] |= kernel
+    copy.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
     with copy.open("x", encoding="utf-8", newline="\n") as stream:
         stream.write(text + "\n")
@@ -109,17 +118,17 @@ def without_outputs(lesson: Path) -> dict[str, Any]:
     return notebook
 
 
-def notices(lessons: dict[str, Path], workbook: Path) -> Iterable[str]:
+def notices(lessons: Mapping[Path, Path]) -> Iterable[str]:
     """Name the copies whose lessons have changed, and those that nobody can read."""
     changed = []
-    for name, path in lessons.items():
-        copy = workbook / path.name
+    for path, copy in lessons.items():
+        name = name_of(path)
         try:
             metadata = json.loads(copy.read_text(encoding="utf-8"))["metadata"]
             made_from = metadata.get("calibkit", {}).get("source")
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             yield (
-                f"{workbook.name}/{copy.name} cannot be read as a notebook. "
+                f"{copy.parent.name}/{copy.name} cannot be read as a notebook. "
                 f"`{FRESH} {name}` keeps it under a dated name and makes a new one."
             )
             continue

@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import calibkit
 import calibkit_audit
+from tools.lesson_pages import lesson_pages
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE_CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
@@ -37,8 +38,9 @@ def lessons() -> dict[str, str]:
 @cache
 def lesson_code() -> dict[str, str]:
     """Return the code cells of each lesson, by its number."""
-    folder = ROOT / "notebooks"
-    texts = {key: next(folder.glob(f"{key}_*.md")).read_text("utf-8") for key in lessons()}
+    texts = {
+        key: "\n".join(page.read_text("utf-8") for page in lesson_pages(key)) for key in lessons()
+    }
     return {key: "\n".join(CODE_CELL.findall(text)) for key, text in texts.items()}
 
 

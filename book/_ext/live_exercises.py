@@ -13,8 +13,9 @@ from predict_first import LESSON, is_cell, raw_html
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-from tools.lesson_needs import extra_packages
-from tools.notebook_files import NOTEBOOKS, cells_for_page, read_source
+from tools.lesson_pages import extra_packages
+from tools.notebook_files import cells_for_page, read_source
+from tools.virtual_environment import ROOT
 
 CHECKED = re.compile(r"lesson\.check\(\"([\d.]+)\"")
 
@@ -60,7 +61,7 @@ class LiveExercises(SphinxTransform):
         for cell in list(self.document.findall(is_cell)):
             if is_cell(cell, "exercise"):
                 mark(cell)
-        path = next(NOTEBOOKS.glob(f"{lesson[1]}_*.md"))
+        path = ROOT / f"{self.env.docname}.md"
         if "torch" not in extra_packages(path):
             text = json.dumps(cells_for_page(read_source(path))).replace("</", "<\\/")
             kind = f'type="application/json" id="ck-cells" data-lesson="{lesson[1]}"'

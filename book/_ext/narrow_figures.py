@@ -160,7 +160,7 @@ def cut(html: str, folder: Path) -> str:
 def cut_all(app: Sphinx, problem: Exception | None) -> None:
     """Do it for each page, now that its pictures are there; not twice."""
     folder = Path(app.outdir)
-    pages = [*folder.glob("notebooks/*.html"), *folder.glob("book/*.html")]
+    pages = [*folder.glob("notebooks/**/*.html"), *folder.glob("book/*.html")]
     for page in pages if problem is None and app.builder.format == "html" else []:
         html = page.read_text(encoding="utf-8")
         if "data-pieces=" not in html and "data-twin=" not in html:

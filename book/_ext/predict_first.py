@@ -22,14 +22,14 @@ from calibkit_course.learn import STAND_IN, Message, Prediction, messages
 from calibkit_course.learn.forecasts import least_sure
 from calibkit_course.learn.questions import Question, read_questions
 
-LESSON = re.compile(r"notebooks/(\d\d)_")
+LESSON = re.compile(r"notebooks/(?:further/)?(\d\d)_")
 NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
 HINT = "guess first, or open it without a guess"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 WHY = (
     '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
-    '<a href="../book/your_calibration.html">your own calibration</a>.</p>'
+    '<a href="{up}book/your_calibration.html">your own calibration</a>.</p>'
 )
 
 
@@ -137,10 +137,14 @@ class Page:
     """One lesson's page while its outcomes are being folded."""
 
     def __init__(
-        self, predictions: Mapping[str, Prediction], questions: Sequence[Question] = ()
+        self,
+        predictions: Mapping[str, Prediction],
+        questions: Sequence[Question] = (),
+        up: str = "../",
     ) -> None:
         self.predictions = predictions
         self.questions = questions
+        self.why = WHY.format(up=up)  # `up` leads from the folder of the page
         self.asked: list[str] = []  # and not yet revealed
         self.told: list[str] = []  # revealed; what follows talks about it
         self.titled: set[str] = set()
@@ -177,7 +181,7 @@ class Page:
         self.asked.append(pid)
         asked = self.predictions[pid]
         edit(cell, prompt(pid, asked.question, asked.invitation), prompt(pid, asked.question))
-        why = [] if self.explained else [raw_html(WHY)]
+        why = [] if self.explained else [raw_html(self.why)]
         self.explained = True
         return [cell, *why, form(pid, asked)]
 
@@ -241,7 +245,8 @@ class FoldOutcomes(SphinxTransform):
         if lesson is not None:
             name = lesson.group(1)
             predictions = open_lesson(name).predictions
-            Page(predictions, read_questions(name)).fold(self.document)
+            up = "../" * self.env.docname.count("/")
+            Page(predictions, read_questions(name), up).fold(self.document)
 
 
 class FrameImages(SphinxTransform):

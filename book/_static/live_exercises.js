@@ -13,9 +13,13 @@
 
   // The table of progress at the end of a lesson has a row for each exercise.
   const rows = [...document.querySelectorAll(".cell_output tr")].map(({ cells: [name, state] }) => [name, state]);
-  const inTable = Object.fromEntries(rows.filter(([name]) => name && name.textContent in given)
-    .map(([name, state]) => [name.textContent, state]));
   const NOT_YET = "… Not attempted";
+  const inTable = Object.fromEntries(rows.filter(([, state]) => state?.textContent.trim() === NOT_YET)
+    .map(([name, state]) => [name.textContent, state]));
+  const inRow = (id) => {
+    const { state } = kept.read()[id] || {};
+    if (inTable[id]) inTable[id].textContent = MARKS[state] ? `${MARKS[state]} ${state}` : NOT_YET;
+  };
 
   const make = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
@@ -74,7 +78,7 @@
     const reached = () => {
       const { state } = entry();
       mark.textContent = MARKS[state] ? `${MARKS[state]} ${state} in this browser.` : "";
-      if (inTable[id]) inTable[id].textContent = MARKS[state] ? `${MARKS[state]} ${state}` : NOT_YET;
+      inRow(id);
     };
 
     const show = (said) => {
@@ -196,5 +200,6 @@
     reached();
   };
 
+  Object.keys(inTable).forEach(inRow); // those of the lesson's other page, too
   document.querySelectorAll(".ck-exercise").forEach(wake);
 })();

@@ -23,9 +23,11 @@ from book import bank
 from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.questions import read_questions
+from tests.browser_pages import asked_on
 from tests.helpers import each_case
 from tests.paths import ROOT
 from tools import notebook_files as files
+from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated
 
 BOOK = ROOT / "book"
@@ -43,6 +45,7 @@ RELATIONS_THAT_LOAD = {"stylesheet", "icon", "preload", "modulepreload", "precon
 TABLE_OF_CONTENTS = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
 CHAPTERS = [chapter for part in TABLE_OF_CONTENTS["parts"] for chapter in part["chapters"]]
 LISTED = [chapter for chapter in CHAPTERS if chapter["file"].startswith("notebooks/")]
+LESSON_PAGES = [page for item in LISTED for page in (item, *item.get("sections", ()))]
 FULL_LESSONS = [Path(item["file"]).name[:2] for item in LISTED if "/00_" not in item["file"]]
 
 
@@ -65,9 +68,9 @@ def extension(name: str = "calibkit_site") -> ModuleType:
 
 
 def test_every_finished_lesson_is_in_the_book_in_its_order() -> None:
-    finished = [path for path in files.sources() if path.with_suffix(".ipynb").exists()]
-    assert [f"notebooks/{path.stem}" for path in finished] == [item["file"] for item in LISTED]
-    for item in LISTED:
+    finished = [path.relative_to(ROOT).with_suffix("").as_posix() for path in files.sources()]
+    assert finished == [item["file"] for item in LESSON_PAGES]
+    for item in LESSON_PAGES:
         assert item["title"].startswith(Path(item["file"]).name[:2] + " "), item
 
 
@@ -100,11 +103,11 @@ def test_teachers_find_two_timings_for_each_lesson(number: str) -> None:
 
 
 def test_teachers_read_the_times_that_the_headers_state() -> None:
-    cells = re.findall(r"^\| (\d\d|all) \| (\d+) \| (\d+) \|$", source("instructors.md"), re.M)
-    *rows, total = [(name, int(core), int(further)) for name, core, further in cells]
-    headers = [(item["file"][10:12], *stated(ROOT / f"{item['file']}.md")) for item in LISTED]
-    assert rows == headers
-    assert total == ("all", sum(row[1] for row in rows), sum(row[2] for row in rows))
+    cells = re.findall(r"^\| (\d\d|all) \| (\d+) \| (\d+|–) \|$", source("instructors.md"), re.M)
+    *rows, total = [(name, *(int(one) for one in times if one != "–")) for name, *times in cells]
+    pages = [lesson_pages(item["file"][10:12]) for item in LISTED]
+    assert rows == [(found[0].stem[:2], *map(stated, found)) for found in pages]
+    assert total == ("all", *(sum(row[k] for row in rows if row[k:]) for k in (1, 2)))
 
 
 @each_case("number", FULL_LESSONS)
@@ -228,7 +231,7 @@ def addresses() -> list[str]:
     """Return the pages that readers visit."""
     if not os.environ.get("CALIBKIT_SITE"):
         return []
-    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/*.html")]
+    found = [*site().glob("book/**/*.html"), *site().glob("notebooks/**/*.html")]
     return sorted(path.relative_to(site()).as_posix() for path in found)
 
 
@@ -242,12 +245,12 @@ def each_page() -> pytest.MarkDecorator:
 
 
 def each_lesson() -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("name", [item["file"] + ".html" for item in LISTED])
+    return pytest.mark.parametrize("name", [item["file"] + ".html" for item in LESSON_PAGES])
 
 
 @needs_site
 def test_the_site_has_a_page_for_every_chapter_and_room() -> None:
-    wanted = {f"{item['file']}.html" for item in CHAPTERS} | {"book/intro.html"}
+    wanted = {f"{item['file']}.html" for item in (*CHAPTERS, *LESSON_PAGES)} | {"book/intro.html"}
     wanted |= {f"book/api/{room}.html" for room in extension().rooms()}
     assert wanted == set(addresses())
     assert (site() / "index.html").exists() and (site() / "search.html").exists()
@@ -317,10 +320,10 @@ def test_a_lesson_is_complete_on_its_page(name: str) -> None:
     assert len(here.with_class("tag_hide-cell")) == tagged.count("hide-cell")
     explorers = here.with_class("ck-explorer") + here.with_class("ck-quiz")
     assert len(explorers) == tagged.count("widget")
-    assert len(here.with_class("ck-item")) == 4
+    assert len(here.with_class("ck-item")) == 4 * tagged.count("quiz")
     assert [source.partition("?")[0] for item in here.of("script")
             if "question_bank" in (source := item.get("src") or "")] == [
-        "../_static/question_bank.js"
+        f"{'../' * name.count('/')}_static/question_bank.js"
     ]  # fmt: skip
     assert all(item["aria-label"] for item in explorers)
     assert not here.with_class("traceback") and not here.with_class("stderr")
@@ -481,8 +484,7 @@ def words(text: str) -> str:
 def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
     name: str, subtests: pytest.Subtests
 ) -> None:
-    predictions = open_lesson(lesson_number(name)).predictions
-    here = folds(name)
+    predictions, here = asked_on(name), folds(name)
     assert sorted(here.answers) == sorted(predictions)  # the page has its own order
     assert here.fields == {pid for pid, asked in predictions.items() if not asked.options}
     for pid, prediction in predictions.items():
@@ -518,10 +520,6 @@ def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> Non
     text = page(name).text
     assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')
     assert text.count("<noscript><span>Guess in your mind") == len(here.answers)
-
-
-def lesson_number(name: str) -> str:
-    return Path(name).name[:2]
 
 
 @needs_site

@@ -10,7 +10,6 @@ import pytest
 
 from book.experiments import front_door
 from calibkit import expected_calibration_error, null_level
-from calibkit_course import open_lesson
 from tests.browser_pages import (
     DESK,
     HIDDEN,
@@ -19,8 +18,8 @@ from tests.browser_pages import (
     SETTLED,
     TELEPHONE,
     Visit,
+    asked_on,
     html_pages,
-    number_of,
     squeezed,
 )
 
@@ -82,7 +81,7 @@ class Looks:
             page = visit.open(name)
             found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
             if name.startswith("notebooks/"):
-                found["told too early"] = list(self._told(page, number_of(name)))
+                found["told too early"] = list(self._told(page, name))
             # Pages of rooms are all alike.
             if os.environ.get("AXE_JS") and ("/api/" not in name or name.endswith("errors.html")):
                 found |= self._barriers(page, name)
@@ -136,12 +135,12 @@ class Looks:
                 found["off screen"] += [alt] * (not is_seen and not figure["wider"])
         return found
 
-    def _told(self, page: Any, number: str) -> Iterator[str]:
+    def _told(self, page: Any, name: str) -> Iterator[str]:
         """Go through what a reader sees of the outcomes of a lesson before any guess."""
         seen = squeezed(page.locator("article").inner_text())
         if not page.evaluate(HIDDEN):
             yield "an open fold"
-        for pid, asked in open_lesson(number).predictions.items():
+        for pid, asked in asked_on(name).items():
             self.predictions += 1
             if f"Outcome {pid}" in seen or squeezed(asked.why) in seen:
                 yield pid

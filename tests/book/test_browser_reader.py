@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
-from tests.browser_pages import HIDDEN, LESSON, OPEN_ALL, Visit, lesson_pages, number_of
+from tests.browser_pages import HIDDEN, LESSON, OPEN_ALL, Visit, asked_on, lesson_pages
 
 pytestmark = pytest.mark.browser
 
@@ -164,7 +163,7 @@ def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
     for name in lesson_pages(root):
         with subtests.test(name=name):
             page, said = visit.open(name), dict[str, str]()
-            for place, (pid, asked) in enumerate(open_lesson(number_of(name)).predictions.items()):
+            for place, (pid, asked) in enumerate(asked_on(name).items()):
                 guess = guess_for(asked, is_right=place % 3 == 2)
                 answer(page, pid, guess, by_keyboard=place % 2 == 0)
                 said[pid] = sentence(asked, guess)

@@ -12,6 +12,7 @@ from calibkit_audit import AuditSettings, audit
 from calibkit_audit.auditing.settings import CODES, FINDINGS
 from calibkit_audit.cli.arguments import command_parser
 from calibkit_course import data
+from tests.paths import lesson_text
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -52,14 +53,14 @@ def test_files_that_the_capstone_names_exist(root: Path) -> None:
     text = capstone(root).partition("## Choose a file")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([a-z0-9_-]+)`", text))
     assert named <= set(data.REGISTRY) and len(named) == 8
-    lesson = (root / "notebooks" / "14_audit_your_predictions.md").read_text("utf-8")
+    lesson = lesson_text("14")
     forbidden = text.partition("Do not take")[2]
     assert all(f'"{name}"' in lesson for name in re.findall(r"`([a-z0-9_-]+)`", forbidden))
 
 
-@pytest.mark.parametrize("page", ["book/capstone.md", "notebooks/14_audit_your_predictions.md"])
+@pytest.mark.parametrize("page", ["the capstone", "lesson 14"])
 def test_commands_on_the_page_can_be_given(page: str, root: Path, subtests) -> None:
-    text = (root / page).read_text("utf-8")
+    text = lesson_text("14") if page == "lesson 14" else capstone(root)
     commands = re.findall(r"^calibkit (audit .+)$", text, re.MULTILINE)
     assert commands
     for command in commands:

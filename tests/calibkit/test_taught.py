@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from tests.paths import ROOT
+from tests.paths import ROOT, lesson_text
 
 PACKAGE = ROOT / "calibkit"
 CLAIM = re.compile(r"Taught\s+in\s+lessons?\s+((?:\d\d(?:,?\s+(?:and\s+)?)?)+)")
@@ -27,13 +27,6 @@ def claims() -> frozenset[tuple[str, str]]:
     )
 
 
-@cache
-def lesson(number: str) -> str:
-    """Return the text of a lesson as its learner reads it."""
-    (path,) = (ROOT / "notebooks").glob(f"{number}_*.md")
-    return path.read_text(encoding="utf-8")
-
-
 def named(text: str, name: str) -> bool:
     """Tell whether a text holds a name as a whole word."""
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
@@ -42,7 +35,7 @@ def named(text: str, name: str) -> bool:
 @pytest.mark.parametrize(("name", "number"), sorted(claims()))
 def test_the_lesson_names_what_a_docstring_says_it_teaches(name, number) -> None:
     assert len(claims()) > 30
-    text = lesson(number)
+    text = lesson_text(number)
     assert named(text, name) or named(text.lower(), TERMS.get(name, name).lower()), (
         f"lesson {number} never names {name}: mend the docstring, or the lesson"
     )
@@ -50,9 +43,9 @@ def test_the_lesson_names_what_a_docstring_says_it_teaches(name, number) -> None
 
 def test_no_term_is_left_over() -> None:
     """A term is for what some lesson leaves unnamed; else it would hide a later slip."""
-    needed = {name for name, number in claims() if not named(lesson(number), name)}
+    needed = {name for name, number in claims() if not named(lesson_text(number), name)}
     assert set(TERMS) == needed
 
 
 def test_a_false_claim_would_be_found() -> None:
-    assert not named(lesson("01"), "PavaBC") and named(lesson("08"), "PavaBC")
+    assert not named(lesson_text("01"), "PavaBC") and named(lesson_text("08"), "PavaBC")

@@ -7,7 +7,6 @@ A claim is a function of `seed` alone that says whether it holds there. Where it
 from collections.abc import Callable
 from inspect import isfunction, signature
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +32,7 @@ from calibkit_audit import audit
 from calibkit_course import lesson06, lesson07, lesson12
 from calibkit_course.lesson09 import GaussianDiscriminant, prevalence_dial_view
 from calibkit_course.lesson14 import VerbalModel
+from tests.paths import lesson_text
 
 SEEDS = range(100, 120)
 PERFECT, OVER = LogitDistortion(), LogitDistortion(slope=0.7)
@@ -395,12 +395,11 @@ SHARES: dict[Claim, tuple[str, str]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 def test_a_claim_holds_on_nineteen_of_twenty_seeds_or_its_lesson_says_on_how_many(
-    claim: Claim, root: Path
+    claim: Claim,
 ) -> None:
     failed = [seed for seed in SEEDS if not claim(seed)]
     if claim in SHARES:
         number, words = SHARES[claim]
-        (page,) = (root / "notebooks").glob(f"{number}_*.md")
-        assert words.format(len(SEEDS) - len(failed)) in page.read_text(encoding="utf-8")
+        assert words.format(len(SEEDS) - len(failed)) in lesson_text(number)
     else:
         assert len(failed) <= 1, f"not on the seeds {failed}"

@@ -32,7 +32,6 @@ def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
     shown = [one_line(words) for words in BLOCK.findall(path.read_text(encoding="utf-8"))]
     checks = open_lesson(path.stem[:2]).checks
     order = re.findall(r"(?m)^### Exercise (\d+\.\d+)\b", path.read_text(encoding="utf-8"))
-    assert sorted(order) == sorted(checks)
     assert shown == [one_line(hint) for name in order for hint in checks[name].hints]
 
 

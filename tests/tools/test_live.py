@@ -20,13 +20,13 @@ import pytest
 from tests.browser_pages import BLOCKED, hidden_words
 from tests.conftest import served
 from tests.paths import PROGRAMS
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.live import compiled, pins, pyodide, site as live
-from tools.notebook_files import NOTEBOOKS
 from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
-IN_NODE = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name[:2] not in live.NEEDS_TORCH)
+IN_NODE = [p for p in lesson_pages(suffix=".ipynb") if p.name[:2] not in live.NEEDS_TORCH]
 
 
 # --- what the folder is made of ----------------------------------------------------------------
@@ -207,8 +207,9 @@ def test_every_file_of_the_lock_is_there_and_unchanged(subtests: pytest.Subtests
 
 @needs_site
 def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
-    names = sorted(path.name for path in Path(BUILT, "lite", "files").glob("*.ipynb"))
-    assert names == [path.name for path in IN_NODE]
+    folder = Path(BUILT, "lite", "files")
+    names = [str(path.relative_to(folder)) for path in lesson_pages(suffix=".ipynb", folder=folder)]
+    assert names == [str(path.relative_to(NOTEBOOKS)) for path in IN_NODE]
     for name in names:
         with subtests.test(name):
             cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))[
@@ -219,7 +220,7 @@ def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
 
 @needs_site
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.name[:2])
+@pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs")]
     command += [f"{BUILT}/lite/static/pyodide", str(lesson)]

@@ -26,8 +26,8 @@ from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.conftest import ROOT, served
 from tests.helpers import each_case
 from tests.paths import PROGRAMS
+from tools.lesson_pages import lesson_pages
 from tools.live import pages, site as live
-from tools.notebook_files import NOTEBOOKS
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
@@ -64,7 +64,7 @@ def numbers(report: dict[str, Any]) -> dict[str, Any]:
 def shown_in_lessons() -> list[tuple[str, str]]:
     """Return lesson and function of every explorer and quiz that a lesson's page shows."""
     found = set()
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in lesson_pages(suffix=".ipynb"):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if "widget" in cell["metadata"].get("tags", []):
                 call = re.search(r"^(lesson\d\d)\.(\w+)\(", "".join(cell["source"]), re.MULTILINE)

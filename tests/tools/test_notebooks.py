@@ -27,8 +27,10 @@ from tools.notebook_solved import with_solutions
 from tools.notebooks import orphans
 from tools.workbook import without_outputs
 
-LESSONS = files.sources()
+PAGES = files.sources()
+LESSONS = [path for path in PAGES if path.parent == files.NOTEBOOKS]
 FULL_LESSONS = [path for path in LESSONS if not path.stem.startswith("00")]
+FURTHER = [path for path in PAGES if path not in LESSONS]
 # Lines have 76 characters; imports bring the lesson itself.
 MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 84, 26, 7  # with the quiz and the installation
 LARGEST_NOTEBOOK = 300_000
@@ -54,7 +56,7 @@ TAGS = {
 }
 SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
 TIME_LINE = re.compile(
-    r"Time: core \d+ min( · go further \d+ min)? · runs in \d+ s · needs: [^·\n]+"
+    r"Time: \d+ min · runs in \d+ s · needs: [^·\n]+"
     r" · extra packages: [^·\n]+ · source: \S",
     re.UNICODE,
 )
@@ -107,6 +109,11 @@ def answers_of(path: Path) -> tuple[set[str], set[str]]:
     return set(module.CHECKS), set(module.PREDICTIONS)
 
 
+def pages_of(lesson: Path) -> list[Path]:
+    """Return the core of a lesson and what goes further."""
+    return [path for path in PAGES if path.stem[:2] == lesson.stem[:2]]
+
+
 def assigned(cell: NotebookNode) -> dict[str, ast.expr]:
     """Return what a cell assigns by name at its top level."""
     found = {}
@@ -127,7 +134,7 @@ def stored_names(node: ast.AST) -> list[ast.Name]:
     return [node] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else []
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_the_pair_is_in_sync_run_and_text_only(path: Path) -> None:
     assert pair_problems(path) == []
     assert path.with_suffix(".ipynb").stat().st_size < LARGEST_NOTEBOOK
@@ -137,24 +144,33 @@ def test_no_notebook_lacks_its_source() -> None:
     assert orphans() == []
 
 
-@lessons(LESSONS)
-def test_every_lesson_has_one_title_objectives_and_a_time_line(path: Path) -> None:
+@lessons(PAGES)
+def test_every_page_has_one_title_and_a_time_line(path: Path) -> None:
     assert len(headings(path, 1)) == 1
-    bullets = re.findall(r"^[-*] \S", section(path, "You will be able to"), flags=re.MULTILINE)
-    assert 3 <= len(bullets) <= 5
     assert TIME_LINE.search(prose(path))
 
 
 @lessons(LESSONS)
-def test_the_stated_times_are_honest(path: Path, subtests: pytest.Subtests) -> None:
+def test_every_lesson_has_objectives(path: Path) -> None:
+    bullets = re.findall(r"^[-*] \S", section(path, "You will be able to"), flags=re.MULTILINE)
+    assert 2 <= len(bullets) <= 5
+
+
+@lessons(PAGES)
+def test_the_stated_times_are_honest(path: Path) -> None:
     """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
-    minutes, said = counted(source(path)), stated(path)
-    assert said is not None
-    assert minutes.core <= LONGEST_CORE
-    for counted_minutes, stated_minutes in zip((minutes.core, minutes.further), said, strict=True):
-        with subtests.test(counted_minutes=counted_minutes, stated_minutes=stated_minutes):
-            assert stated_minutes == 5 * math.ceil(counted_minutes / 5)
-    assert said[0] <= 50
+    minutes = counted(source(path))
+    assert stated(path) == 5 * math.ceil(minutes / 5)
+    assert path in FURTHER or minutes <= LONGEST_CORE
+
+
+@lessons(FURTHER)
+def test_a_core_says_what_goes_further_and_how_long_that_takes(path: Path) -> None:
+    (core,) = (one for one in LESSONS if one.stem[:2] == path.stem[:2])
+    assert path.stem == f"{core.stem[:2]}_further_{core.stem[3:]}"
+    link = f"**Go further** ([a second notebook](further/{path.name}), {stated(path)} min): "
+    assert link in section(core, "Recap") and f"](../{core.name})" in prose(path)
+    assert not any(name.startswith("Go further") for name in headings(core, 2))
 
 
 @lessons(FULL_LESSONS)
@@ -169,7 +185,7 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
     assert "static-twin" in {tag for cell in code_cells(path) for tag in files.tags(cell)}
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_lessons_stay_short(path: Path) -> None:
     assert len(source(path).cells) <= MOST_CELLS
     for cell in code_cells(path):
@@ -179,7 +195,7 @@ def test_lessons_stay_short(path: Path) -> None:
         assert len(imports) <= MOST_IMPORT_LINES, cell.source
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_tags_are_known(path: Path) -> None:
     for cell in code_cells(path):
         assert set(files.tags(cell)) <= TAGS, cell.source
@@ -189,7 +205,7 @@ def test_tags_are_known(path: Path) -> None:
 
 def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> None:
     """Colab opens a lesson alone. A clone, its copies and the book show nothing of it."""
-    first = {(code_cells(path)[0].source, *files.tags(code_cells(path)[0])) for path in LESSONS}
+    first = {(code_cells(path)[0].source, *files.tags(code_cells(path)[0])) for path in PAGES}
     ((source, *tags),) = first
     assert tags == ["install", "remove-cell"]
     run: list[tuple[str, str]] = []
@@ -199,19 +215,18 @@ def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> Non
         code = source.replace("from importlib.util import find_spec", "")
         exec(code, {"get_ipython": lambda: shell, "find_spec": found})
         assert run == wanted, f"missing: {missing}"
-    for path in LESSONS:
+    for path in PAGES:
         copied = without_outputs(path.with_suffix(".ipynb"))["cells"]
         assert source not in ["".join(cell["source"]) for cell in copied], path.stem
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_what_unfolds_says_so(path: Path) -> None:
     """JupyterLab's theme hides the browser's own triangle."""
-    summaries = re.findall(r"<summary>(.)", prose(path))
-    assert summaries and set(summaries) == {"▸"}
+    assert set(re.findall(r"<summary>(.)", prose(path))) <= {"▸"}
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
     parts = EXERCISE.split(prose(path))
     announced, texts = parts[1::2], parts[2::2]
@@ -227,7 +242,7 @@ def test_exercises_have_hints_a_check_and_a_solution(path: Path) -> None:
     with_solutions(source(path))  # raises where a check has no solution
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_a_solution_fills_the_blank_that_its_exercise_leaves(path: Path) -> None:
     blanks: set[str] = set()
     for cell in code_cells(path):
@@ -247,18 +262,22 @@ def test_a_solution_fills_the_blank_that_its_exercise_leaves(path: Path) -> None
 
 
 @lessons(LESSONS)
-def test_notebook_and_package_know_the_same_checks_and_predictions(path: Path) -> None:
+def test_notebooks_and_package_know_the_same_checks_and_predictions(path: Path) -> None:
     checks, predictions = answers_of(path)
     assert checks, "the package holds no checks for this lesson"
-    assert set(called(path, "check")) == checks
-    assert set(called(path, "predict")) == set(called(path, "reveal")) == predictions
+    found = {
+        method: [name for page in pages_of(path) for name in called(page, method)]
+        for method in ("check", "predict", "reveal", "hint")
+    }
+    assert set(found["check"]) == checks
+    assert set(found["predict"]) == set(found["reveal"]) == predictions
     for method in ("check", "predict", "reveal"):
-        twice = [name for name, times in Counter(called(path, method)).items() if times > 1]
+        twice = [name for name, times in Counter(found[method]).items() if times > 1]
         assert twice == [], method
-    assert set(called(path, "hint")) <= checks
+    assert set(found["hint"]) <= checks
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path) -> None:
     module = importlib.import_module(f"calibkit_course.lesson{path.stem[:2]}.checks")
     blank: dict[str, ast.expr] = {}
@@ -278,7 +297,7 @@ def test_the_questions_of_a_lesson_stand_in_it_unanswered(path: Path) -> None:
     assert files.output_text(stored.outputs[0]) == repr(said)
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
     asked: list[str] = []
     for cell in code_cells(path):
@@ -288,7 +307,7 @@ def test_a_guess_is_asked_before_its_outcome_is_shown(path: Path) -> None:
         assert "..." in cell.source, "a prediction must be left open"
 
 
-@lessons(LESSONS)
+@lessons(PAGES)
 def test_what_can_be_seen_can_be_read(path: Path, subtests: pytest.Subtests) -> None:
     stored = stored_pair(path)
     for cell in stored.cells:

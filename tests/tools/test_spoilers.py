@@ -1,28 +1,26 @@
 """No page tells an outcome before its guess; and what looks for telling words finds them."""
 
 import re
-from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from calibkit_course import open_lesson
+from calibkit_course import lessons, open_lesson
 from calibkit_course.learn import Lesson, Prediction
 from calibkit_course.learn.questions import Option, Question
 from tests.helpers import each_case
-from tools.notebook_files import sources
 from tools.spoilers import telling, told, visible
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem[:2])
-def test_nothing_tells_an_outcome_before_its_guess(path: Path, subtests: pytest.Subtests) -> None:
-    early = list(told(path))
-    for pid, prediction in open_lesson(path.stem[:2], keep=False).predictions.items():
+@pytest.mark.parametrize("name", lessons())
+def test_nothing_tells_an_outcome_before_its_guess(name: str, subtests: pytest.Subtests) -> None:
+    early = list(told(name))
+    for pid, prediction in open_lesson(name, keep=False).predictions.items():
         with subtests.test(pid=pid):
             assert prediction.tells and not any(re.search(one, "") for one in prediction.tells)
-            assert [f"{place}: {words}" for name, place, words in early if name == pid] == []
+            assert [f"{place}: {words}" for one, place, words in early if one == pid] == []
 
 
 COIN = Prediction(

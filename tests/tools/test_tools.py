@@ -357,5 +357,5 @@ def test_a_number_of_another_processor_fails_the_stage(problem, code, monkeypatc
     monkeypatch.setattr(portable, "compare", lambda path, kernel, threads: problem)
     assert portable.main(["04", "--threads", "1", "--threads", "2"]) == code
     shown = capsys.readouterr().out
-    assert f"{4 * (1 - code)} of 4 runs print what is stored" in shown
+    assert f"{8 * (1 - code)} of 8 runs print what is stored" in shown
     assert (problem or "same text") in shown

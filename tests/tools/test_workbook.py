@@ -12,18 +12,19 @@ import pytest
 import dev
 from tests.helpers import each_case
 from tools import notebook_files as files, workbook
+from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import Failure
 
-LESSONS = sorted(files.NOTEBOOKS.glob("*.ipynb"))
+LESSONS = lesson_pages(suffix=".ipynb")
 
 
 @pytest.fixture
 def course(tmp_path: Path) -> tuple[Path, Path]:
     """Return a folder with three lessons, and where the copies of them go."""
     notebooks = tmp_path / "notebooks"
-    notebooks.mkdir()
+    (notebooks / "further").mkdir(parents=True)
     for path in LESSONS[:3]:
-        (notebooks / path.name).write_bytes(path.read_bytes())
+        (notebooks / path.relative_to(files.NOTEBOOKS)).write_bytes(path.read_bytes())
     return notebooks, tmp_path / "workbook"
 
 
@@ -34,7 +35,7 @@ def change(lesson: Path) -> None:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.rglob("*.ipynb")}
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -59,21 +60,21 @@ def test_links_lead_from_copy_to_copy(path: Path) -> None:
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     targets = [t for text in texts for t in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
     for target in targets:
-        assert (files.NOTEBOOKS / target).exists(), target
-        assert target.startswith("../book/") or not target.endswith(".md"), target
+        assert (path.parent / target).exists(), target
+        assert "../book/" in target or not target.endswith(".md"), target
     assert any(target.endswith(".ipynb") for target in targets)
 
 
 def test_missing_copies_are_made_and_no_copy_is_overwritten(course: tuple[Path, Path]) -> None:
     done, found = workbook.copies((), *course)
-    assert done == ["Working copies made in workbook/: 00, 01, 02."] and found == []
+    assert done == ["Working copies made in workbook/: 00, 01, 01_further."] and found == []
     mine = course[1] / LESSONS[1].name
     edited = json.loads(mine.read_text(encoding="utf-8"))
     edited["cells"][3]["source"] = ["answer = 42"]
     mine.write_text(json.dumps(edited), encoding="utf-8")
-    (course[1] / LESSONS[2].name).unlink()
+    (course[1] / "further" / LESSONS[2].name).unlink()
     before = content(course[1])
-    assert workbook.copies((), *course) == (["Working copies made in workbook/: 02."], [])
+    assert workbook.copies((), *course) == (["Working copies made in workbook/: 01_further."], [])
     assert {name: content(course[1])[name] for name in before} == before
     assert workbook.copies((), *course) == ([], [])
 
@@ -81,18 +82,18 @@ def test_missing_copies_are_made_and_no_copy_is_overwritten(course: tuple[Path, 
 def test_a_changed_lesson_is_reported_until_its_copy_is_fresh(course: tuple[Path, Path]) -> None:
     workbook.copies((), *course)
     change(course[0] / LESSONS[0].name)
-    change(course[0] / LESSONS[2].name)
+    change(course[0] / "further" / LESSONS[2].name)
     before = content(course[1])
     for _ in range(2):
         done, (sentence,) = workbook.copies((), *course)
-        assert done == [] and "Changed since your copies were made: 00, 02." in sentence
-        assert "python dev.py workbook --fresh 00 02" in sentence
+        assert done == [] and "Changed since your copies were made: 00, 01_further." in sentence
+        assert "python dev.py workbook --fresh 00 01_further" in sentence
     assert content(course[1]) == before
-    done, found = workbook.copies(["2", "00"], *course)
+    done, found = workbook.copies(["01_further", "0"], *course)
     assert found == [] and len(done) == 3
-    old = re.findall(r"your old copy is now workbook/(\S+)\.$", "\n".join(done), re.MULTILINE)
+    old = re.findall(r"your old copy is now \w+/(\S+)\.$", "\n".join(done), re.MULTILINE)
     assert [content(course[1])[name] for name in old] == [
-        before[LESSONS[number].name] for number in (2, 0)
+        before[LESSONS[number].name] for number in (0, 2)
     ]
     assert b"One more sentence" in content(course[1])[LESSONS[2].name]
 

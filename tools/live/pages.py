@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tools.lesson_pages import lesson_pages
+
 HERE = Path(__file__).parent
-PYTHON = "../lite/static/pyodide/"  # as seen from lessons and from the pages of the book
+PYTHON = "lite/static/pyodide/"
 AUDIT_PAGE = "book/audit_a_file.html"
 EDITOR = "live_editor.js"  # CodeMirror, which `site.editor` puts together
 SCRIPTS = {
@@ -48,12 +50,13 @@ def sizes(python: Path) -> dict[str, int]:
     }
 
 
-def with_scripts(html: str, python: dict[str, int], *scripts: str) -> str:
-    """Return a page whose scripts find Python; the looks stand in the head."""
+def with_scripts(html: str, python: dict[str, int], up: str, *scripts: str) -> str:
+    """Return a page whose scripts find Python, `up` from its folder; its head has the looks."""
     said = " ".join(f'data-{name}="{value}"' for name, value in python.items())
-    tags = [f'<script src="../_static/live_python.js" data-python="{PYTHON}" {said}></script>']
-    tags += [f'<script src="../_static/{name}"></script>' for name in scripts]
-    look = '<link rel="stylesheet" href="../_static/live.css">'
+    found = f'src="{up}_static/live_python.js" data-python="{up}{PYTHON}"'
+    tags = [f"<script {found} {said}></script>"]
+    tags += [f'<script src="{up}_static/{name}"></script>' for name in scripts]
+    look = f'<link rel="stylesheet" href="{up}_static/live.css">'
     head, end, body = html.partition("</head>")
     start, close, rest = body.rpartition("</body>")
     scripts_last = start + "\n".join(tags) + "\n" + close + rest
@@ -63,11 +66,12 @@ def with_scripts(html: str, python: dict[str, int], *scripts: str) -> str:
 def add(site: Path, python: Path) -> None:
     """Give Python to the pages of a site that have a use for it."""
     found = sizes(python)
-    for page in [*sorted((site / "notebooks").glob("[0-9][0-9]_*.html")), site / AUDIT_PAGE]:
+    for page in [*lesson_pages(suffix=".html", folder=site / "notebooks"), site / AUDIT_PAGE]:
         if not page.exists():
             continue
         html = page.read_text(encoding="utf-8")
         scripts = [name for mark, names in SCRIPTS.items() if mark in html for name in names]
         scripts = [name for name in scripts if name != EDITOR or (site / "_static" / name).exists()]
         if scripts:
-            page.write_text(with_scripts(html, found, *scripts), encoding="utf-8")
+            up = "../" * (len(page.relative_to(site).parts) - 1)
+            page.write_text(with_scripts(html, found, up, *scripts), encoding="utf-8")

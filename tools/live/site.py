@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import workbook
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.live import pages, pins, pyodide
 from tools.virtual_environment import (
     ROOT,
@@ -62,13 +63,13 @@ EMPTY |= {"type": "directory", "writable": True}
 EMPTY |= dict.fromkeys(("created", "last_modified"), "2020-01-01T00:00:00Z")
 
 BUTTON = (
-    '<p class="ck-run"><a class="ck-button" href="../lite/notebooks/index.html?path={name}.ipynb">'
+    '<p class="ck-run"><a class="ck-button" href="{up}lite/notebooks/index.html?path={name}.ipynb">'
     "▶ Run in your browser</a> Nothing to install: about {size} MB are loaded once, and what you "
     "write stays in this browser.</p>"
 )
 NO_BUTTON = (
     '<p class="ck-run">This lesson trains networks with PyTorch, which no browser can run. '
-    '<a href="../book/intro.html">Install the course</a> to run it; every other lesson runs in '
+    '<a href="{up}book/intro.html">Install the course</a> to run it; every other lesson runs in '
     "your browser.</p>"
 )
 
@@ -174,9 +175,9 @@ def lite(python: Path, target: Path) -> None:
     for folder in (source, contents, target):
         shutil.rmtree(folder, ignore_errors=True)
     contents.mkdir()
-    for path in sorted(workbook.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
+    for path in lesson_pages(suffix=".ipynb"):
         if path.name[:2] not in NEEDS_TORCH:
-            workbook.make(path, contents / path.name, PYODIDE_KERNEL)
+            workbook.make(path, contents / path.relative_to(NOTEBOOKS), PYODIDE_KERNEL)
     (source / "static").mkdir(parents=True)
     (source / "static" / "pyodide").symlink_to(python, target_is_directory=True)
     shutil.copy(HERE / "jupyter-lite.json", source)
@@ -227,7 +228,8 @@ def with_button(html: str, name: str, size: int) -> str:
     """Return a lesson's page with the button that opens the lesson, below its title."""
     head, article, body = html.partition("<article")  # above it stands a title for printing
     before, title, after = body.partition("</h1>")
-    text = NO_BUTTON if name[:2] in NEEDS_TORCH else BUTTON.format(name=name, size=size)
+    button = NO_BUTTON if Path(name).name[:2] in NEEDS_TORCH else BUTTON
+    text = button.format(name=name, size=size, up="../" * (1 + name.count("/")))
     return head + article + before + title + "\n" + text + after
 
 
@@ -242,9 +244,10 @@ def build(site: Path = SITE) -> Path:
     shutil.copytree(BOOK, site)
     lite(python, site / "lite")
     size = pages.sizes(python)["lite"]
-    for page in sorted((site / "notebooks").glob("[0-9][0-9]_*.html")):
-        html = page.read_text(encoding="utf-8")
-        page.write_text(with_button(html, page.stem, size), encoding="utf-8")
+    lessons = site / "notebooks"
+    for page in lesson_pages(suffix=".html", folder=lessons):
+        html, name = page.read_text(encoding="utf-8"), page.relative_to(lessons).with_suffix("")
+        page.write_text(with_button(html, name.as_posix(), size), encoding="utf-8")
     try:
         shutil.copy(editor(), site / "_static")
     except Failure as failure:

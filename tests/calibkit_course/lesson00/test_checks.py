@@ -11,6 +11,7 @@ from scipy.stats import binom
 from calibkit_course import lesson00, lessons
 from calibkit_course.lesson00.checks import CHECKS, PREDICTIONS
 from tests.paths import ROOT
+from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -52,10 +53,8 @@ def test_its_words_count_records_as_the_binomial_law_does() -> None:
 def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
     lines = (NOTEBOOKS / "00_start_here.md").read_text(encoding="utf-8").splitlines()
     for name in lessons():
-        path = next(NOTEBOOKS.glob(f"{name}_*.md"))
+        path, *further = lesson_pages(name)
         (row,) = [line for line in lines if line.startswith(f"| [{name} ")]
         assert f"]({path.name}) | " in row
-        if (times := stated(path)) is not None:
-            core, further = times
-            more = f"{further} min" if further else "–"
-            assert row.endswith(f" | {core} min | {more} |"), path.name
+        more = [f"[{stated(one)} min](further/{one.name})" for one in further] or ["–"]
+        assert row.endswith(f" | {stated(path)} min | {more[0]} |"), path.name

@@ -12,12 +12,10 @@ from scipy.stats import binom
 from calibkit import Distinct, calibration_error, expected_calibration_error, reliability_table
 from calibkit_course.lesson01 import checks as lesson01, true_or_false
 from calibkit_course.lesson01.checks import GROUPS
-from tests.paths import ROOT
 
 FREQUENCIES = {prob: F(hits, count) for prob, (count, hits) in GROUPS.items()}
 HITS = {prob: hits for prob, (_, hits) in GROUPS.items()}
 SIZES = {prob: count for prob, (count, _) in GROUPS.items()}
-LESSON = ROOT / "notebooks" / "01_what_70_percent_means.md"
 CONSTANT = [(1 / 3, 1), (1 / 3, 1)] + [(1 / 3, 0)] * 4
 
 WRONG: dict[str, list[tuple[Any, str]]] = {

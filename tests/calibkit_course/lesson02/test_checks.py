@@ -14,9 +14,7 @@ from sklearn.metrics import roc_auc_score
 import calibkit as ck
 from calibkit import fakes, scores
 from calibkit_course.lesson02 import checks as lesson02
-from tests.paths import ROOT
-
-LESSON = ROOT / "notebooks" / "02_separate_two_virtues.md"
+from tests.paths import lesson_text
 
 
 def parts(rain: Any, said: Any, repaired: Any) -> Any:
@@ -147,7 +145,7 @@ def test_the_orders_of_the_three_classifiers() -> None:
 
 @pytest.mark.slow
 def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn() -> None:
-    prose = " ".join(LESSON.read_text(encoding="utf-8").split())
+    prose = " ".join(lesson_text("02").split())
     rain, honest = LABELS, RECORD.y_prob
     said = honest, expit(LOGITS), expit(logit(honest) / 2.5)
     splits = [scores.corp_decomposition(rain, prob) for prob in said]

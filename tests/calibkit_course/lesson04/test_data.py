@@ -1,14 +1,13 @@
 """The numbers that lesson 04 states about published forecasts, recomputed from the files."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 import calibkit as ck
 from calibkit_course import data
+from tests.paths import lesson_text
 
-LESSON = "04_read_a_reliability_diagram.md"
 ROW = re.compile(
     r"^\| (MLB|NBA|World Cup) \| ([\d,]+) \| (0\.\d+) \| (0\.\d+) \| (0\.\d+) \|", re.M
 )
@@ -24,8 +23,8 @@ def verdict(name: str, **options: int) -> ck.chance.NullLevel:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:
-    rows = {r[0]: r[1:] for r in ROW.findall((root / "notebooks" / LESSON).read_text("utf-8"))}
+def test_the_table_of_the_lesson_is_what_the_files_give(name: str) -> None:
+    rows = {r[0]: r[1:] for r in ROW.findall(lesson_text("04"))}
     games, error, median, p_value = rows[name]
     found = verdict(name)
     assert len(data.load(FILES[name][0]).y_true) == int(games.replace(",", ""))

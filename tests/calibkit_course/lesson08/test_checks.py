@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from calibkit.bins import Pava, PavaBC
 from calibkit.inputs import FloatVector
 from calibkit_course import data
 from calibkit_course.lesson08.checks import LABELS, PREDICTIONS
+from tests.paths import lesson_text
 
 # --- 8.2 ---------------------------------------------------------------------------------------
 
@@ -159,11 +159,8 @@ def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x) == THIRDS
 
 
-LESSON = "08_test_calibration.md"
-
-
-def test_the_outcome_of_8a_is_what_the_lesson_prints(root: Path) -> None:
-    stored = (root / "notebooks" / LESSON).with_suffix(".ipynb").read_text("utf-8")
+def test_the_outcome_of_8a_is_what_the_lesson_prints() -> None:
+    stored = lesson_text("08", ".ipynb")
     (caught,) = re.findall(r"over-confident: (\d+) of 200 models rejected", stored)
     assert PREDICTIONS["8a"].outcome == f"about {round(int(caught) / 50) * 50}"
     assert int(caught) == 101 and "perfect: 12 of 200" in stored  # as exercise 8.1 says
@@ -178,8 +175,8 @@ FILES = {"MLB": ("mlb", None), "NBA": ("nba", None), "World Cup": ("world_cup", 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-def test_the_table_of_the_lesson_is_what_the_files_give(root: Path, name: str) -> None:
-    text = (root / "notebooks" / LESSON).read_text("utf-8")
+def test_the_table_of_the_lesson_is_what_the_files_give(name: str) -> None:
+    text = lesson_text("08")
     games, *stated, of_bins = {row[0]: row[1:] for row in ROW.findall(text)}[name]
     key, view = FILES[name]
     game = data.load(key)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson11
 from calibkit_course.lesson11.checks import PREDICTIONS
 from calibkit_course.lesson11.race import runs_of
+from tests.paths import lesson_text
 
 # --- 11.1 --------------------------------------------------------------------------------------
 
@@ -187,13 +187,9 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
     np.testing.assert_allclose(model.calibrate(p), wanted, rtol=0, atol=1e-12)
 
 
-LESSON = "11_choose_a_calibrator.md"
-
-
 @pytest.mark.slow
-def test_prose_and_printed_numbers_agree(root: Path) -> None:
-    path = root / "notebooks" / LESSON
-    stored = path.with_suffix(".ipynb").read_text("utf-8")
+def test_prose_and_printed_numbers_agree() -> None:
+    stored = lesson_text("11", ".ipynb")
     table = lesson11.standings(lesson11.calibrator_race())
     rows = {line[:16].strip(): line[16:].split() for line in table.splitlines()[1:]}
     assert len(rows) == 5  # no name that the lesson has not introduced

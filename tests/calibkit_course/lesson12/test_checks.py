@@ -22,7 +22,7 @@ from calibkit_course import data, lesson12
 from calibkit_course.lesson12.checks import PREDICTIONS, honest
 from calibkit_course.lesson12.fits import _loss, uneven
 from calibkit_course.lesson12.models import FAKES, hidden
-from tests.paths import ROOT
+from tests.paths import lesson_text
 
 # --- 12.1 --------------------------------------------------------------------------------------
 
@@ -236,8 +236,6 @@ RIGHT: dict[str, list[Any]] = {
 
 # --- what the lesson states --------------------------------------------------------------------
 
-LESSON = "12_go_multi_class.md"
-
 
 def test_only_vector_and_matrix_scaling_notice_a_constant_per_row() -> None:
     """What prediction 12e asks, and by how much the map changes."""
@@ -326,9 +324,8 @@ def test_the_error_given_the_predicted_class_is_that_of_the_fake() -> None:
 
 
 def test_p_values_after_two_repairs_are_those_of_the_text() -> None:
-    path = ROOT / "notebooks/12_go_multi_class.ipynb"
     pattern = r"(temperature|Dirichlet)" + 4 * r" +(\d\.\d{3})" + r"\\n"
-    found = re.findall(pattern, path.read_text(encoding="utf-8"))
+    found = re.findall(pattern, lesson_text("12", ".ipynb"))
     rows = {name: [float(value) for value in values] for name, *values in found}
     confidence, zero, group, vectors = rows["temperature"]
     assert min(confidence, zero) > 0.05

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from calibkit.fakes import KnobClassifier
 from calibkit.inputs import FloatVector
 from calibkit_course.lesson13 import Ward, least_accuracy
 from calibkit_course.lesson13.checks import PREDICTIONS
+from tests.paths import lesson_text
 
 WARD = Ward(benefit=2, harm=6)
 
@@ -211,13 +211,11 @@ def test_the_requirement_is_what_prediction_13d_says() -> None:
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
 
 
-LESSON = "13_decide_with_probabilities.md"
 PRINTED = re.compile(r"([\w-]+) +0\.\d{4} +(0\.\d{4}) +(0\.\d{4}) +0\.\d{4}\\n")
 
 
-def test_prose_and_printed_numbers_agree(root: Path) -> None:
-    path = root / "notebooks" / LESSON
-    text, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+def test_prose_and_printed_numbers_agree() -> None:
+    text, stored = lesson_text("13"), lesson_text("13", ".ipynb")
     rows = {row[0]: row[1:] for row in PRINTED.findall(stored)[:3]}
     assert set(rows) == {"calibrated", "over-confident", "under-confident"}
     assert all(abs(float(paid) - float(exact)) < 0.03 for paid, exact in rows.values())

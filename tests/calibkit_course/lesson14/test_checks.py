@@ -2,7 +2,6 @@
 
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from calibkit_course.learn import State
 from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
 from calibkit_course.lesson14.checks import CHECKS, PREDICTIONS, _gains
 from calibkit_course.lesson14.report import MODEL
+from tests.paths import lesson_text
 
 # --- 14.1 --------------------------------------------------------------------------------------
 
@@ -204,13 +204,12 @@ FILES = {
     "CIFAR-10, VGG16": "cifar10-vgg16",
     "CIFAR-10, wide ResNet": "cifar10-wideresnet",
 }
-LESSON = "14_audit_your_predictions.md"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("title", FILES)
-def test_the_table_of_real_files(title: str, root: Path) -> None:
-    source = (root / "notebooks" / LESSON).read_text("utf-8")
+def test_the_table_of_real_files(title: str) -> None:
+    source = lesson_text("14")
     line = next(line for line in source.splitlines() if line.startswith(f"| {title} |"))
     _, rows, error, null, _, verdict, repair = (cell.strip() for cell in line.split("|")[1:-1])
     file = data.load(FILES[title])
@@ -228,9 +227,8 @@ def test_the_table_of_real_files(title: str, root: Path) -> None:
         assert found["repair"].numbers["gain"] == pytest.approx(float(gain), abs=0.006)
 
 
-def test_prose_and_printed_numbers_agree(root: Path) -> None:
-    path = root / "notebooks" / LESSON
-    prose, stored = path.read_text("utf-8"), path.with_suffix(".ipynb").read_text("utf-8")
+def test_prose_and_printed_numbers_agree() -> None:
+    prose, stored = lesson_text("14"), lesson_text("14", ".ipynb")
     stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
     assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
     assert "Mean confidence 0.790" in stored and "says 79 %" in prose

@@ -1,8 +1,8 @@
-"""Which lessons lack a package here: `python -m tools.lesson_needs` prints them.
+"""The pages of the lessons: cores in `notebooks/`, what goes further in `notebooks/further/`.
 
-The first lines of a lesson name its extra packages. torch is large, so that some people go
-without it (`--no-torch`); their run leaves out the lessons that need it and says so.
-Standard library only.
+`python -m tools.lesson_pages` prints which lack a package here. The first lines of a page name its
+extra packages. torch is large, so that some people go without it (`--no-torch`); their run leaves
+out the pages that need it and says so. Standard library only.
 """
 
 import re
@@ -11,13 +11,23 @@ from pathlib import Path
 
 from tools.virtual_environment import ROOT
 
+NOTEBOOKS = ROOT / "notebooks"
 HEADER = re.compile(r"· extra packages: ([^·\n]+) ·")
+
+
+def lesson_pages(
+    lesson: str = "[0-9][0-9]", suffix: str = ".md", folder: Path = NOTEBOOKS
+) -> list[Path]:
+    """Return the pages of a lesson, or of all; the core of each comes first."""
+    name = f"{lesson}_*{suffix}"
+    found = [*folder.glob(name), *folder.glob(f"further/{name}")]
+    return sorted(found, key=lambda path: (path.name[:2], len(path.parts), path.name))
 
 
 def extra_packages(path: Path) -> list[str]:
     """Return what the header of a lesson names beyond the packages of the lab.
 
-    >>> extra_packages(ROOT / "notebooks" / "04_read_a_reliability_diagram.md")
+    >>> extra_packages(lesson_pages("04")[0])
     []
     """
     found = HEADER.search(path.with_suffix(".md").read_text(encoding="utf-8"))
@@ -32,7 +42,7 @@ def missing(path: Path) -> list[str]:
 
 def main() -> None:
     """Print one line per lesson that cannot run here: its name, then what is missing."""
-    for path in sorted((ROOT / "notebooks").glob("*.md")):
+    for path in lesson_pages():
         if lacks := missing(path):
             print(f"{path.stem} {', '.join(lacks)}")
 
