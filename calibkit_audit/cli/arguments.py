@@ -88,7 +88,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     if command != "monitor":
-        add("--group", metavar="COLUMN", help="groups to compare")
+        add("--groups", "--group", dest="group", metavar="COLUMN", help="groups to compare")
         add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":

@@ -157,7 +157,7 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     data = LogitDistortion(slope=0.5).sample(400, rng=1)
     words = np.array(["no", "yes"])[data.y_true.astype(int)]
     csv("log.csv", "y,p,site", words, data.y_prob, ["a", "b"] * 200)
-    more = ("--positive", "yes", "--costs", "1:20", "--group", "site", "--title", "Ward 7")
+    more = ("--positive", "yes", "--costs", "1:20", "--groups", "site", "--title", "Ward 7")
     said = run("audit", "log.csv", *USUAL, *more)
     assert said.code == 0
     assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
