@@ -17,6 +17,7 @@ from scipy.special import logit, xlog1py, xlogy
 import calibkit as ck
 from calibkit.calibrators import (
     BetaCalibrator,
+    DirichletCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     MatrixScaling,
@@ -25,6 +26,7 @@ from calibkit.calibrators import (
     TemperatureScaling,
     VectorScaling,
 )
+from calibkit_course import data
 from tests.helpers import binary_data, class_data, each_case, golden_data
 
 Prob = np.ndarray[Any, Any]
@@ -185,3 +187,72 @@ def test_isotonic_blocks_of_ties_and_both_zeros(seed: int) -> None:
     theirs = IsotonicRegression(y_min=0, y_max=1).fit(p, y).predict(p)
     np.testing.assert_allclose(model.calibrate(p), theirs, atol=1e-15)
     assert model.count_.sum() == 40 and (np.diff(model.height_) > 0).all()
+
+
+# --- numbers of dirichletcal, fitted to 600 rows and judged on 200 ------------------------------
+
+FIRST = slice(0, 600)
+# Its default subtracts the last row of weights before it penalises, and its vector and matrix
+# scaling subtract a column first: these are other maps, and worse ones.
+ASYMMETRIC = {
+    "ODIR 1": (DirichletCalibrator, {"penalty": 1}, 0.8514947715997895),
+    "ODIR 1000": (DirichletCalibrator, {"penalty": 1e3}, 1.0251322044260316),
+    "vector": (VectorScaling, {"penalty": 0}, 0.7968335638579108),
+    "matrix": (MatrixScaling, {"penalty": 0}, 0.787167567787408),
+}
+
+
+@pytest.mark.parametrize("name", ASYMMETRIC)
+def test_dirichletcal_by_default(name: str) -> None:
+    y, p = INPUTS["three"]
+    family, options, training = ASYMMETRIC[name]
+    model = family("probabilities", **options).fit(p[FIRST], y[FIRST])
+    assert log_loss(y[FIRST], model.calibrate(p[FIRST])) < training - 0.004
+
+
+# --- numbers of uncertainty-calibration on a real network ---------------------------------------
+
+
+@pytest.fixture(scope="module")
+def confidences() -> tuple[Prob, Prob]:
+    """Return whether VGG16 on CIFAR-10 was right, and its confidence, in the order of the file."""
+    network = data.load("cifar10-vgg16", original=True)
+    prob = np.asarray(network.y_prob, dtype=np.float64)
+    return (prob.argmax(axis=1) == np.asarray(network.y_true)).astype(int), prob.max(axis=1)
+
+
+@pytest.mark.data
+class TestRealNetwork:
+    def test_platt(self, confidences: tuple[Prob, Prob]) -> None:
+        y, p = (part[:1000] for part in confidences)
+        model = PlattCalibrator(smoothing=False).fit(p, y)
+        assert model.slope_ == pytest.approx(0.5789644069847603, abs=3e-3)
+        assert model.intercept_ == pytest.approx(-0.5276405730026157, abs=3e-3)
+
+    # Bins: distinct outputs, plug-in and debiased l2 error and squared error of the last 7000,
+    # after a fit to the first 3000 with one set for all steps.
+    SCALING_BINNING = {
+        10: (10, 0.011951397173030202, 0.009084100314772107, 0.042910193450026425),
+        15: (15, 0.019571820383332703, 0.017126551688380634, 0.042829479659591475),
+    }
+    HISTOGRAM = {
+        10: (8, 0.015061927096974475, 0.012905294727975117, 0.042994219203513484),
+        15: (10, 0.017301899945529296, 0.014527856242562512, 0.042753060984386554),
+    }
+
+    @pytest.mark.parametrize("n_bins", [10, 15])
+    @pytest.mark.parametrize("name", ["scaling-binning", "histogram"])
+    def test_binned_maps(self, confidences: tuple[Prob, Prob], name: str, n_bins: int) -> None:
+        y, p = confidences
+        if name == "histogram":
+            model, want = HistogramBinning(ck.EqualMass(n_bins)), self.HISTOGRAM[n_bins]
+        else:
+            scaler = PlattCalibrator(smoothing=False)
+            model, want = ScalingBinning(n_bins, scaler), self.SCALING_BINNING[n_bins]
+        out = model.fit(p[:3000], y[:3000]).calibrate(p[3000:])
+        plain = ck.root_mean_square_calibration_error(y[3000:], out, bins=ck.Distinct())
+        debiased = ck.debiased_calibration_error(y[3000:], out, bins=ck.Distinct())
+        assert len(np.unique(out)) == want[0]
+        assert float(plain) == pytest.approx(want[1], abs=2e-4)
+        assert float(debiased) == pytest.approx(want[2], abs=2e-4)
+        assert ((out - y[3000:]) ** 2).mean() == pytest.approx(want[3], abs=2e-5)
