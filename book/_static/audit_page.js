@@ -183,6 +183,7 @@
       wish.delimiter = chosen.isUsual ? "" : field("delimiter").value;
       wish.decimal = field("decimal").value === "," ? "," : "";
     }
+    ["drop-missing", "rescale"].forEach((name) => { wish[name] = field(name).checked; });
     wish.logits = form.elements.kind.value === "logits";
     return wish;
   };

@@ -58,11 +58,14 @@ FIELDS = {
     "title": "Title",
     "delimiter": "Between columns",
     "decimal": "Decimal mark",
+    "drop-missing": "Leave out rows without a label or prediction",
+    "rescale": "Divide rows by their sum",
 }
 SAID: tuple[tuple[str, Any], ...] = (
     (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
     (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
+    (r"\w+=True \(command line: (--[\w-]+)\)", r"\1"),
     (r",? ?\w+=(\"…\"|\[…\]) \(command line: --(\w+)[^)]*\)", r" --\2"),
     (r":? --(\w+)$|:? --(\w+)\.$", r" in the field --\1\2."),
     (r"\(command line: --(\w+)[^)]*\)", r"(field --\1)"),
@@ -183,7 +186,7 @@ def unpacked(name: str) -> int:
 
 def recognised(name: str, delimiter: str, decimal: str, usual: str) -> tuple[str, str]:
     """Return the marks of a CSV file: those that are given, else those that its first rows show."""
-    if Path(name.removesuffix(".gz")).suffix.lower() not in (".csv", ".tsv"):
+    if Path(name.removesuffix(".gz")).suffix.lower() not in (".csv", ".tsv", ".txt"):
         return usual, "."
     opened = gzip.open if name.lower().endswith(".gz") else open
     lines: list[str] = []
@@ -266,6 +269,7 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     given = ("positive", "predicted", "classes", "group", "cluster", "time", "weight")
     for name in (*given, "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
+    words += [f"--{name}" for name in ("drop-missing", "rescale") if asked.get(name)]
     for name, usual in (("bins", "15"), ("seed", "0")):
         words += [f"--{name}={asked[name]}"] if asked.get(name, "") not in ("", usual) else []
     return words

@@ -34,7 +34,9 @@ _ROUNDED, _MOST_OFF = 0.0051, 0.1  # what two digits may change in a class, and 
 _LARGEST = 1e30  # larger logits are mistakes of some kind
 
 
-def as_scores(scores: Any, kind: str | None) -> FloatArray:
+def as_scores(
+    scores: Any, kind: str | None, remedy: str = 'use input="probabilities"'
+) -> FloatArray:
     """Check scores of the declared kind.
 
     Parameters
@@ -43,6 +45,8 @@ def as_scores(scores: Any, kind: str | None) -> FloatArray:
         The scores of one event, or of K classes.
     kind : {"logits", "probabilities"}
         What the scores are; nothing is guessed.
+    remedy : str
+        What to do with logits that are probabilities, in words.
 
     Returns
     -------
@@ -66,22 +70,22 @@ def as_scores(scores: Any, kind: str | None) -> FloatArray:
         )
     low, high = array.min(), array.max()
     if not (low >= -_LARGEST and high <= _LARGEST):
-        _report_not_finite(array)
+        _report_not_finite(array, remedy)
     if low >= 0 and high <= 1 and low < high and len(array) >= _BY_CHANCE:
-        _refuse_probabilities(array)
+        _refuse_probabilities(array, remedy)
     return array
 
 
-def _report_not_finite(array: FloatArray) -> None:
+def _report_not_finite(array: FloatArray, remedy: str) -> None:
     place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= _LARGEST))[0])
     raise ValueError(
         f"scores[{', '.join(map(str, place))}] = {float(array[place])!r} is not a finite logit "
-        "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: pass the "
-        'probabilities with input="probabilities" instead. Drop or repair rows with NaN.'
+        "(within ±1e30). Logarithms of probabilities that contain 0 are infinite: if you "
+        f"have the probabilities, {remedy}. Drop or repair rows with NaN."
     )
 
 
-def _refuse_probabilities(array: FloatArray) -> None:
+def _refuse_probabilities(array: FloatArray, remedy: str) -> None:
     what = "all values lie in [0, 1]"
     if array.ndim == 2:
         off = float(np.abs(array.sum(axis=1, dtype=np.float64) - 1).max())
@@ -92,8 +96,8 @@ def _refuse_probabilities(array: FloatArray) -> None:
     row = np.array2string(np.atleast_1d(array[0]), threshold=6, edgeitems=2, precision=4)
     raise ValueError(
         f"scores are declared as logits, but {what} as probabilities do (row 0: "
-        f'{row}). If they are probabilities, use input="probabilities". If they '
-        "are logits all the same, pass their softmax (or expit) as probabilities."
+        f"{row}). If they are probabilities, {remedy}. If they are logits all the same, pass "
+        "their softmax (or expit) as probabilities."
     )
 
 

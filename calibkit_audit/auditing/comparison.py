@@ -29,7 +29,7 @@ from calibkit_audit.auditing.dependence import dependence_finding
 from calibkit_audit.auditing.differences import SCORES, Changes, Each, differences_of, row_measures
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
-from calibkit_audit.auditing.predictions import class_columns, table_columns
+from calibkit_audit.auditing.predictions import rows_of_table
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows
@@ -196,8 +196,10 @@ def compare_table(
     models: Mapping[str, str | Sequence[str]] | Sequence[str],
     groups: str | None = None,
     cluster: str | None = None,
-    predicted: str | None = None,
+    predicted: Any = None,
     sample_weight: str | None = None,
+    drop_missing: bool = False,
+    rescale: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare models whose probabilities are columns of one table.
@@ -210,7 +212,9 @@ def compare_table(
     models : sequence of str, or mapping from str to str or sequence of str
         Columns of P(y = 1), or by the name of each model its column or columns per class.
     groups, cluster, predicted, sample_weight : str, optional
-        Further columns, as in `compare`.
+        Further columns, as in `compare`; of `predicted` also True.
+    drop_missing, rescale : bool
+        As in `audit_table`; a row that one model lacks is left out for all.
     **options
         `view`, `costs`, `class_names`, `title`, `level`, `bins` and `rng`, as in `compare`.
 
@@ -220,12 +224,12 @@ def compare_table(
     >>> "better log loss" in compare_table(table, label="y", models=["old", "new"]).codes
     True
     """
-    names = {"y_true": label, "groups": groups, "cluster": cluster}
-    names |= {"predicted": predicted, "sample_weight": sample_weight}
-    columns = table_columns(table, {k: name for k, name in names.items() if name is not None})
+    roles = {"y_true": label, "groups": groups, "cluster": cluster}
+    roles |= {"predicted": predicted, "sample_weight": sample_weight}
     by_name = models if isinstance(models, Mapping) else dict(zip(models, models, strict=True))
-    probs = {name: class_columns(table, label, prob)[0] for name, prob in by_name.items()}
-    return compare(models=probs, **columns, **options)
+    how = {"drop_missing": drop_missing, "rescale": rescale}
+    rows, scores, _, changes = rows_of_table(table, roles, by_name, **how)
+    return compare(models=scores, **rows, **options).with_changes(changes)
 
 
 def _diagrams(

@@ -20,6 +20,7 @@ from calibkit_audit.auditing.rows import table_of_classes
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.counts import CountTable
 from calibkit_audit.counts.files import problems_of
+from calibkit_audit.counts.grid import CELLS
 
 SAMPLE = 100_000
 _TESTS = 2  # of each view: Cox's score test, and the range of the cumulative differences
@@ -97,7 +98,7 @@ def _count_rows(
         prob = both[:, 1] if block.scores.ndim == 1 else both
         label = block.label.astype(np.intp)
         gone = gone + count_impossible(label, both, position)
-        problems = problems_of(label, prob, view, is_confidence="predicted" in block.beside)
+        problems = problems_of(label, prob, view, is_confidence="predicted" in block.more)
         table = table.count([problems])
         sure = sure + np.array([_sure_rows(one) for one in problems])
     return table, sure, gone
@@ -112,7 +113,7 @@ def _sure_rows(problem: BinaryProblem) -> IntVector:
 
 def _view(block: Predictions, view: View | None) -> View | None:
     """Return which event is counted by default."""
-    if "predicted" in block.beside:
+    if "predicted" in block.more:
         return "top-label"
     if view is None and block.scores.ndim == 2:
         return 1 if block.scores.shape[1] == 2 else "top-label"
@@ -206,7 +207,7 @@ def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> 
         answers[answer.topic] = answer
     kept, n = [one for one in report.findings if one.topic != "impossible"], table.n
     notes = (
-        f"All {n:,} rows: counted in {table.cells:,} cells. Test: {summary.test}; p-values "
+        f"All {n:,} rows: counted in {CELLS:,} cells. Test: {summary.test}; p-values "
         f"by limit laws, multiplied by the number of tests; level "
         f"{100 * summary.settings.alpha:g} %.",
         f"Answers 1, 5 and 6, other tables and the figures: a random sample of {report.n:,} rows.",
@@ -225,7 +226,7 @@ def compare_rows(rows: Predictions, names: Sequence[str], **options: Any) -> Com
     probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
     several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
     classes = rows.class_names if several else None
-    return compare(rows.y_true, probs, class_names=classes, **rows.beside, **options)
+    return compare(rows.y_true, probs, class_names=classes, **rows.more, **options)
 
 
 def compare_stream(

@@ -12,9 +12,9 @@ import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from calibkit._version import __version__
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.settings import LIGHTS, QUESTIONS
+from calibkit_audit.incoming import Changes, changes_in_words
 from calibkit_audit.saving import finite, write_whole
 
 
@@ -226,6 +227,12 @@ class Report(Result):
     def size(self) -> str:
         """How much was looked at, in two sentences."""
         return f"{spell(self.n, 'prediction')}, {self.n_classes} classes. Events: {self.view}."
+
+    def with_changes(self, changes: Changes) -> Self:
+        """Return a report that says, at its head and in its notes, what was done to rows."""
+        said = changes_in_words(changes)
+        notes = (f"Rows: {said}.", *self.notes)
+        return replace(self, title=f"{self.title} ({said})", notes=notes) if said else self
 
     @property
     def origin(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ from calibkit_audit.counts.columns import (
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import Place, quotes
 from calibkit_audit.counts.readers import Block, FilePath, pieces_of
+from calibkit_audit.incoming import (
+    LEFT_OUT,
+    RESCALED,
+    Changes,
+    changes_in_words,
+    is_blank,
+    rescale_rows,
+)
 from calibkit_audit.progress import track
 
 _TABLE = Place("the table")
@@ -33,7 +42,8 @@ class Predictions:
 
     Of several models the columns of `scores` stand side by side. `beside` holds what else is known
     of the rows, under the names of the arguments of `audit`; with `predicted`, the words of the
-    predicted classes, `y_true` holds those of the true ones.
+    predicted classes, `y_true` holds those of the true ones. `right`: `y_true` says whether the
+    prediction was right.
     """
 
     y_true: NDArray[Any]
@@ -41,6 +51,7 @@ class Predictions:
     logits: bool
     class_names: tuple[str, ...] | None
     beside: Mapping[str, Any] = field(default_factory=dict)
+    right: bool = False
 
     @property
     def label(self) -> NDArray[np.int64]:
@@ -64,7 +75,12 @@ class Predictions:
         """The rows as arguments of `audit`."""
         names = self.class_names if self.scores.ndim == 2 else None
         scores = {"logits" if self.logits else "y_prob": self.scores}
-        return {"y_true": self.y_true, "class_names": names, **self.beside, **scores}
+        return {"y_true": self.y_true, "class_names": names, **self.more, **scores}
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What else is known of the rows, as arguments of `audit` and `compare`."""
+        return {**self.beside, **({"predicted": True} if self.right else {})}
 
     def take(self, rows: Any) -> "Predictions":
         """Return some rows, by place or mask."""
@@ -109,6 +125,7 @@ def read_predictions(path: FilePath, *, limit: int | None = None, **columns: Any
 def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[Predictions]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
     log, words, n, any_event = models[0], Words(), 0, False
+    log.changes.clear()
     pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
     more = [name for other in models[1:] for name in other.columns.prob]
     for path, piece in track(pieces, len(pieces), show=progress, label="reading"):
@@ -118,14 +135,16 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
                 n, any_event = n + rows.n, any_event or bool(rows.label.any())
                 yield rows
     if not n:
-        raise log.place.error("there are no rows.")
+        left = changes_in_words(log.changes)
+        raise log.place.error(f"there are no rows{f' ({left})' if left else ''}.")
     check_words(words, log.columns, log.place)
-    if not any_event and len(log.columns.prob) == 1 and not log.columns.predicted:
+    if not any_event and len(log.columns.prob) == 1 and not log.columns.confidence:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 
 
 def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predictions:
-    columns, scores = models[0].columns, [scores_of(block, one.columns) for one in models]
+    columns, changes = models[0].columns, models[0].changes
+    scores = [scores_of(block, one.columns, changes) for one in models]
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
     beside = {
         role: numbers_of(block, name, finite=True).astype(np.float64)
@@ -144,6 +163,7 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
         logits=columns.logits,
         class_names=columns.classes,
         beside=beside,
+        right=columns.right,
     )
 
 
@@ -169,31 +189,55 @@ def _model_classes(columns: Columns) -> tuple[str, ...]:
 # --- one table in memory --------------------------------------------------------------------------
 
 
-def table_columns(table: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return columns of a table (of pandas, polars or arrow, or a mapping) by their roles."""
-    known = _known_columns(table)
-    for name in names.values():
+def rows_of_table(
+    table: Any,
+    roles: Mapping[str, Any],
+    models: Mapping[str, Any],
+    *,
+    logits: bool = False,
+    drop_missing: bool = False,
+    rescale: bool = False,
+) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...] | None, Changes]:
+    """Return columns of a table by role, scores by model, names of classes, and what was changed.
+
+    `roles`: the labels are ``y_true``; None is left out, True stays.
+    """
+    known, changes = _known_columns(table), Changes()
+    named = {role: name for role, name in roles.items() if name is not None and name is not True}
+    for name in named.values():
         if name not in known:
             raise ValueError(f"column {name!r} is not there; the columns are {quotes(known)}.")
-    return {role: table[name] for role, name in names.items()}
+    columns = {role: table[name] for role, name in named.items()}
+    label, names = roles["y_true"], list(map(str, known))
+    found = {m: columns_of(label, prob).resolve(names, _TABLE) for m, prob in models.items()}
+    parts = {m: [unwrapped(table[k], k) for k in one.prob] for m, one in found.items()}
+    if drop_missing:
+        needed = [columns[role] for role in ("y_true", "predicted") if role in named]
+        arrays = [unwrapped(one, "a column") for one in (*needed, *chain(*parts.values()))]
+        kept = ~np.any([[is_blank(value) for value in one.tolist()] for one in arrays], axis=0)
+        changes[LEFT_OUT] = int((~kept).sum())
+        columns = {role: unwrapped(one, role)[kept] for role, one in columns.items()}
+        parts = {model: [one[kept] for one in own] for model, own in parts.items()}
+    scores = {m: own[0] if len(own) == 1 else np.column_stack(own) for m, own in parts.items()}
+    for model, table in scores.items():
+        if rescale:
+            scores[model], count = rescale_rows(table, logits=logits)
+            changes[RESCALED] += count
+        if table.ndim == 2 and not logits:
+            _refuse_other_sums(table, found[model].prob)
+    columns |= {role: True for role, name in roles.items() if name is True}
+    first = next(iter(found.values()))
+    return columns, scores, None if len(first.prob) == 1 else first.classes or first.prob, changes
 
 
-def class_columns(
-    table: Any, label: str, names: Any, *, sums: bool = True
-) -> tuple[Any, tuple[str, ...] | None]:
-    """Return the column of P(y = 1), or one per class and their names; whether rows sum to 1."""
-    found = columns_of(label, names).resolve(list(map(str, _known_columns(table))), _TABLE)
-    columns = [unwrapped(table[name], name) for name in found.prob]
-    if len(columns) == 1:
-        return columns[0], None
-    off = np.abs(np.sum(columns, axis=0) - 1)
-    if sums and off.max() > _NO_CLASSES:
+def _refuse_other_sums(scores: NDArray[Any], names: Sequence[str]) -> None:
+    off = np.abs(scores.sum(axis=1) - 1)
+    if off.max() > _NO_CLASSES:
         raise ValueError(
-            f"the columns {quotes(found.prob)} do not sum to 1, but columns are classes of one "
-            "model. Several targets are several audits: call audit_table for each label. Several "
-            "models: see compare_table."
+            f"the columns {quotes(names)} do not sum to 1 (row {int(np.argmax(off))}), but columns "
+            "are classes of one model. Several targets are several audits: call audit_table for "
+            "each label. Several models: see compare_table."
         )
-    return np.column_stack(columns), found.classes or found.prob
 
 
 def _known_columns(table: Any) -> list[Any]:

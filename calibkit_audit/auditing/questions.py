@@ -27,7 +27,7 @@ from calibkit_audit.auditing.evidence import (
     views_of,
 )
 from calibkit_audit.auditing.pages import Answer, list_names
-from calibkit_audit.auditing.predictions import class_columns, table_columns
+from calibkit_audit.auditing.predictions import rows_of_table
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
@@ -141,9 +141,11 @@ def audit_table(
     groups: str | None = None,
     cluster: str | None = None,
     time: str | None = None,
-    predicted: str | None = None,
+    predicted: Any = None,
     sample_weight: str | None = None,
     class_names: Sequence[str] | None = None,
+    drop_missing: bool = False,
+    rescale: bool = False,
     **options: Any,
 ) -> AuditReport:
     """Audit rows of a table (of pandas, polars or arrow, or a mapping) by the names of columns.
@@ -157,9 +159,12 @@ def audit_table(
         One of the two: the column of P(y = 1), or a column per class; ``"p_*"`` means all that
         begin with ``p_``.
     groups, cluster, time, predicted, sample_weight : str, optional
-        Further columns, as in `audit`.
+        Further columns, as in `audit`; of `predicted` also True.
     class_names : sequence of str, optional
         As in `audit`; otherwise the columns' names.
+    drop_missing, rescale : bool
+        Leave out rows without a label or prediction; divide rows of classes that sum to 0.9 to
+        1.1 by their sum. The report says how many.
     **options
         `view`, `costs`, `positive`, `title`, `settings` and `rng`, as in `audit`.
 
@@ -171,16 +176,15 @@ def audit_table(
     """
     if (prob is None) == (logits is None):
         raise ValueError("name the columns of either prob= or logits=.")
-    names = {"groups": groups, "cluster": cluster, "time": time}
-    names |= {"predicted": predicted, "sample_weight": sample_weight}
-    named = {role: name for role, name in names.items() if name is not None}
-    columns = table_columns(table, {"y_true": label, **named})
-    scores, classes = class_columns(table, label, prob or logits, sums=prob is not None)
-    columns["logits" if prob is None else "y_prob"] = scores
-    report = audit(**columns, class_names=class_names or classes, **options)
-    given = prob or logits or ""
-    names_given = [given] if isinstance(given, str) else list(given)
-    return replace(report, source={"label": label, "predictions": list_names(names_given)})
+    roles = {"y_true": label, "groups": groups, "cluster": cluster, "time": time}
+    roles |= {"predicted": predicted, "sample_weight": sample_weight}
+    kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
+    how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
+    rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
+    report = audit(**rows, **scores, class_names=class_names or names, **options)
+    columns = [given] if isinstance(given, str) else list(given or ())
+    source = {"label": label, "predictions": list_names(columns)}
+    return replace(report.with_changes(changes), source=source)
 
 
 def _report(

@@ -25,7 +25,7 @@ from calibkit.inputs import (
 )
 from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of
-from calibkit_audit.incoming import kish, one_per_row
+from calibkit_audit.incoming import AS_PROBABILITIES, kish, one_per_row
 from calibkit_audit.saving import printable
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
@@ -259,7 +259,7 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
             raise ValueError(f"{error}{_rows_off(y_prob)}") from None
         scores, kept = given.astype(np.float64), None
     else:
-        given = as_scores(logits, "logits")
+        given = as_scores(logits, "logits", AS_PROBABILITIES)
         label, scores = as_labels(y_true, given), given.astype(np.float64)
         scores = kept = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
     table = table_of_classes(scores, logits=kept is not None)

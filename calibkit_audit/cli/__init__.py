@@ -38,6 +38,8 @@ _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
 _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
 
+_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "drop_missing", "rescale")
+
 Options = argparse.Namespace  # what was asked; it is read, never changed
 
 
@@ -93,11 +95,12 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     make = _audit if options.command == "audit" else _compare
     with _warnings_printed():
         report = make(options, scores)
+    paths = [*options.paths, *filter(None, [options.labels])]
     roles = {"label": [options.label], "predictions": scores}
     roles |= {name: [given[name]] for name in ROLES if given[name]}
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     command = ["calibkit", *words, *seed]
-    source = source_of_files(options.paths, roles, command, list(files.values()))
+    source = source_of_files(paths, roles, command, list(files.values()))
     report = replace(report, source=source)
     if options.html:
         write_whole(options.html, report.to_html())
@@ -146,7 +149,7 @@ def _scores(options: Options) -> list[str]:
 
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
-    given, names = vars(options), (*ROLES, "positive", "delimiter", "decimal")
+    given, names = vars(options), (*ROLES, *_AS_GIVEN)
     return {name: given[name] for name in names if given[name]} | {
         "label": options.label,
         "prob": scores,
@@ -175,7 +178,8 @@ def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def _check_files(options: Options, files: dict[str, str]) -> None:
     """Look before the work whether the reports can be written."""
-    inputs, places = {Path(path).resolve() for path in options.paths}, set[Path]()
+    paths = (*options.paths, *filter(None, [options.labels]))
+    inputs, places = {Path(path).resolve() for path in paths}, set[Path]()
     for name, target in files.items():
         if target == "-" and name == "json":
             continue
@@ -201,7 +205,9 @@ def _audit(options: Options, scores: list[str]) -> AuditReport:
     log = open_log(options.paths, **_columns(options, scores))
     settings = _settings(options, scores) | {"settings": AuditSettings(bins=options.bins)}
     rows, stream = _rows_or_stream(options, [log])
-    return audit_stream(stream, **settings) if rows is None else audit(**rows.arguments, **settings)
+    if rows is None:
+        return audit_stream(stream, **settings).with_changes(log.changes)
+    return audit(**rows.arguments, **settings).with_changes(log.changes)
 
 
 def _compare(options: Options, scores: list[str]) -> Comparison:
@@ -212,8 +218,8 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
     settings = _settings(options, [",".join(scores)]) | {"bins": options.bins}
     rows, stream = _rows_or_stream(options, side_by_side(logs))
     if rows is None:
-        return compare_stream(stream, names, **settings)
-    return compare_rows(rows, names, **settings)
+        return compare_stream(stream, names, **settings).with_changes(logs[0].changes)
+    return compare_rows(rows, names, **settings).with_changes(logs[0].changes)
 
 
 def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:

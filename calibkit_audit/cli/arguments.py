@@ -73,7 +73,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 
 def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
-    kinds = ".csv, .csv.gz, .tsv, .parquet, .npz or .npy"
+    kinds = ".csv, .tsv, .txt, .jsonl (and .gz of these), .parquet, .npz or .npy"
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
@@ -84,7 +84,10 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command != "compare":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
-    add("--predicted", metavar="COLUMN", help="the predicted class; --prob is its confidence")
+    add("--labels", metavar="FILE", help="the labels are in this file, found by --on")
+    add("--on", metavar="COLUMN", help="the column by which both files belong together")
+    guess = "the predicted class; --prob is its confidence; true: --label says if it was right"
+    add("--predicted", metavar="COLUMN", help=guess)
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     if command != "monitor":
@@ -93,8 +96,13 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":
         add("--time", metavar="COLUMN", help="when; is the error the same all along?")
-    add("--delimiter", metavar="MARK", help="between the columns of a CSV file, e.g. ';' or tab")
+    marks = "between the columns of a CSV file, e.g. ';', tab, or ' ' for any number of blanks"
+    add("--delimiter", metavar="MARK", help=marks)
     add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
+    missing = "leave out, and count, rows without a label or prediction"
+    add("--drop-missing", action="store_true", help=missing)
+    rounded = "divide rows of classes that sum to 0.9 to 1.1 by their sum, and count them"
+    add("--rescale", action="store_true", help=rounded)
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,6 @@ database counts by one query.
 what is asked                   accuracy
 ==============================  =====================================================
 bins whose number divides G     counts exact, errors to 1e-13
-Brier score                     to 1e-12
-equal-mass bins                 edges moved by less than 1/G
-CORP                            that of predictions moved by less than 1/G
 cumulative differences          exact at the ends of cells; never too large, too small
                                 by at most the share of rows in the fullest cell
 ==============================  =====================================================

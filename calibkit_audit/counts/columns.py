@@ -1,7 +1,7 @@
 """Which columns of a log hold what, and how a block of them becomes labels and probabilities."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import FloatArray, FloatVector, row_sum_tolerance
 from calibkit_audit.counts.places import Place, quote, quotes
-from calibkit_audit.counts.readers import Block, Column
+from calibkit_audit.counts.readers import NUMBER, Block, Column
+from calibkit_audit.incoming import RESCALED, Changes, rescale_rows
 
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
 _NAMED = 5  # this many rows or words are named in a message
-_MISSING = {"", "na", "n/a", "<na>", "null", "none"}  # where a number should stand
+_MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
+_NO_NUMBER = _MISSING | {"none"}  # which may well be a class
+_MARKS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "blanks"}
 _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "sample_weight"}
 
 
@@ -27,11 +30,14 @@ class Columns:
     positive: str | None = None
     classes: tuple[str, ...] | None = None
     predicted: str | None = None  # column of the predicted class: y says whether the label is it
+    right: bool = False  # the label says whether a prediction was right, `prob` its confidence
     logits: bool = False  # `prob` names logits: any finite numbers
+    rescale: bool = False  # rows of classes are divided by their sums
     group: str | None = None
     cluster: str | None = None
     time: str | None = None
     weight: str | None = None
+    on: str | None = None  # by which the label is found in another file
 
     @property
     def beside(self) -> dict[str, str]:
@@ -42,8 +48,13 @@ class Columns:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns to be read, each once."""
-        names = (self.label, *self.prob, *self.beside.values(), self.predicted)
+        names = (self.label, *self.prob, *self.beside.values(), self.predicted, self.on)
         return tuple(dict.fromkeys(name for name in names if name))
+
+    @property
+    def confidence(self) -> bool:
+        """Whether `prob` is the confidence in a predicted class."""
+        return self.right or self.predicted is not None
 
     @property
     def labels(self) -> dict[str, int]:
@@ -61,16 +72,20 @@ class Columns:
     def resolve(self, names: Sequence[str], place: Place) -> "Columns":
         """Return the columns with patterns resolved, after a look at what the file has."""
         columns = self
+        if self.predicted == "true" and self.predicted not in names:
+            columns = replace(self, predicted=None, right=True)
         if len(self.prob) == 1 and self.prob[0] not in names:
-            columns = self._resolve_pattern(names, place)
+            columns = columns._resolve_pattern(names, place)
         elif any("*" in name and name not in names for name in self.prob):
             raise place.error(f"{quotes(self.prob)}: a pattern must be the only one, with one *.")
         for name in columns.names:
             if list(names).count(name) != 1:
-                what = "is there more than once" if name in names else "is not there"
+                if name in names:
+                    twice = "is there more than once: give each column a name of its own."
+                    raise place.error(f"column {quote(name)} {twice}")
                 raise place.error(
-                    f"column {quote(name)} {what}. The columns are {quotes(names)}; choose with "
-                    f"label= and prob= (command line: --label and --prob).{_hint(names, name)}"
+                    f"column {quote(name)} is not there. The columns are {quotes(names)}."
+                    f"{_hint(names)}"
                 )
         columns._refuse_contradictions(place)
         return columns
@@ -79,6 +94,8 @@ class Columns:
         pattern = self.prob[0]
         if f"{pattern}[0]" in names:  # a table in an .npz file
             return replace(self, prob=_between(names, f"{pattern}[", "]"))
+        if set(pattern.split(",")) <= set(names):
+            return replace(self, prob=tuple(pattern.split(",")))
         if "*" not in pattern:
             return self
         head, _, tail = pattern.partition("*")
@@ -93,11 +110,12 @@ class Columns:
         n_classes, problem = len(self.prob), ""
         if not n_classes or len(set(self.prob)) < n_classes or self.label in self.prob:
             problem = "label and probabilities must be different columns, each given once"
-        elif self.predicted and (n_classes > 1 or self.positive or self.predicted == self.label):
-            problem = (
-                "a predicted class goes with one column of confidence, another column of labels, "
-                "and no positive label"
-            )
+        elif self.confidence and n_classes > 1:
+            problem = "a predicted class goes with one column of confidence"
+        elif self.predicted and (self.positive or self.predicted == self.label):
+            problem = "a predicted class goes with another column of labels, and no positive label"
+        elif self.rescale and (n_classes == 1 or self.logits):
+            problem = "what is rescaled are rows of probabilities, one column per class"
         elif n_classes > 1 and self.positive is not None:
             problem = "a positive label belongs to one column of probabilities; name the classes"
         elif self.classes and (n_classes == 1 or len(set(self.classes)) != n_classes):
@@ -125,12 +143,12 @@ def _between(names: Sequence[str], head: str, tail: str) -> tuple[str, ...]:
     return tuple(name for name, fit in zip(names, fits, strict=True) if fit)
 
 
-def _hint(names: Sequence[str], name: str) -> str:
-    """Say so if a name, or the one name of a file, looks like several."""
-    if set(name.split(",")) <= set(names):
-        return " Several targets are several audits, one for each label. Models: calibkit compare."
-    for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
-        if len(names) == 1 and mark in names[0]:
+def _hint(names: Sequence[str]) -> str:
+    """Say so if the names look like numbers, or the one name like several."""
+    if all(map(NUMBER.fullmatch, names)):
+        return " These are numbers: is the first row, with the names, missing?"
+    for mark, word in _MARKS.items():
+        if len(names) == 1 and mark in names[0].strip():
             return (
                 f" The file looks separated by {word}: if so, say delimiter={mark!r} (command "
                 f"line: --delimiter {'tab' if mark == chr(9) else repr(mark)})."
@@ -178,6 +196,24 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
     raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
+def with_values(block: Block, columns: Columns, more: Sequence[str] = ()) -> Block:
+    """Return the rows that have a label and all predictions; `more`: those of other models."""
+    kept = np.ones(block.n, dtype=np.bool_)
+    for name in (columns.label, columns.predicted or columns.label, *columns.prob, *more):
+        column = block.columns[name]
+        absent = _absent(column, columns, name) if isinstance(column, list) else set()
+        kept &= [text not in absent for text in column] if absent else column == column
+    return block if kept.all() else block.take(kept)
+
+
+def _absent(texts: Iterable[str | None], columns: Columns, name: str) -> set[str | None]:
+    """Return the words that stand for a missing value, unless one names a class."""
+    missing, named = _NO_NUMBER, set[str]()
+    if name in (columns.label, columns.predicted):
+        missing, named = _MISSING, {*columns.labels, columns.positive or ""} - {""}
+    return {t for t in set(texts) if (t or "").strip().lower() in missing and t not in named}
+
+
 def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> FloatVector:
     """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
@@ -186,7 +222,7 @@ def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> Fl
     for row, text in enumerate(texts):
         word = (text or "").strip().lower()
         try:
-            numbers[row] = np.nan if word in _MISSING else float(word.translate(marks))
+            numbers[row] = np.nan if word in _NO_NUMBER else float(word.translate(marks))
         except ValueError:
             mark, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(
@@ -197,18 +233,27 @@ def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> Fl
     return numbers
 
 
-def scores_of(block: Block, columns: Columns) -> FloatArray:
-    """Return checked probabilities, or logits, of shape (n,) or (n, K)."""
+def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
+    """Return checked probabilities, or logits, of shape (n,) or (n, K); count rescaled rows."""
     parts = [numbers_of(block, name, finite=columns.logits) for name in columns.prob]
     if len(parts) == 1:
         return parts[0]
     table = np.stack(parts, axis=1)
+    if columns.logits:
+        return table
+    if columns.rescale:
+        table, count = rescale_rows(table)
+        changes[RESCALED] += count
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
-    if off.any() and not columns.logits:
+    if off.any():
         row = int(np.flatnonzero(off)[0])
-        total_words = f"the probabilities of the classes sum to {total[row]:.6g}, not 1"
-        raise block.place.error(f"{total_words}. Is there a column for every class?", row)
+        raise block.place.error(
+            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Is there a column "
+            "for every class? Several models: calibkit compare. What was only rounded, sums from "
+            "0.9 to 1.1, is divided by its sum by rescale=True (command line: --rescale).",
+            row,
+        )
     return table
 
 
@@ -216,7 +261,7 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     """Return checked labels, or whether the predicted class is the true one; count their words."""
     if columns.predicted:
         names = (columns.label, columns.predicted)
-        true, predicted = (_count_texts(block, name, words) for name in names)
+        true, predicted = (_count_texts(block, name, columns, words) for name in names)
         return np.array(list(map(str.__eq__, true, predicted)), np.int64)
     column, known = block.columns[columns.label], columns.labels
     if not isinstance(column, list):
@@ -229,7 +274,7 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
             whole = kind != "f" or column == np.rint(column)
             if np.all((column >= 0) & (column < n_classes) & whole):
                 return np.asarray(column, column.dtype if kind in "ui" else np.int64)
-    texts = _count_texts(block, columns.label, words)
+    texts = _count_texts(block, columns.label, columns, words)
     if columns.positive is None:
         number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
     else:
@@ -241,9 +286,12 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
     return labels
 
 
-def _count_texts(block: Block, name: str, words: Words) -> list[str]:
+def _count_texts(block: Block, name: str, columns: Columns, words: Words) -> list[str]:
     texts = texts_of(block, name)
-    for text, count in Counter(texts).items():
+    counted = Counter(texts)
+    if absent := _absent(counted, columns, name):
+        _refuse_missing([None if text in absent else text for text in texts], block.place, name)
+    for text, count in counted.items():
         words[name, text] += count
     return texts
 
@@ -255,9 +303,10 @@ def _unknown_label(text: str, columns: Columns) -> str:
             f"{label} is neither 0 nor 1. Say which label means y = 1: "
             'positive="…" (command line: --positive …).'
         )
+    pattern = "" if columns.classes else ", or use a pattern such as 'p_*'"
     return (
         f"{label} is none of {quotes(list(columns.labels))}. Name the classes in the order of "
-        "their columns: classes=[…] (command line: --classes …), or use a pattern such as 'p_*'."
+        f"their columns: classes=[…] (command line: --classes …){pattern}."
     )
 
 
@@ -325,10 +374,11 @@ def _refuse_missing(column: Column, place: Place, name: str) -> None:
     else:
         missing = np.flatnonzero(column != column).tolist()  # NaN; other types have none
     if missing:
-        numbers = ", ".join(f"{place.first_row + row + 1:,}" for row in missing[:_NAMED])
+        numbers = ", ".join(f"{place.number(row):,}" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
         rows = "row" if len(missing) == 1 else "rows"
         raise place.error(
-            f"no value in column {quote(name)}, {rows} {numbers}{more}. Drop or repair them; "
-            "nothing is dropped silently."
+            f"no value in column {quote(name)}, {rows} {numbers}{more}. Repair them, or leave out "
+            "all rows without label or prediction: drop_missing=True (command line: "
+            "--drop-missing); they are counted."
         )

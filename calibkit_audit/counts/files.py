@@ -1,9 +1,9 @@
 """Logs: files of predictions with the same columns, counted, or shown to a monitor."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import stat
 from os.path import realpath
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 import joblib
 from scipy import special
 
-from calibkit.inputs import BinaryProblem, FloatArray, IntArray, View, binary_problems
+from calibkit.calibrators.multiclass import as_scores
+from calibkit.inputs import BinaryProblem, FloatArray, IntArray, View, binary_problems, warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
@@ -20,8 +21,9 @@ from calibkit_audit.counts.columns import (
     columns_of,
     events_of,
     scores_of,
+    texts_of,
+    with_values,
 )
-from calibkit_audit.counts.grid import CELLS
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import (
     Block,
@@ -32,6 +34,7 @@ from calibkit_audit.counts.readers import (
     pieces_of,
 )
 from calibkit_audit.counts.table import CountTable
+from calibkit_audit.incoming import AS_PROBABILITIES, LEFT_OUT, Changes, changes_in_words
 from calibkit_audit.monitor import Evidence, Monitor
 from calibkit_audit.progress import track
 
@@ -43,6 +46,9 @@ class Log:
     paths: tuple[str, ...]
     columns: Columns
     dialect: Dialect
+    drop_missing: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)  # of another file, by `columns.on`
+    changes: Changes = field(default_factory=Changes)  # how many rows were left out, or rescaled
 
     @property
     def place(self) -> Place:
@@ -52,16 +58,27 @@ class Log:
     def blocks(
         self, path: str, piece: range | None = None, more: Sequence[str] = ()
     ) -> Iterator[Block]:
-        """Yield the rows of a file; `more`: other columns."""
+        """Yield the rows of a file; `more`: columns of the predictions of other models."""
         names = dict.fromkeys((*self.columns.names, *more))
-        return blocks_of(path, list(names), dialect=self.dialect, piece=piece)
+        if self.columns.on:
+            names.pop(self.columns.label)
+        for block in blocks_of(path, list(names), dialect=self.dialect, piece=piece):
+            rows = block
+            if self.columns.on:
+                found = [self.labels.get(key.strip()) for key in texts_of(block, self.columns.on)]
+                rows = block._replace(columns=block.columns | {self.columns.label: found})
+            if self.drop_missing:
+                rows = with_values(rows, self.columns, more)
+                self.changes[LEFT_OUT] += block.n - rows.n
+            yield rows
 
     def rows(
         self, path: str, words: Words, piece: range | None = None
     ) -> Iterator[tuple[FloatArray, IntArray]]:
         """Yield checked scores and labels of a file, and count the words that are met."""
         for block in self.blocks(path, piece):
-            yield scores_of(block, self.columns), events_of(block, self.columns, words)
+            scores = scores_of(block, self.columns, self.changes)
+            yield scores, events_of(block, self.columns, words)
 
 
 def open_log(
@@ -71,18 +88,27 @@ def open_log(
     prob: str | Sequence[str],
     delimiter: str | None = None,
     decimal: str = ".",
+    drop_missing: bool = False,
+    labels: FilePath | None = None,
     **given: Any,
 ) -> Log:
     """Look at the columns of all files: they must hold the same classes, matched by name.
 
-    `given`: ``positive``, ``classes``, ``predicted`` as in `count_files`; ``logits``; and the
-    columns ``group``, ``cluster``, ``time``, ``weight``.
+    `drop_missing`: leave out, and count, rows without a label or prediction. `labels`: the file
+    that holds the labels, found by the column ``on`` of both. `given`: ``positive``, ``classes``,
+    ``predicted`` as in `count_files`; ``logits``; ``rescale``; and the columns ``group``,
+    ``cluster``, ``time``, ``weight``.
     """
+    if (labels is None) != (given.get("on") is None):
+        raise ValueError("labels= and on= go together: a file, and a column of both files.")
     wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
     names, found, files = [str(path) for path in paths], list[Columns](), set[object]()
     for path in names:
         place = Place(path)
-        found.append(wanted.resolve(column_names(path, dialect), place))
+        there = column_names(path, dialect)
+        if labels is not None:  # and not those of the file, if it has some
+            there = [*(name for name in there if name != label), label]
+        found.append(wanted.resolve(there, place))
         status = stat(path)  # two hard links are one file
         file = (status.st_dev, status.st_ino) if status.st_ino else realpath(path)
         if file in files:
@@ -96,7 +122,23 @@ def open_log(
             )
     if not names:
         raise ValueError("There are no files to count.")
-    return Log(tuple(names), found[0], dialect)
+    log = Log(tuple(names), found[0], dialect, drop_missing)
+    return log if labels is None else replace(log, labels=_read_labels(str(labels), log))
+
+
+def _read_labels(path: str, log: Log) -> dict[str, str]:
+    """Return the label of each value of ``on`` in a file; a value that comes twice is refused."""
+    label, on = log.columns.label, log.columns.on or ""
+    columns = Columns(label, (on,)).resolve(column_names(path, log.dialect), Place(path))
+    labels: dict[str, str] = {}
+    for rows in replace(log, columns=columns, changes=Changes()).blocks(path):
+        pairs = zip(texts_of(rows, on), texts_of(rows, label), strict=True)
+        for row, (key, text) in enumerate(pairs):
+            if key.strip() in labels:
+                what = f"{quote(on)} = {quote(key)} comes twice; which label is the right one?"
+                raise rows.place.error(what, row)
+            labels[key.strip()] = text
+    return labels
 
 
 def _by_class(columns: Columns) -> dict[str, str]:
@@ -108,15 +150,10 @@ def count_files(
     *,
     label: str,
     prob: str | Sequence[str],
-    positive: str | None = None,
-    classes: Sequence[str] | None = None,
-    predicted: str | None = None,
     view: View = None,
-    cells: int = CELLS,
-    delimiter: str | None = None,
-    decimal: str = ".",
     n_jobs: int | None = None,
     progress: bool = False,
+    **columns: Any,
 ) -> CountTable:
     """Count the predictions of several files into one table.
 
@@ -127,27 +164,22 @@ def count_files(
     label, prob : str
         Columns of the labels and of P(y = 1); or a sequence of columns, one per class. ``"p_*"``
         stands for all that begin with ``p_``; the rest of their names then name the classes.
-    positive : str, optional
-        The label that means y = 1. Needed unless labels are 0 and 1 (or true and false).
-    classes : sequence of str, optional
-        The label that belongs to each column of `prob`. Needed unless labels are the numbers of
-        the columns, from 0, or their names.
-    predicted : str, optional
-        Column of the predicted class: `label` is then the true class, spelt alike, `prob` the
-        confidence, and the view ``"top-label"``.
     view : {"top-label", "class-wise"} or int, optional
         Which events are counted; needed with one column per class.
-    cells : int
-        Number of cells of the grid; numbers of bins must divide it.
-    delimiter, decimal : str
-        What separates the columns of a CSV file (by default a comma, in .tsv files a tab), and
-        its decimal mark.
     n_jobs : int, optional
         Number of workers, as in joblib; -1 for one per core. None means one, or what
         ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
         are shared, by row groups.
     progress : bool
         Show a progress bar on standard error: it counts files, and pieces of Parquet files.
+    **columns
+        ``positive``, the label that means y = 1, unless labels are 0 and 1 (or true and false);
+        ``classes``, the label of each column of `prob`, unless labels are the numbers of the
+        columns, from 0, or their names; ``predicted``, the column of the predicted class: `label`
+        is then the true class, spelt alike, `prob` the confidence, and the view ``"top-label"``;
+        ``labels`` and ``on``, a file with the labels and the column by which they are found;
+        ``delimiter``, what separates the columns of a CSV file (by default a comma, in .tsv files
+        a tab), and ``decimal``, its decimal mark.
 
     Returns
     -------
@@ -176,11 +208,12 @@ def count_files(
     ...     count_files(paths, label="y", prob="p").n
     4
     """
-    if predicted is not None and view not in (None, "top-label"):
+    log = open_log(paths, label=label, prob=prob, **columns)
+    if log.drop_missing or log.columns.rescale:
+        raise ValueError("count_files takes rows as they are: no drop_missing=, no rescale=.")
+    if log.columns.confidence and view not in (None, "top-label"):
         raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-    empty = CountTable(cells=cells, view=view if predicted is None else "top-label")
-    columns = {"positive": positive, "classes": classes, "predicted": predicted}
-    log = open_log(paths, label=label, prob=prob, delimiter=delimiter, decimal=decimal, **columns)
+    empty = CountTable(view="top-label" if log.columns.confidence else view)
     pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
     parts = parallel(joblib.delayed(_count)(empty, log, *one) for one in pieces)
@@ -190,12 +223,16 @@ def count_files(
     if not table.n:
         raise log.place.error("there are no rows.")
     check_words(words, log.columns, log.place)
-    return replace(table, n_classes=len({word for _, word in words})) if predicted else table
+    return (
+        replace(table, n_classes=len({word for _, word in words}))
+        if log.columns.predicted
+        else table
+    )
 
 
 def _count(empty: CountTable, log: Log, path: str, piece: range | None) -> tuple[CountTable, Words]:
     """Return the table of a piece, and the words that were met."""
-    words, is_confidence = Words(), bool(log.columns.predicted)
+    words, is_confidence = Words(), log.columns.confidence
     problems = (
         problems_of(label, prob, empty.view, is_confidence=is_confidence)
         for prob, label in log.rows(path, words, piece)
@@ -207,9 +244,7 @@ def problems_of(
     label: IntArray, prob: FloatArray, view: View, *, is_confidence: bool
 ) -> tuple[BinaryProblem, ...]:
     """Return the binary problems of a view; of confidences `label` says which were right."""
-    if is_confidence:
-        return (BinaryProblem(prob=prob, label=label, view="top-label", n_classes=2),)
-    return binary_problems(label, prob, view=view)
+    return binary_problems(label, prob, view="confidence" if is_confidence else view)
 
 
 def monitor_files(
@@ -261,13 +296,17 @@ def monitor_files(
     for path in log.paths:
         _take_note(new, path)
         for scores, labels in log.rows(path, words):
-            if logits:
+            if logits and len(labels):
+                scores = as_scores(scores, "logits", AS_PROBABILITIES)
                 scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
             if len(labels):
                 new.update(labels, scores)
     if new.evidence.n == old.n:
         raise log.place.error("there are no rows.")
     check_words(words, log.columns, log.place)
+    if said := changes_in_words(log.changes):
+        new.notes.append(said)
+        warn(f"{said}.")
     vars(monitor).update(vars(new))
     return monitor.evidence
 

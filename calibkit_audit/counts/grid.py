@@ -5,18 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, EqualMass, EqualWidth, FixedEdges, run_ends
+from calibkit.bins import Binning, EqualWidth, FixedEdges
 from calibkit.hypothesis_tests import cumulative
 from calibkit.hypothesis_tests.p_values import Statistic, TestResult, ratio
-from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, as_array
+from calibkit.inputs import TIE, FloatArray, FloatMatrix, FloatVector, IntArray, as_array
 from calibkit.reliability import BinTable
-from calibkit.results import spell
 from calibkit_audit.incoming import column_names
 
 Counts = NDArray[np.int64]
 
 CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins
-MOST_CELLS = 1_000_000
+EDGES = EqualWidth(CELLS).edges(np.empty(0))
 _BLOCK = 131_072  # rows whose work arrays stay inside the processor's cache
 _LOOSE = 1e-6  # what the mean of many predictions may be off by rounding
 
@@ -38,49 +37,41 @@ class CellMeans(NamedTuple):
     rows: Counts
 
 
-def sums_of_rows(prob: FloatArray, label: IntArray, cells: int) -> CellSums:
+def sums_of_rows(prob: FloatArray, label: IntArray, precision: float = TIE) -> CellSums:
     """Add up checked rows of a binary problem."""
-    count, total, square = np.zeros(2 * cells, dtype=np.int64), np.zeros(2 * cells), 0.0
+    count, total, square = np.zeros(2 * CELLS, dtype=np.int64), np.zeros(2 * CELLS), 0.0
     for start in range(0, len(prob), _BLOCK):
         part = prob[start : start + _BLOCK].astype(np.float64)
         # Events have every second place: one pass counts both kinds.
-        place = 2 * cell_of(part, cells) + label[start : start + _BLOCK].astype(np.int32)
-        count += np.bincount(place, minlength=2 * cells)
-        total += np.bincount(place, weights=part, minlength=2 * cells)
+        place = 2 * cell_of(part, precision) + label[start : start + _BLOCK].astype(np.int32)
+        count += np.bincount(place, minlength=2 * CELLS)
+        total += np.bincount(place, weights=part, minlength=2 * CELLS)
         square += float((part**2).sum())  # BLAS would start threads for this
     wrong = np.count_nonzero(prob == 1 - label.astype(np.int8))
     return CellSums(count.reshape(-1, 2), total.reshape(-1, 2), square, int(wrong))
 
 
-def cell_of(prob: FloatVector, cells: int) -> NDArray[np.int32]:
-    """Return the cell of each prediction, as `EqualWidth` says."""
-    cell = np.minimum((prob * cells).astype(np.int32), cells - 1)  # int64 takes 19 times as long
-    # The product p G just below an edge may be rounded up to it, and the reverse.
-    edges = grid_edges(cells)
-    cell -= prob < edges[cell]
-    return np.asarray(cell + ((prob >= edges[1:][cell]) & (cell < cells - 1)))
+def cell_of(prob: FloatVector, precision: float) -> NDArray[np.int32]:
+    """Return the cell of each prediction; below an edge by no more than `precision` is on it."""
+    cell = ((prob + precision) * CELLS).astype(np.int32)  # int64 takes 19 times as long
+    return np.asarray(np.minimum(cell, CELLS - 1))
 
 
-def grid_edges(cells: int) -> FloatVector:
-    """Return the ``G + 1`` edges of the cells."""
-    return EqualWidth(cells).edges(np.empty(0))
-
-
-def sums_of_counts(frame: Any, cells: int) -> CellSums:
+def sums_of_counts(frame: Any) -> CellSums:
     """Add up rows that were counted elsewhere, some of a cell at a time; a cell may come again.
 
     Cell G holds predictions of 1. Without `sum_p` all others are in the middle of their cells.
     """
-    cell, n, events, sum_p = _count_columns(frame, cells)
-    place = np.minimum(cell, cells - 1).astype(np.intp)
-    mean = np.minimum((cell + 0.5) / cells, 1.0) if sum_p is None else sum_p / n
-    if off := np.flatnonzero(np.abs(mean * cells - place - 0.5) > 0.5 + _LOOSE * cells).tolist():
+    cell, n, events, sum_p = _count_columns(frame)
+    place = np.minimum(cell, CELLS - 1).astype(np.intp)
+    mean = np.minimum((cell + 0.5) / CELLS, 1.0) if sum_p is None else sum_p / n
+    if off := np.flatnonzero(np.abs(mean * CELLS - place - 0.5) > 0.5 + _LOOSE * CELLS).tolist():
         raise ValueError(
             f"row {off[0]}: the predictions of cell {cell[off[0]]:.0f} have the mean "
-            f"{mean[off[0]]:.9g}, which lies outside of it. The cell is floor(p * {cells}), and "
+            f"{mean[off[0]]:.9g}, which lies outside of it. The cell is floor(p * {CELLS}), and "
             "sum_p the sum of p."
         )
-    count, total = np.zeros((cells, 2), dtype=np.int64), np.zeros((cells, 2))
+    count, total = np.zeros((CELLS, 2), dtype=np.int64), np.zeros((CELLS, 2))
     for kind, rows in enumerate((n - events, events)):
         np.add.at(count[:, kind], place, rows.astype(np.int64))
         np.add.at(total[:, kind], place, mean * rows)
@@ -88,9 +79,7 @@ def sums_of_counts(frame: Any, cells: int) -> CellSums:
     return CellSums(count, total, float(n @ mean**2), int(wrong))
 
 
-def _count_columns(
-    frame: Any, cells: int
-) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
+def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
     """Return cell, n, events and (or None) sum_p of rows that were counted elsewhere."""
     names = column_names(frame) or list(frame)
     if missing := [name for name in ("cell", "n", "events") if name not in names]:
@@ -102,7 +91,7 @@ def _count_columns(
     }
     cell, n, events = (found[name] for name in ("cell", "n", "events"))
     for name, values, least, most, what in (
-        ("cell", cell, 0, cells, f"floor(p * {cells}) of a probability in [0, 1]"),
+        ("cell", cell, 0, CELLS, f"floor(p * {CELLS}) of a probability in [0, 1]"),
         ("n", n, 1, np.inf, "a number of rows"),
         ("events", events, 0, n, "a number of labels 1, from 0 to n"),
         ("sum_p", found.get("sum_p", 0 * n), 0, n, "a sum of n probabilities"),
@@ -125,68 +114,34 @@ def means_of(sums: CellSums) -> CellMeans:
     return CellMeans(mean, sums.counts[used, 1], count[used])
 
 
-def refuse_unknown(binning: Binning, cells: int) -> None:
-    """Refuse a binning that needs single predictions, or has more bins than the table cells."""
-    if type(binning) not in (EqualWidth, FixedEdges, EqualMass):
+def borders_of(binning: Binning) -> NDArray[np.intp]:
+    """Return the cells at which bins begin, and G; edges that are not on the grid are refused."""
+    if type(binning) not in (EqualWidth, FixedEdges):
         raise ValueError(
             f"A count table cannot use {binning}: it holds no single predictions. Use a number of "
-            "equal-width bins, EqualMass or FixedEdges, or bin the rows in memory."
+            "equal-width bins or FixedEdges, or bin the rows in memory."
         )
-    if isinstance(binning, EqualMass) and binning.rule != "midpoint":
-        raise ValueError(
-            f"A count table cannot use {binning}: its edges lie on the grid. Use rule='midpoint'."
-        )
-    if not isinstance(binning, FixedEdges) and binning.n_bins > cells:  # type: ignore[attr-defined]
-        raise ValueError(f"{binning} do not fit into the table's {cells:,} cells. Use fewer.")
-
-
-def borders_of(binning: Binning, cells: int) -> NDArray[np.intp]:
-    """Return the cells at which bins begin, and G; edges that are not on the grid are refused."""
+    if isinstance(binning, EqualWidth) and binning.n_bins > CELLS:
+        raise ValueError(f"{binning} do not fit into the table's {CELLS:,} cells. Use fewer.")
     edges = binning.edges(np.array([1.0]))
-    borders = np.rint(edges * cells).astype(np.intp)
-    off = np.flatnonzero(grid_edges(cells)[borders] != edges)
+    borders = np.rint(edges * CELLS).astype(np.intp)
+    off = np.flatnonzero(EDGES[borders] != edges)
     if len(off):
         raise ValueError(
             f"{binning}: the edge {float(edges[off[0]]):.6g} lies inside a cell of the table. "
-            f"Edges must be multiples of 1/{cells}, so a number of bins must divide {cells:,}; "
+            f"Edges must be multiples of 1/{CELLS}, so a number of bins must divide {CELLS:,}; "
             f"of the numbers up to 100 these do: "
-            f"{', '.join(str(k) for k in range(1, 101) if cells % k == 0)}."
+            f"{', '.join(str(k) for k in range(1, 101) if CELLS % k == 0)}."
         )
     return borders
 
 
-def equal_mass_borders(sums: CellSums, n_bins: int) -> NDArray[np.intp]:
-    """Return the cells at which equal-mass bins begin, and G.
-
-    The rule is that of `EqualMass` with all predictions of a cell tied: no cell is split.
-    """
-    cumulated = sums.counts.sum(axis=1).cumsum()
-    cuts = run_ends(int(cumulated[-1]), n_bins)[1:-1]
-    left = np.searchsorted(cumulated, cuts - 1, side="right")
-    right = np.searchsorted(cumulated, cuts, side="right")
-    apart = left < right
-    inner = np.where(apart, (left + right + 1) // 2, left)
-    # Where another cut is just below the cell already, the cut inside it is dropped.
-    inner = inner[apart | ~np.isin(left, right[apart])]
-    lowest = int(np.searchsorted(cumulated, 0, side="right"))
-    inner = np.unique(inner[inner > lowest])
-    return np.concatenate(([0], inner, [len(cumulated)])).astype(np.intp)
-
-
 def bin_table(sums: CellSums, binning: Binning, view: str) -> BinTable:
-    """Return the bin table of a binning whose edges are on the grid, or of equal-mass bins."""
-    cells = len(sums.counts)
-    words = str(binning)
-    refuse_unknown(binning, cells)
-    if isinstance(binning, EqualMass):
-        borders = equal_mass_borders(sums, binning.n_bins)
-        words = f"{spell(binning.n_bins, 'equal-mass bin')} (edges on a grid of {cells:,} cells)"
-        binning = FixedEdges(grid_edges(cells)[borders])
-    else:
-        borders = borders_of(binning, cells)
+    """Return the bin table of a binning whose edges are on the grid."""
+    borders = borders_of(binning)
     parts = (sums.counts.sum(axis=1), sums.sums.sum(axis=1), sums.counts[:, 1])
     count, total, events = (np.add.reduceat(values, borders[:-1]) for values in parts)
-    edges = grid_edges(cells)[borders]
+    edges = EDGES[borders]
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
         mean_prob, frequency = total / count, events / count
     return BinTable(
@@ -195,13 +150,13 @@ def bin_table(sums: CellSums, binning: Binning, view: str) -> BinTable:
         mean_prob=mean_prob,
         frequency=frequency,
         view=view,
-        bins=words,
+        bins=str(binning),
         binning=binning,
     )
 
 
 def cumulative_sums(sums: CellSums, view: str) -> cumulative.CumulativeDifferences:
-    """Return the running sum of events minus predictions at the ends of cells, and its tests."""
+    """Return the running sum of events minus predictions at the ends of CELLS, and its tests."""
     means = means_of(sums)
     n = int(means.rows.sum())
     path = np.concatenate(([0.0], np.cumsum(means.events - means.prediction * means.rows) / n))

@@ -6,8 +6,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 _LONGEST_QUOTE = 120
 # What the standard library and NumPy raise for files that are not what they seem; MemoryError:
@@ -19,6 +20,7 @@ _UNREADABLE: tuple[type[Exception], ...] = (
     KeyError,
     SyntaxError,
     NotImplementedError,
+    RecursionError,
 )
 _UNREADABLE += (MemoryError, csv.Error, zlib.error, zipfile.BadZipFile)
 
@@ -32,17 +34,26 @@ class PredictionFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where rows come from: file, rows before them, row group of a Parquet file."""
+    """Where rows come from: file, rows before them, row group of a Parquet file, rows kept."""
 
     path: str
     first_row: int = 0
     part: str = ""
+    kept: Any = None  # places of the rows that were not left out
+
+    def take(self, kept: Any) -> "Place":
+        """Return the place of the rows that a mask keeps."""
+        return replace(self, kept=kept.nonzero()[0])
+
+    def number(self, row: int) -> int:
+        """Return the number of a row, from 1 in its file; `row` counts from 0 in this block."""
+        return self.first_row + int(row if self.kept is None else self.kept[row]) + 1
 
     def error(self, problem: str, row: int | None = None) -> PredictionFileError:
         """Return an error that says where the problem is; `row` counts from 0 in this block."""
         where = [quote(self.path), self.part]
         if row is not None:
-            where.append(f"row {self.first_row + row + 1:,}")
+            where.append(f"row {self.number(row):,}")
         return PredictionFileError(f"{', '.join(filter(None, where))}: {problem}")
 
 

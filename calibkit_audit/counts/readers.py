@@ -6,10 +6,12 @@ only where a Parquet file is read. Pickled Python objects are refused, never unp
 
 import csv
 import gzip
+import json
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import compress, islice
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -23,8 +25,10 @@ FilePath = str | PathLike[str]
 LONGEST_LINE = 4 * 2**20  # characters of a line of text
 LARGEST_ARCHIVE = 2**31  # bytes of all arrays of an .npz file, unpacked
 CSV_VALUES = 2**18  # values of a block
-_KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-_KINDS |= {".npz": "arrays", ".npy": "arrays"}
+_KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
+_KINDS |= {".jsonl": "json", ".npz": "arrays", ".npy": "arrays"}
+_SWALLOWED = 4  # a row of more lines may have swallowed others
+NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE)
 _PIECES = 64  # a Parquet file is shared in at most so many: enough for even loads
 
 
@@ -38,6 +42,19 @@ class Block(NamedTuple):
     place: Place
     columns: dict[str, Column]
     decimal: str = ""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def take(self, kept: NDArray[np.bool_]) -> "Block":
+        """Return some of the rows; they keep their numbers."""
+        columns = {
+            name: list(compress(column, kept)) if isinstance(column, list) else column[kept]
+            for name, column in self.columns.items()
+        }
+        return self._replace(place=self.place.take(kept), columns=columns)
 
 
 class Dialect(NamedTuple):
@@ -77,11 +94,13 @@ def column_names(path: FilePath, dialect: Dialect = USUAL) -> list[str]:
             return list(file.schema_arrow.names)
     if kind == "arrays":
         return list(_arrays(place))
+    if kind == "json":
+        with file_errors(place), _open_text(place) as file:
+            return list(dict.fromkeys(name for row in _json_rows(file, place) for name in row))
     with file_errors(place), _csv_rows(place, dialect) as rows:
         head: list[str] = next(rows, [])
     if not head:
-        empty = "is empty" if Path(path).stat().st_size == 0 else "begins with an empty line"
-        raise place.error(f"{empty}; a first row with the names of the columns is needed.")
+        raise place.error("is empty; a first row with the names of the columns is needed.")
     return head
 
 
@@ -105,15 +124,18 @@ def blocks_of(
     kind, place = _kind_of(path), Place(str(path))
     if kind == "parquet":
         return _parquet_blocks(place, names, piece)
+    if kind == "json":
+        return _json_blocks(place, names)
     return _csv_blocks(place, names, dialect) if kind == "csv" else _array_blocks(place, names)
 
 
 def _kind_of(path: FilePath) -> str:
     name = Path(path).name.lower()
     kind = _KINDS.get(Path(name.removesuffix(".gz")).suffix, "")
-    if not kind or (name.endswith(".gz") and kind != "csv"):
+    if not kind or (name.endswith(".gz") and kind not in ("csv", "json")):
         raise Place(str(path)).error(
-            f"the name must end in {', '.join(_KINDS)} or .csv.gz, to say what kind of file it is."
+            f"the name must end in {', '.join(_KINDS)}, or .csv.gz or .jsonl.gz, to say what kind "
+            "of file it is."
         )
     return kind
 
@@ -122,10 +144,49 @@ def _kind_of(path: FilePath) -> str:
 
 
 @contextmanager
-def _csv_rows(place: Place, dialect: Dialect) -> Iterator[Iterator[list[str]]]:
+def _open_text(place: Place) -> Iterator[IO[Any]]:
     opened = gzip.open if place.path.lower().endswith(".gz") else open
     with opened(place.path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield csv.reader(_lines(file, place), delimiter=dialect.of(place.path))
+        yield file
+
+
+@contextmanager
+def _csv_rows(place: Place, dialect: Dialect) -> Iterator[Iterator[list[str]]]:
+    usual = csv.field_size_limit(LONGEST_LINE)  # of the whole process, until the file is closed
+    try:
+        with _open_text(place) as file:
+            yield _split_rows(file, place, dialect.of(place.path))
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _split_rows(file: IO[Any], place: Place, delimiter: str) -> Iterator[list[str]]:
+    """Yield the values of rows that are not empty; a quote that is not closed is refused."""
+    lines = _lines(file, place)
+    if delimiter == " ":  # blanks of any number stand between columns
+        lines = (" ".join(line.split()) for line in lines)
+    rows, number = csv.reader(lines, delimiter=delimiter, strict=True), -1
+    begun, problem = 0, ""
+    try:
+        for row in rows:
+            if rows.line_num - begun > _SWALLOWED and _holds_rows(row, delimiter):
+                problem = "a value holds lines that look like rows"
+                break
+            begun = rows.line_num
+            if row:
+                yield row
+                number += 1
+    except csv.Error as error:
+        problem = str(error)
+    if problem:
+        where = f"from line {begun + 1:,} to {rows.line_num:,}: {problem}"
+        raise place.error(f"{where}. Is a quote not closed?", number if number >= 0 else None)
+
+
+def _holds_rows(row: list[str], delimiter: str) -> bool:
+    """Tell whether all inner lines of a value are as long as rows, and hold a number."""
+    inner = [line.split(delimiter) for value in row for line in value.splitlines()[1:-1]]
+    return all(len(parts) == len(row) and any(map(NUMBER.fullmatch, parts)) for parts in inner)
 
 
 def _lines(file: IO[Any], place: Place) -> Iterator[str]:
@@ -141,21 +202,62 @@ def _lines(file: IO[Any], place: Place) -> Iterator[str]:
 
 def _csv_blocks(place: Place, names: Sequence[str], dialect: Dialect) -> Iterator[Block]:
     with file_errors(place), _csv_rows(place, dialect) as rows:
-        head, first_row = next(rows), 0
-        filled, size = filter(None, rows), max(1, CSV_VALUES // len(head))
-        while part := list(islice(filled, size)):
-            here = Place(place.path, first_row)
-            for number, row in enumerate(part):
-                if len(row) != len(head):
-                    short = f"a row has {len(row)} values, but there are {len(head)} columns"
-                    remedy = "Put quotes around values that hold what separates columns."
-                    raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
-            columns: dict[str, Column] = {}
-            for name in names:
-                place_in_row = head.index(name)
-                columns[name] = [row[place_in_row] or None for row in part]
-            yield Block(here, columns, dialect.decimal)
-            first_row += len(part)
+        yield from _text_blocks(place, names, next(rows), rows, dialect.decimal)
+
+
+def _text_blocks(
+    place: Place, names: Sequence[str], head: Sequence[str], rows: Iterator[Any], decimal: str
+) -> Iterator[Block]:
+    """Yield rows of texts, whose values stand in the order of `head`."""
+    first_row, size = 0, max(1, CSV_VALUES // len(head))
+    while part := list(islice(rows, size)):
+        here = Place(place.path, first_row)
+        for number, row in enumerate(part):
+            if len(row) != len(head):
+                short = f"a row has {len(row)} values, but there are {len(head)} columns"
+                remedy = "Put quotes around values that hold what separates columns."
+                raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
+        columns: dict[str, Column] = {}
+        for name in names:
+            place_in_row = head.index(name)
+            columns[name] = [row[place_in_row] or None for row in part]
+        yield Block(here, columns, decimal)
+        first_row += len(part)
+
+
+# --- JSON lines -----------------------------------------------------------------------------------
+
+
+def _json_rows(file: IO[Any], place: Place) -> Iterator[dict[str, Any]]:
+    """Yield the values of each object; of nested ones the names are paths, such as ``a.0.b``."""
+    for number, line in enumerate(filter(str.strip, _lines(file, place))):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise place.error(f"is no JSON ({error}).", number) from None
+        if not isinstance(row, dict):
+            raise place.error("is no object: {…} with names and values is needed.", number)
+        yield dict(_leaves(row, ""))
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in parts:
+        if isinstance(part, dict | list):
+            yield from _leaves(part, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", part
+
+
+def _json_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
+    with file_errors(place), _open_text(place) as file:
+        rows = _json_rows(file, place)
+        texts = ([_json_text(row.get(name)) for name in names] for row in rows)
+        yield from _text_blocks(place, names, names, texts, ".")
+
+
+def _json_text(value: Any) -> str:
+    return "" if value is None else str(value)
 
 
 # --- Parquet --------------------------------------------------------------------------------------
@@ -255,7 +357,9 @@ def _arrays(place: Place) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {}
         with np.load(place.path, allow_pickle=False) as content:
             for name, array in content.items():
-                if getattr(array, "ndim", 1) == 2:
+                if getattr(array, "ndim", 1) == 2 and array.shape[1] == 1:
+                    columns[name] = array[:, 0]
+                elif getattr(array, "ndim", 1) == 2:
                     columns |= {f"{name}[{k}]": column for k, column in enumerate(array.T)}
                 elif isinstance(array, np.ndarray):  # a note beside the arrays is none
                     columns[name] = array

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Bins, EqualMass, as_bins
+from calibkit.bins import Bins, as_bins
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
 from calibkit.hypothesis_tests.cumulative import CumulativeDifferences
-from calibkit.inputs import BinaryProblem, View, as_count, binary_problems
+from calibkit.inputs import BinaryProblem, View, binary_problems
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit.scores import CorpDecomposition, Score
-from calibkit.scores.corp import decompose_counts
 from calibkit_audit.counts.grid import (
     CELLS,
-    MOST_CELLS,
     CellMeans,
     CellSums,
     Counts,
@@ -34,16 +31,13 @@ _ARRAYS = ("counts", "sums", "squares", "impossible")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountTable(Result):
-    """Predictions and events counted in the cells of a fine grid.
+    """Predictions and events counted in the G = 25,200 cells of a fine grid.
 
     Start with an empty table, ``CountTable()``. `update` counts rows in; ``+`` joins tables of
     different rows. Neither changes a table: both return a new one.
 
     Parameters
     ----------
-    cells : int
-        Their number G, at most 1,000,000. 25,200 is a multiple of 10, 12, 15, 16, 18, 20, 25, 30,
-        50, 100 and many more.
     view : {"top-label", "class-wise"} or int, optional
         Which events are counted. Needed when rows have one column per class.
     n_classes : int
@@ -57,10 +51,10 @@ class CountTable(Result):
 
     Notes
     -----
-    A row with prediction p is counted in cell ``floor(p G)``, the last one closed: the rule of
-    `EqualWidth`. The counts are the same in every order of rows and however they are shared; sums
-    may differ in their last digits. How accurate the measures are stands at the head of
-    `calibkit_audit.counts`.
+    A row with prediction p is counted in cell ``floor(p G)``, the last one closed, and in the cell
+    above where p is its edge up to the precision of its type: the rule of `EqualWidth`. The counts
+    are the same in every order of rows and however they are shared; sums may differ in their last
+    digits. How accurate the measures are stands at the head of `calibkit_audit.counts`.
 
     Examples
     --------
@@ -70,18 +64,12 @@ class CountTable(Result):
     (4, 0.2)
     """
 
-    cells: int = CELLS
     view: View = None
     n_classes: int = 0
     counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
     sums: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 2)))
     squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __post_init__(self) -> None:
-        if as_count(self.cells, "cells") > MOST_CELLS:
-            raise ValueError(f"cells must be at most {MOST_CELLS:,}, got {self.cells:,}.")
-        Result.__post_init__(self)
 
     @property
     def n(self) -> int:
@@ -123,14 +111,12 @@ class CountTable(Result):
                     f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} '
                     f'classes; here are {len(block)}. Use view="top-label".'
                 )
-            sums = [sums_of_rows(one.prob, one.label, self.cells) for one in block]
+            sums = [sums_of_rows(one.prob, one.label, one.precision) for one in block]
             table += self._table_of(sums, block[0].n_classes)
         return table
 
     @classmethod
-    def from_counts(
-        cls, frame: Any, *, cells: int = CELLS, view: View = None, n_classes: int = 2
-    ) -> "CountTable":
+    def from_counts(cls, frame: Any, *, view: View = None, n_classes: int = 2) -> "CountTable":
         """Return the table of rows that a database has counted; they stay where they are.
 
         Parameters
@@ -138,20 +124,20 @@ class CountTable(Result):
         frame : table of pandas, polars or arrow, or mapping from names to arrays
             Each row stands for some rows of one cell: ``cell``, ``n``, ``events`` and, where the
             middle of a cell is not exact enough, ``sum_p``, the sum of their predictions.
-        cells, view
-            As for the class: which grid, and which event was counted. No ``"class-wise"``.
+        view
+            As for the class: which event was counted. No ``"class-wise"``.
         n_classes : int
             Of the problem.
 
         Returns
         -------
         CountTable
-            With the query below that of `count_files`, but for three things. A prediction within
-            rounding of an edge may lie in the next cell. Of the squares, what predictions differ
-            within a cell is lost: at most 1 / (4 G²), 4e-10, of the Brier score. Events with p = 0
-            count as called impossible only where no other event shares the first cell. Grouped by
-            the cell alone, its events have the mean prediction of all its rows; without `sum_p`
-            every prediction is moved to the middle of its cell, by up to 1 / (2 G), 2e-5.
+            With the query below that of `count_files`, but for two things. Of the squares, what
+            predictions differ within a cell is lost: at most 1 / (4 G²), 4e-10, of their mean.
+            Events with p = 0 count as called impossible only where no other event shares the first
+            cell. Grouped by the cell alone, its events have the mean prediction of all its rows;
+            without `sum_p` every prediction is moved to the middle of its cell, by up to 1 / (2 G),
+            2e-5.
 
         Raises
         ------
@@ -161,9 +147,10 @@ class CountTable(Result):
 
         Notes
         -----
-        In DuckDB, Spark, BigQuery and others, with P(y = 1) in ``p`` and 0 or 1 in ``y``::
+        In DuckDB, Spark, BigQuery and others, with P(y = 1) in ``p`` and 0 or 1 in ``y`` (1e-12 is
+        what rounding takes off at most; write 6e-8 where ``p`` is of single precision)::
 
-            SELECT floor(CAST(p AS DOUBLE) * 25200) AS cell, count(*) AS n,
+            SELECT floor((CAST(p AS DOUBLE) + 1e-12) * 25200) AS cell, count(*) AS n,
                    sum(y) AS events, sum(CAST(p AS DOUBLE)) AS sum_p
             FROM log GROUP BY 1, y
 
@@ -185,8 +172,8 @@ class CountTable(Result):
         """
         if view == "class-wise":
             raise ValueError("from_counts takes one event: make a table of each class.")
-        empty = cls(cells=cells, view=view)
-        return empty + empty._table_of([sums_of_counts(frame, cells)], n_classes)
+        empty = cls(view=view)
+        return empty + empty._table_of([sums_of_counts(frame)], n_classes)
 
     def _table_of(self, sums: Sequence[CellSums], n_classes: int) -> "CountTable":
         arrays: dict[str, Any] = dict(
@@ -197,11 +184,8 @@ class CountTable(Result):
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
             return NotImplemented
-        if (self.cells, self.view) != (other.cells, other.view):
-            raise ValueError(
-                f"Tables of {self.cells:,} cells (view={self.view!r}) and of {other.cells:,} cells "
-                f"(view={other.view!r}) cannot be added."
-            )
+        if self.view != other.view:
+            raise ValueError(f"Tables of {self.view!r} and of {other.view!r} cannot be added.")
         if not self.n or not other.n:
             return self if other.n == 0 else other
         if self.n_classes != other.n_classes:
@@ -209,10 +193,6 @@ class CountTable(Result):
                 f"Tables of {self.n_classes} and of {other.n_classes} classes cannot be added."
             )
         return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
-
-    def __radd__(self, other: object) -> "CountTable":
-        # `sum(tables)` begins with 0.
-        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def one_class(self, k: int) -> "CountTable":
         """Return the table of one class of a class-wise table.
@@ -236,16 +216,11 @@ class CountTable(Result):
         Parameters
         ----------
         bins : int or Binning
-            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
-            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
+            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
+            of 1/25,200.
         """
         binning, pairs = as_bins(bins), zip(self._sums(), self.views, strict=True)
         return tuple(bin_table(sums, binning, view) for sums, view in pairs)
-
-    def table(self, bins: Bins = 15) -> BinTable:
-        """Return the bin table of the one event; `bins` as in `tables`."""
-        self._only()
-        return self.tables(bins)[0]
 
     def calibration_error(
         self, bins: Bins = 15, *, norm: float = 1, weights: str = "mass", name: str | None = None
@@ -255,8 +230,8 @@ class CountTable(Result):
         Parameters
         ----------
         bins : int or Binning
-            A number of equal-width bins that divides `cells`, a binning whose edges are multiples
-            of 1/`cells`, or `EqualMass`, whose edges are moved to the grid.
+            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
+            of 1/25,200.
         norm : float
             1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
         weights : {"mass", "equal"}
@@ -272,29 +247,13 @@ class CountTable(Result):
         name = "class-wise calibration error" if self.view == "class-wise" else None
         return self.calibration_error(bins, name=name)
 
-    def adaptive_calibration_error(self, n_bins: int = 15) -> CalibrationError:
-        """Return the mean gap over equal-mass bins, with edges on the grid."""
-        return self.calibration_error(EqualMass(n_bins), name="adaptive calibration error")
-
     def groups(self) -> CellMeans:
         """Return mean prediction, events and rows of each occupied cell, in increasing order."""
         return means_of(self._only())
 
-    def corp(self, score: str = "brier") -> CorpDecomposition:
-        """Return the CORP curve and the parts of the score, of predictions rounded to cells."""
-        return decompose_counts(*self.groups(), view=self.views[0], score=score)
-
     def cumulative_differences(self) -> CumulativeDifferences:
         """Return the running sum of events minus predictions at the ends of cells, with tests."""
         return cumulative_sums(self._only(), self.views[0])
-
-    def brier_score(self) -> Score:
-        """Return the mean of ``(p - y)²`` of the one event."""
-        sums = self._only()
-        value = (sums.square - 2 * float(sums.sums[:, 1].sum()) + sums.counts[:, 1].sum()) / self.n
-        name = f"Brier score ({self.views[0]})"
-        # Rounding may leave a perfect score a little below 0.
-        return Score(value=max(value, 0.0), name=name, n=self.n, impossible=sums.impossible)
 
     def _sums(self) -> tuple[CellSums, ...]:
         if not self.n:
@@ -311,7 +270,7 @@ class CountTable(Result):
         """Say how much was counted, and on which grid."""
         event = ", ".join(self.views) if len(self.views) < 4 else f"{len(self.views)} classes"
         what = f"{spell(self.n, 'prediction')} ({event})" if self.n else "Nothing"
-        return f"{what} counted in {self.cells:,} cells."
+        return f"{what} counted in {CELLS:,} cells."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         if not self.n:

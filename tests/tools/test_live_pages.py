@@ -149,7 +149,7 @@ def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
         told = in_page.columns("log.csv", ",", mark)["refused"]
         assert "field “Between columns”" in told and "decimal=" not in told
     assert "there is no such file" in in_page.columns("gone.csv", "", "")["refused"]
-    assert "the name must end in" in in_page.columns("log.txt", "", "")["refused"]
+    assert "the name must end in" in in_page.columns("log.doc", "", "")["refused"]
     np.savez("log.npz", y=np.array([0, 1]), p=np.array([0.1, 0.2]))
     assert in_page.columns("log.npz", "", "")["columns"] == ["y", "p"]
 

@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
 from calibkit_audit import cli, doctor
-from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit
+from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.settings import CODES
 from calibkit_audit.cli import main
 from calibkit_audit.counts import readers
@@ -194,9 +194,129 @@ def test_a_predicted_class_with_its_confidence(run: Run) -> None:
         found = json.loads(run("compare", "two.npz", *both, *more, "--json", "-").out)
         assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
     several = run("audit", "two.npz", *both)
-    assert several.code == 2 and "several audits" in several.err
+    assert several.code == 2 and "one column of confidence" in several.err
     refused = run("audit", "log.npz", *chosen, "--positive", "cat")
     assert refused.code == 2 and "no positive label" in refused.err
+
+
+@pytest.mark.parametrize("more", [(), ("--large",)])
+def test_an_edge_is_one_in_every_kind_of_file(run: Run, more: tuple[str, ...]) -> None:
+    prob = np.repeat([0.6, 0.7], 500)
+    y = np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
+    np.savez("log.npz", y=y, p=prob.astype(np.float32))
+    for path in (csv("log.csv", "y,p", y, prob), "log.npz"):
+        said = run("audit", path, *USUAL, "--bins", "10", *more)
+        assert "calibration error 0.2000" in " ".join(said.out.split())
+
+
+# --- rows as people have them --------------------------------------------------------------------
+
+
+JSON = ("--json", "-")
+CLASSES = ("--label", "y", "--prob", "cat,dog,owl")
+
+
+def answers(said: Said) -> Any:
+    """Return the answers of a report in JSON, and its title with the first note."""
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    return found["answers"], found["title"] + found["notes"][0]
+
+
+@pytest.mark.parametrize("more", [(), ("--large",)])
+def test_rows_without_a_value_are_left_out_and_counted(run: Run, more: tuple[str, ...]) -> None:
+    head, *rows = Path(two_models()).read_text(encoding="utf-8").splitlines()
+    whole = json.loads(run("compare", "log.csv", *PAIR, *more, *JSON).out)
+    gaps = ["NA,.5,.5,a", "1,,.5,a", *rows, "nan,.5,.5,a", "1,none,.5,a", ",,,", "1,.5,NA,b"]
+    Path("log.csv").write_text("\n".join([head, *gaps]), encoding="utf-8")
+    for command, prob, lost in (("audit", "bold", 5), ("compare", "bold,fair", 6)):
+        said = run(command, "log.csv", "--label", "y", "--prob", prob, "--drop-missing", *more)
+        left = f"({lost} rows without label or prediction left out): {1506 - lost:,} predictions"
+        assert said.code == 0 and left in said.out
+    found = json.loads(run("compare", "log.csv", *PAIR, "--drop-missing", *more, *JSON).out)
+    assert found["differences"] == whole["differences"]
+    assert found["notes"][0] == "Rows: 6 rows without label or prediction left out."
+    watched = run("monitor", "log.csv", *PAIR[:3], "fair", "--state", "s.json", "--drop-missing")
+    assert "note: 4 rows without label or prediction left out." in watched.err
+    for rows, words in (
+        ([*gaps, "1,.5,5,b"], "row 1,507: 'fair' = 5"),  # as it stands in the file
+        (["NA,.5,.5,a"], r"there are no rows (1 row without label"),
+    ):
+        Path("log.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+        assert words in run("compare", "log.csv", *PAIR, "--drop-missing", *more).err
+
+
+def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
+    label, prob = class_data(300)
+    rounded = prob.round(2)
+    total = rounded.sum(axis=1, keepdims=True)
+    off = np.abs(total - 1) > 1e-9
+
+    def written(table: Any) -> str:
+        return csv("log.csv", "y,cat,dog,owl", ANIMALS[label], *table.T)
+
+    assert "--rescale" in run("audit", written(rounded), *CLASSES).err
+    found, words = answers(run("audit", "log.csv", *CLASSES, "--rescale", *JSON))
+    assert words.count(f"{off.sum()} rows divided by their sum, which was not 1") == 2
+    written(np.where(off, rounded / total, rounded))
+    assert answers(run("audit", "log.csv", *CLASSES, *JSON))[0] == found
+    for row in ((0, 0, 0), (0.2, 0.3, 0.3), (0.4, 0.4, 0.4)):
+        rounded[5] = row
+        said = run("audit", written(rounded), *CLASSES, "--rescale")
+        assert said.code == 2 and "row 6: " in said.err and "from 0.9 to 1.1" in said.err
+    assert "one column per class" in run("audit", log(), *USUAL, "--rescale").err
+
+
+def test_a_table_in_memory_says_the_same() -> None:
+    label, prob = class_data(300)
+    rounded, words = prob.round(2), [*ANIMALS[label]]
+    columns = dict(zip(ANIMALS, rounded.T, strict=True)) | {"y": words}
+    gaps = {name: [*values, values[0], None] for name, values in columns.items()}
+    gaps["y"][-2] = None
+    one, other = (
+        audit_table(table, label="y", prob=list(ANIMALS), rescale=True, **options)
+        for table, options in ((columns, {}), (gaps, {"drop_missing": True}))
+    )
+    assert one.to_dict()["answers"] == other.to_dict()["answers"]
+    assert "2 rows without label" in other.title and "divided by their sum" in other.title
+
+
+def test_labels_of_another_file_are_found_by_a_column(run: Run) -> None:
+    data = LogitDistortion(slope=0.5).sample(400, rng=1)
+    label, prob, name = data.y_true, data.y_prob, np.arange(400)
+    columns = (*USUAL, *JSON)
+    whole = answers(run("audit", csv("log.csv", "y,p", label, prob), *columns))[0]
+    csv("log.csv", "id,p", name, prob)
+    joined = ("audit", "log.csv", *columns, "--labels", "labels.csv", "--on", "id")
+    order = np.random.default_rng(0).permutation(400)
+    csv("labels.csv", "y,id", label[order], name[order])
+    assert answers(run(*joined))[0] == whole
+    csv("labels.csv", "y,id", label[7:], name[7:])
+    assert "log.csv': no value in column 'y', rows 1, 2" in run(*joined).err
+    assert "(7 rows without" in answers(run(*joined, "--drop-missing"))[1]
+    csv("labels.csv", "y,id", [*label, 1], [*name, 3])
+    assert "labels.csv', row 401: 'id' = '3' comes twice" in run(*joined).err
+    assert "go together" in run(*joined[:-2]).err
+
+
+@pytest.mark.parametrize("more", [(), ("--large",)])
+def test_a_column_that_says_what_was_right(run: Run, more: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0.5, 1, 400)
+    right = (rng.random(400) < sure - 0.1).astype(int)
+    csv("log.csv", "right,sure,other", right, sure, sure**2)
+    columns = ("log.csv", "--label", "right", "--predicted", "true", *more)
+    found = answers(run("audit", *columns, "--prob", "sure", *JSON))[0]
+    assert found == audit(right, sure, predicted=True).to_dict()["answers"]
+    said = json.loads(run("compare", *columns, "--prob", "sure,other", *JSON).out)
+    assert said["view"] == "top-label"
+    assert "one column of confidence" in run("audit", *columns, "--prob", "sure,other").err
+
+
+def test_logits_that_are_probabilities_are_refused_alike(run: Run) -> None:
+    for command, *more in (("audit",), ("audit", "--large"), ("monitor", "--state", "s.json")):
+        said = run(command, log(), "--label", "y", "--logits", "p", *more)
+        assert said.code == 2 and "pass y_prob= (command line: --prob)" in said.err
 
 
 # --- compare -------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import calibkit as ck
-from calibkit.scores import corp_decomposition
 from calibkit_audit.counts import CountTable
 from tests.audit_cases import same_counts, skewed_log
 from tests.helpers import binary_data, class_data, coarse_binary
@@ -22,14 +21,17 @@ USUAL = (1, 2, 5, 10, 12, 15, 20, 25, 30, 50, 100)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_every_float_beside_an_edge_is_in_the_cell_that_equal_width_bins_say(dtype: Any) -> None:
-    edges = ck.EqualWidth(25_200).edges(np.empty(0))
-    rounded = edges.astype(dtype)
+@pytest.mark.parametrize("bins", [10, 15, 20, 50])
+def test_what_is_beside_an_edge_is_in_the_bin_that_it_has_in_memory(dtype: Any, bins: int) -> None:
+    rounded = (np.arange(bins + 1) / bins).astype(dtype)
     near = [rounded, np.nextafter(rounded, dtype(0)), np.nextafter(rounded, dtype(1))]
-    prob = np.unique(np.clip(np.concatenate(near), 0, 1))
-    counted = CountTable().update(np.zeros(len(prob), int), prob).counts[0, :, 0]
-    direct = np.searchsorted(edges[1:-1], prob, side="right")
-    assert np.array_equal(counted, np.bincount(direct, minlength=25_200))
+    near += [rounded - 3 * np.finfo(dtype).eps, 1 - rounded]
+    prob = np.clip(np.concatenate(near), 0, 1).astype(dtype)
+    label = np.arange(len(prob)) % 2
+    for values in (prob, prob.astype(np.float64)):
+        table = CountTable().update(label, values).tables(bins)[0]
+        direct = ck.reliability_table(label, values, bins=bins)
+        assert table.count.tolist() == direct.count.tolist()
 
 
 @pytest.mark.parametrize("bins", USUAL)
@@ -37,7 +39,7 @@ def test_bins_are_those_of_equal_width_also_on_their_edges(bins: int) -> None:
     fractions = {Fraction(k, q) for q in range(1, 121) for k in range(q + 1)}
     prob = np.array(sorted(map(float, fractions)))
     label = np.arange(len(prob)) % 2
-    table = CountTable().update(label, prob).table(bins)
+    table = CountTable().update(label, prob).tables(bins)[0]
     direct = ck.reliability_table(label, prob, bins=bins)
     assert np.array_equal(table.edges, direct.edges) and np.array_equal(table.count, direct.count)
     assert np.array_equal(table.frequency, direct.frequency, equal_nan=True)
@@ -48,7 +50,7 @@ def test_bins_are_those_of_equal_width_also_on_their_edges(bins: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_errors_and_brier_score_equal_those_in_memory(dtype: Any) -> None:
+def test_errors_equal_those_in_memory(dtype: Any) -> None:
     label, prob = skewed_log(300_000, dtype=dtype)
     table = CountTable().update(label, prob)
     for bins in USUAL:
@@ -61,8 +63,6 @@ def test_errors_and_brier_score_equal_those_in_memory(dtype: Any) -> None:
         ours = table.calibration_error(20, **options)
         direct = ck.calibration_error(label, prob, bins=20, **options)
         assert ours.value == pytest.approx(direct.value, abs=1e-13) and ours.name == direct.name
-    brier = ck.brier_score(label, prob).value
-    assert table.brier_score().value == pytest.approx(brier, abs=1e-12)
 
 
 @pytest.mark.parametrize("view", ["top-label", 0, 2])
@@ -71,7 +71,7 @@ def test_one_event_of_many_classes(view: Any) -> None:
     table = CountTable(view=view).update(label, prob)
     direct = ck.calibration_error(label, prob, view=view)
     assert table.expected_calibration_error().value == pytest.approx(direct.value, abs=1e-13)
-    assert table.table().view == direct.view and table.n_classes == 4
+    assert table.tables()[0].view == direct.view and table.n_classes == 4
 
 
 def test_class_wise_tables() -> None:
@@ -88,9 +88,8 @@ def test_class_wise_tables() -> None:
 def test_events_that_were_called_impossible_are_counted() -> None:
     label, prob = [0, 1, 1, 0, 1], [0.0, 0.0, 1.0, 1.0, 0.5]
     table = CountTable().update(label, prob)
-    assert table.brier_score().impossible == ck.brier_score(label, prob).impossible == 2
+    assert table.impossible.tolist() == [ck.brier_score(label, prob).impossible] == [2]
     assert table.cumulative_differences().mad_test.p_value == 0
-    assert CountTable().update([0, 1], [0.0, 1.0]).brier_score().value == 0
     assert len(CountTable().to_frame()) == 0 < len(table.to_frame())
 
 
@@ -99,44 +98,20 @@ def test_everything_is_exact_for_predictions_on_the_grid(denominator: int) -> No
     """Equal predictions lie in the same cell, and different ones do not, which is all it takes."""
     label, prob = coarse_binary(2000, denominator)
     table = CountTable().update(label, prob)
-    ours, direct = table.corp(), corp_decomposition(label, prob)
-    assert np.array_equal(ours.count, direct.count)
-    for part in ("score", "miscalibration", "discrimination", "uncertainty"):
-        assert getattr(ours, part) == pytest.approx(getattr(direct, part), abs=1e-12), part
     sums, direct_sums = table.cumulative_differences(), ck.cumulative_differences(label, prob)
     for part in ("share", "difference", "scale"):
         np.testing.assert_allclose(getattr(sums, part), getattr(direct_sums, part), atol=1e-12)
     assert sums.mad_test.p_value == pytest.approx(direct_sums.mad_test.p_value, abs=1e-9)
     assert sums.range_test.statistic == pytest.approx(direct_sums.range_test.statistic, abs=1e-8)
-    adaptive = ck.adaptive_calibration_error(label, prob).value
-    assert table.adaptive_calibration_error().value == pytest.approx(adaptive, abs=1e-12)
 
 
 def test_stated_accuracy_off_the_grid() -> None:
     label, prob = skewed_log(200_000)
     table = CountTable().update(label, prob)
-    direct = corp_decomposition(label, prob)
-    assert table.corp().miscalibration == pytest.approx(direct.miscalibration, rel=5e-3)
-    assert table.corp().score == pytest.approx(direct.score, abs=1e-8)
     sums, direct_sums = table.cumulative_differences(), ck.cumulative_differences(label, prob)
     fullest = table.counts.sum(axis=2).max() / table.n
     assert direct_sums.ecce_mad - fullest <= sums.ecce_mad <= direct_sums.ecce_mad + 1e-12
     assert sums.scale == pytest.approx(direct_sums.scale, rel=1e-12)
-    adaptive = ck.adaptive_calibration_error(label, prob).value
-    assert table.adaptive_calibration_error().value == pytest.approx(adaptive, abs=2e-4)
-
-
-@given(numbers=st.lists(st.integers(0, 60), min_size=1, max_size=80), n_bins=st.integers(1, 12))
-def test_equal_mass_bins_are_those_of_equal_mass_on_rounded_predictions(numbers, n_bins) -> None:
-    prob = np.array(numbers) / 60
-    label = np.arange(len(prob)) % 2
-    table = CountTable(cells=60).update(label, prob).table(ck.EqualMass(n_bins))
-    cell = np.minimum(np.array(numbers), 59) / 60  # the closed end: 1 lies in the last cell
-    direct = ck.reliability_table(label, cell, bins=ck.EqualMass(n_bins))
-    assert table.count.tolist() == direct.count.tolist()
-    assert np.array_equal(table.frequency, direct.frequency)
-    # An edge half-way between two cells that are not empty is moved up to the next cell.
-    assert np.rint(60 * table.edges).tolist() == np.ceil((60 * direct.edges).round(9)).tolist()
 
 
 def test_fixed_edges_on_the_grid() -> None:
@@ -159,9 +134,8 @@ def test_parts_add_up_in_any_order(cuts: list[int], seed: int) -> None:
     order = np.random.default_rng(seed).permutation(500)
     pieces = [piece for piece in np.split(order, sorted(cuts)) if len(piece)]
     tables = [CountTable().update(label[piece], prob[piece]) for piece in pieces]
-    assert same_counts(sum(tables), whole) and same_counts(
-        sum(reversed(tables), start=CountTable()), whole
-    )
+    for parts in (tables, tables[::-1]):
+        assert same_counts(sum(parts, start=CountTable()), whole)
 
 
 def test_a_table_never_changes() -> None:
@@ -200,7 +174,9 @@ def test_what_duckdb_has_counted_is_what_files_give(kind: str) -> None:
     connection = duckdb.connect()
     given_rows = {name: values.tolist() for name, values in columns.items()}
     connection.execute(f"CREATE TABLE {source} AS SELECT {names}", given_rows)
-    counted = connection.execute(queries(top=view is not None)).fetchnumpy()
+    query = queries(top=view is not None)
+    query = query.replace("1e-12", "6e-8") if kind == "FLOAT" else query
+    counted = connection.execute(query).fetchnumpy()
     table = CountTable.from_counts(counted, view=view, n_classes=3 if view else 2)
     whole = CountTable(view=view).update(label, prob)
     assert np.array_equal(table.counts, whole.counts)
@@ -221,7 +197,7 @@ def test_what_is_lost_where_cells_alone_are_grouped(with_sums: bool, loss: float
     table, whole = CountTable.from_counts(counted), CountTable().update(label, prob)
     error = ck.expected_calibration_error(label, prob).value
     assert table.expected_calibration_error().value == pytest.approx(error, abs=loss)
-    assert table.brier_score().value == pytest.approx(whole.brier_score().value, abs=4e-5)
+    assert table.squares / table.n == pytest.approx(whole.squares / whole.n, abs=4e-5)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +249,7 @@ class Seeing:
         (ck.FixedEdges([0, 1 / 3, 0.51234567, 1]), "inside a cell"),
         (ck.Pava(), "holds no single predictions"),
         (Seeing(), "holds no single predictions"),
-        (ck.EqualMass(10, rule="first"), "Use rule='midpoint'"),
+        (ck.EqualMass(10), "holds no single predictions"),
         (10**9, "do not fit into the table's 25,200 cells"),
     ],
 )
@@ -290,15 +266,12 @@ def one_row(n_classes: int) -> CountTable:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: CountTable(cells=0), "cells must be"),
-        (lambda: CountTable(cells=2_000_000), "at most 1,000,000"),
-        (lambda: CountTable().table(), "empty"),
+        (lambda: CountTable().tables(), "empty"),
         (lambda: CountTable().update([0], [1.5]), r"y_prob\[0\] = 1.5"),
         (lambda: CountTable(view="top").update([0], [0.5]), "does not exist"),
         (lambda: CountTable() + CountTable(view="top-label"), "cannot be added"),
-        (lambda: CountTable(cells=10) + CountTable(cells=20), "cannot be added"),
         (lambda: CountTable().update([0], [0.5]).one_class(0), "no class"),
-        (lambda: CountTable(view="class-wise").update([0], [0.5]).corp(), r"one_class\(k\)"),
+        (lambda: CountTable(view="class-wise").update([0], [0.5]).groups(), r"one_class\(k\)"),
         (
             lambda: CountTable(view="class-wise").update([0], np.full((1, 101), 1 / 101)),
             "at most 100 classes",

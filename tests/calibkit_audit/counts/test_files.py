@@ -1,7 +1,9 @@
 """Counting files: the same table from every kind of file and any number of workers."""
 
+import csv
 import gzip
 import io
+import json
 import pickle
 import sys
 import zipfile
@@ -13,6 +15,8 @@ import numpy as np
 import pytest
 
 from calibkit_audit import Monitor
+from calibkit_audit.auditing import audit
+from calibkit_audit.auditing.predictions import read_predictions
 from calibkit_audit.counts import CountTable, PredictionFileError, count_files, monitor_files
 from tests.audit_cases import same_counts, skewed_log
 from tests.helpers import class_data
@@ -179,17 +183,16 @@ def test_a_label_that_names_a_column_means_it_in_every_kind_of_file(tmp_path, ki
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_third_label_is_refused_with_its_count(tmp_path: Path, kind: str) -> None:
-    """R writes NA for a missing label: it must not count as "no"."""
     label, prob = skewed_log(3000)
     words = np.where(label == 1, "yes", "no").astype(object)
-    words[5], words[-2:] = "NA", "unknown"
+    words[5], words[-2:] = "other", "unknown"
     path = tmp_path / f"log.{kind}"
     if kind == "csv":
         lines = [f"{y},{p}" for y, p in zip(words, prob.tolist(), strict=True)]
         write_csv(path, "\n".join(["y,p", *lines]))
     else:
         write_parquet(path, {"p": prob, "y": words}, 700)
-    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'NA' \(1 "
+    said = r"3 labels beside the positive 'yes': 'no' \([\d,]+ rows\), 'unknown' \(2 .*'other' \(1 "
     assert_refused(path, said, positive="yes")
 
 
@@ -311,8 +314,11 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
     "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
     "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .* Divide percentages by 100"),
+    "label NA": ("y,p\nNA,.5\nyes,.5\n", {"positive": "yes"}, "no value in column 'y', row 1"),
     "semicolons": ("y;p\n1;,5\n", {}, "column 'y' is not there.*separated by semicolons"),
     "tabs": ("y\tp\n1\t.5\n", {}, "separated by tabs"),
+    "blanks": ("y  p\n1  .5\n", {}, "separated by blanks.*--delimiter ' '"),
+    "no names": ("1,.5\n0,.5\n", {}, "These are numbers: is the first row"),
     "no rows": ("y,p\n", {}, "there are no rows"),
     "empty": ("", {}, "is empty"),
     "same column": ("y,p\n1,.5\n", {"prob": "y"}, "must be different columns"),
@@ -330,6 +336,83 @@ def test_bad_csv_files_are_refused(tmp_path: Path, name: str) -> None:
     text, options, words = BAD_CSV[name]
     path = write_csv(tmp_path / "log.csv", text)
     assert "log.csv" in assert_refused(path, words, **({"view": "top-label"} | options))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({30: '1,.5,"open'}, "row 31: from line 32 to 300: unexpected end"),
+        ({30: '1,".5,open'}, "row 31"),
+        ({30: '1,.5,"open', 250: '1,.5,"ok"'}, "row 31: from line 32 to 252: ',' expected"),
+        ({30: '1,.5,"open', 250: '1,.5,shut"'}, "row 31: .* lines that look like rows"),
+    ],
+)
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path: Path, changes, words: str) -> None:
+    lines = dict.fromkeys(range(299), "1,.5,ok") | changes
+    path = write_csv(tmp_path / "log.csv", "\n".join(["y,p,t", *lines.values()]))
+    assert_refused(path, f"{words}.*Is a quote not closed")
+    verse = '1,.5,"a verse\nof lines, each, with marks\nlike those, of a, row\nno, 3, of\nthem"'
+    text = "\n".join(["y,p,t", *({**dict.fromkeys(range(299), "1,.5,ok"), 30: verse}).values()])
+    assert count(write_csv(path, text)).n == 299
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.csv.gz", "log.jsonl"])
+def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_kept(tmp_path, name) -> None:
+    before, path, text = csv.field_size_limit(), tmp_path / name, "x" * 2**20
+    rows = f"y,p,t\n1,.5,{text}\n0,.5,\n"
+    if name.endswith("jsonl"):
+        rows = f'{{"y": 1, "p": 0.5, "t": "{text}"}}\n\n{{"y": 0, "p": 0.5}}\n'
+    rows = rows.replace(",", "\t") if name.endswith("tsv") else rows
+    path.write_bytes(gzip.compress(rows.encode()) if name.endswith("gz") else rows.encode())
+    assert count(path).n == 2 and csv.field_size_limit() == before
+    assert_refused(write_csv(tmp_path / "a.csv", f"y,p\n1,{text * 5}\n"), "more than 4,194,304")
+    assert csv.field_size_limit() == before
+
+
+def test_columns_of_labels_and_blanks(tmp_path: Path) -> None:
+    """Keras writes labels of shape (n, 1), old programs columns between runs of blanks."""
+    label, prob = skewed_log(300)
+    np.savez(tmp_path / "log.npz", y=label[:, np.newaxis], p=prob[:, np.newaxis])
+    assert same_counts(count(tmp_path / "log.npz"), CountTable().update(label, prob))
+    text = "".join(f"  {y}   {p!r} \n" for y, p in zip(label, prob.tolist(), strict=True))
+    path = write_csv(tmp_path / "log.txt", f" y  p\n{text}")
+    assert same_counts(count(path, delimiter=" "), CountTable().update(label, prob))
+
+
+# --- JSON lines ----------------------------------------------------------------------------------
+
+
+def test_the_log_of_a_language_model(tmp_path: Path) -> None:
+    """Log-likelihoods of the choices, as texts, and nested: paths name them, a pattern all."""
+    label, prob = class_data(300)
+    rows = [
+        {"target": str(y), "resps": [[str(z), "False"] for z in row], "doc": {"key": "ABC"[y]}}
+        for y, row in zip(label, np.log(prob), strict=True)
+    ]
+    path = write_csv(tmp_path / "log.jsonl", "\n".join(map(json.dumps, rows)))
+    wanted = audit(label, logits=np.log(prob)).to_dict()["answers"]
+    for answers in ({"label": "target"}, {"label": "doc.key", "classes": "ABC"}):
+        found = read_predictions(path, prob="resps.*.0", logits=True, **answers)
+        assert audit(**found.arguments).to_dict()["answers"] == wanted
+    rows[7]["resps"].append(["-1", "False"])  # a question with one more choice
+    write_csv(path, "\n".join(map(json.dumps, rows)))
+    with pytest.raises(PredictionFileError, match="no value in column 'resps.3.0', rows 1, 2"):
+        read_predictions(path, label="target", prob="resps.*.0", logits=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"y": 1, "p": }', "row 2: is no JSON"),
+        ("[1, 0.5]", "row 2: is no object"),
+        ('{"y": 1, "p": null}', "no value in column 'p', row 2"),
+        ('{"y": 1, "p": "high"}', "row 2: 'high' in column 'p' is no number"),
+        ("[" * 100_000, "cannot be read|is no JSON"),
+    ],
+)
+def test_lines_that_are_no_rows(tmp_path: Path, line: str, words: str) -> None:
+    path = write_csv(tmp_path / "log.jsonl", f'{{"y": 1, "p": 0.5}}\n{line}\n')
+    assert_refused(path, words)
 
 
 @pytest.mark.parametrize("text", ["y,p,é\n1,.5,1\n", "y,p\nné,.5\n"])
@@ -419,7 +502,7 @@ def test_a_corrupt_row_group_is_named(tmp_path: Path, n_jobs: int) -> None:
 # --- what is no such file, or a hostile one ------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["log.txt", "log.parquet.gz", "log", "log.pkl", "log.csv.zip"])
+@pytest.mark.parametrize("name", ["log.dat", "log.parquet.gz", "log", "log.pkl", "log.csv.zip"])
 def test_the_kind_of_a_file_is_never_guessed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("y,p\n1,.5\n", encoding="utf-8")
     assert_refused(tmp_path / name, "the name must end in")
