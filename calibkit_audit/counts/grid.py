@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Binning, EqualWidth, FixedEdges
+from calibkit.bins import Binning, EqualWidth, FixedEdges, slack_of
 from calibkit.hypothesis_tests import cumulative
 from calibkit.hypothesis_tests.p_values import Statistic, TestResult, ratio
-from calibkit.inputs import TIE, FloatArray, FloatMatrix, FloatVector, IntArray, as_array
+from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, as_array
 from calibkit.reliability import BinTable
 from calibkit_audit.incoming import column_names
 
@@ -37,13 +37,14 @@ class CellMeans(NamedTuple):
     rows: Counts
 
 
-def sums_of_rows(prob: FloatArray, label: IntArray, precision: float = TIE) -> CellSums:
+def sums_of_rows(prob: FloatArray, label: IntArray, precision: str) -> CellSums:
     """Add up checked rows of a binary problem."""
+    slack = slack_of(EqualWidth(CELLS), precision)
     count, total, square = np.zeros(2 * CELLS, dtype=np.int64), np.zeros(2 * CELLS), 0.0
     for start in range(0, len(prob), _BLOCK):
         part = prob[start : start + _BLOCK].astype(np.float64)
         # Events have every second place: one pass counts both kinds.
-        place = 2 * cell_of(part, precision) + label[start : start + _BLOCK].astype(np.int32)
+        place = 2 * cell_of(part, slack) + label[start : start + _BLOCK].astype(np.int32)
         count += np.bincount(place, minlength=2 * CELLS)
         total += np.bincount(place, weights=part, minlength=2 * CELLS)
         square += float((part**2).sum())  # BLAS would start threads for this
@@ -51,9 +52,9 @@ def sums_of_rows(prob: FloatArray, label: IntArray, precision: float = TIE) -> C
     return CellSums(count.reshape(-1, 2), total.reshape(-1, 2), square, int(wrong))
 
 
-def cell_of(prob: FloatVector, precision: float) -> NDArray[np.int32]:
-    """Return the cell of each prediction; below an edge by no more than `precision` is on it."""
-    cell = ((prob + precision) * CELLS).astype(np.int32)  # int64 takes 19 times as long
+def cell_of(prob: FloatVector, slack: float) -> NDArray[np.int32]:
+    """Return the cell of each prediction; below an edge by no more than `slack` is on it."""
+    cell = ((prob + slack) * CELLS).astype(np.int32)  # int64 takes 19 times as long
     return np.asarray(np.minimum(cell, CELLS - 1))
 
 
