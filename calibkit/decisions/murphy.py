@@ -160,7 +160,8 @@ class DecisionCurve(Result):
 
         ``(net benefit - that of treating all) (1 - t) / t``.
         """
-        return (self.net_benefit - self.treat_all) * (1 - self.threshold) / self.threshold
+        odds = (1 - self.threshold) / np.where(self.threshold > 0, self.threshold, 1)
+        return np.asarray((self.net_benefit - self.treat_all) * odds)
 
     def describe(self) -> str:
         """Say where the model is worth more than treating all and none."""
@@ -292,18 +293,16 @@ def decision_curve(
 
 
 def as_levels(thresholds: Any) -> FloatVector:
-    """Check thresholds: numbers strictly between 0 and 1, in one row; by default .01, ..., .99."""
+    """Check thresholds: numbers from 0 on and below 1, in one row; by default .01, ..., .99."""
     if thresholds is None:
         return np.arange(1, 100) / 100
     levels = as_array(np.atleast_1d(thresholds), "thresholds").astype(np.float64)
-    bad = np.flatnonzero(~((levels > 0) & (levels < 1)))
+    bad = np.flatnonzero(~((levels >= 0) & (levels < 1)))
     if levels.ndim != 1 or len(bad) or not len(levels):
         shown = (
             f"thresholds[{bad[0]}] = {float(levels.flat[bad[0]])!r}"
             if len(bad)
             else f"shape {levels.shape}"
         )
-        raise ValueError(
-            f"thresholds must be numbers strictly between 0 and 1 in one row ({shown})."
-        )
+        raise ValueError(f"thresholds must be numbers from 0 on and below 1, in one row ({shown}).")
     return levels

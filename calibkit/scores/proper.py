@@ -84,6 +84,11 @@ class BrierDecomposition(Number):
         """The score itself."""
         return self.score
 
+    @property
+    def skill(self) -> float:
+        """Brier skill score, ``1 - score / uncertainty``; NaN where one outcome is missing."""
+        return 1 - self.score / self.uncertainty if self.uncertainty else float("nan")
+
     def describe(self) -> str:
         """Say the score as the sum of its parts."""
         return (

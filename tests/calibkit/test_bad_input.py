@@ -394,3 +394,18 @@ def test_measures_that_are_not_finite(run: Callable[..., Any]) -> None:
             run(lambda y, p, value=value: value, LABELS, PROB)
     with pytest.raises(ValueError, match="The measure is inf"):
         run(ck.log_loss, [1, 0], [0.0, 0.5])
+
+
+def test_images_become_rows_as_the_message_says() -> None:
+    y_prob = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 4, 5)).transpose(0, 3, 1, 2)
+    y_true = y_prob.argmax(axis=1)
+    y_true[0, 0] = 255
+    with pytest.raises(ValueError, match=r"np.moveaxis\(y_prob, 1, -1\).reshape\(-1, C\)"):
+        ck.brier_score(y_true, y_prob)
+    rows, label = np.moveaxis(y_prob, 1, -1).reshape(-1, 3), y_true.ravel()
+    error = ck.top_label_calibration_error(label[label != 255], rows[label != 255], bins=1)
+    assert float(error) == pytest.approx(1 - rows[label != 255].max(axis=1).mean())
+
+
+def test_a_column_of_labels_is_labels() -> None:
+    assert ck.brier_score(LABELS[:, None], PROB).value == ck.brier_score(LABELS, PROB).value

@@ -99,3 +99,11 @@ def test_miscalibration_is_what_recalibrating_the_bins_wins() -> None:
     repaired = table.frequency[np.unique(prob, return_inverse=True)[1]]
     won = ck.brier_score(labels, prob).value - ck.brier_score(labels, repaired).value
     assert ck.brier_decomposition(labels, prob).miscalibration == pytest.approx(won, abs=1e-12)
+
+
+def test_skill_is_that_over_the_base_rate() -> None:
+    labels, prob = binary_data(200)
+    base = float(ck.brier_score(labels, np.full(200, labels.mean())))
+    expected = 1 - float(ck.brier_score(labels, prob)) / base
+    assert ck.brier_decomposition(labels, prob).skill == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(ck.brier_decomposition([1, 1], [0.5, 1]).skill)

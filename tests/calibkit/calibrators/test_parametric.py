@@ -261,6 +261,15 @@ class TestTinyPredictions:
         assert model.calibrate([0]) == model.calibrate([1e-30]) < model.calibrate([1e-20])
 
 
+def test_pulled_from_0_and_1_one_sure_row_does_not_turn_the_line() -> None:
+    hits = [5, 15, 25, 35, 45, 55, 65, 75, 85, 95, 99]
+    label = np.concatenate([np.repeat([1, 0], [k, 100 - k]) for k in hits])
+    prob = np.repeat([*np.arange(0.05, 1, 0.1), 1.0], 100)
+    for y, p in ((label, prob), (1 - label, 1 - prob)):
+        slopes = [PlattCalibrator(pull=pull).fit(p, y).slope_ for pull in (False, True)]
+        assert slopes[0] < 0.85 and slopes[1] == pytest.approx(0.97, abs=0.04)
+
+
 class TestNoFiniteOptimum:
     P = np.array([0.1, 0.2, 0.6, 0.9])
 

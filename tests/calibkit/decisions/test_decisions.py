@@ -297,6 +297,7 @@ test_bad_input_is_refused = refuses(
     (lambda: regret_curve([[0.5, 0.5]], [0.5]), r"must be \(n,\)"),
     (lambda: regret_curve([0.5], [1.5]), r"true_prob\[0\] = 1.5"),
     (lambda: decision_curve([1], [0.5], thresholds=1), r"thresholds\[0\] = 1"),
+    (lambda: decision_curve([1], [0.5], thresholds=-0.1), r"thresholds\[0\] = -0.1"),
     (lambda: decision_curve([0], [0.5]), "y_true has no event"),
     (lambda: murphy_curve([0], [0.5]).cost([0.5, 1.5]), r"threshold\[1\] = 1.5"),
     (lambda: murphy_curve([0], [[0.5, 0.5]]), "or say view="),
@@ -350,3 +351,8 @@ def test_every_form_of_the_same_costs_gives_the_same_bill(form: str) -> None:
 
 def test_a_mistake_that_costs_nothing_moves_the_threshold_to_an_end() -> None:
     assert (decision_threshold((1, 0)), decision_threshold((0, 1))) == (1, 0)
+
+
+def test_from_the_threshold_0_on_everybody_is_treated() -> None:
+    curve = decision_curve([0, 1, 1, 0], [0, 0.2, 0.7, 0.4], thresholds=[0, 0.5])
+    assert curve.net_benefit.tolist() == [0.5, 0.25] and curve.avoided.tolist() == [0, 0.25]

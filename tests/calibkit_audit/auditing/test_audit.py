@@ -503,6 +503,27 @@ def test_a_repair_is_tried_on_rows_that_it_was_not_fitted_to() -> None:
     assert report.repairs.gain[place] < 0
 
 
+@pytest.mark.parametrize("sure", [1.0, 0.0, 1e-12])
+def test_a_sure_row_that_was_wrong_does_not_choose_the_repair(sure: float) -> None:
+    """Ten groups are exactly calibrated: whatever turns the line for one row makes it worse."""
+    hits = np.array([5, 15, 25, 35, 45, 55, 65, 75, 85, 95, 99])
+    label = np.concatenate([np.repeat([1, 0], [k, 100 - k]) for k in hits])
+    prob = np.repeat([*np.arange(0.05, 1, 0.1), 1.0], 100)
+    if sure < 0.5:
+        label, prob = 1 - label, np.where(prob == 1, sure, 1 - prob)
+    repairs = audit(label, prob, rng=0, settings=QUICK).repairs
+    names = repairs.name.tolist()
+    assert repairs.chosen < 0 or repairs.harmless[repairs.chosen]
+    assert not repairs.harmless[names.index("Platt")]
+    assert repairs.log_loss.argmin() == names.index("pulled Platt")
+
+
+def test_of_what_tells_nothing_the_base_rate_is_left() -> None:
+    label, prob = np.tile([1] * 7 + [0] * 3, 100), np.repeat(np.linspace(0.6, 0.95, 8), 125)
+    repairs = audit(label, prob, rng=0, settings=QUICK).repairs
+    assert repairs.name[repairs.harmless].tolist() == ["base rate"]
+
+
 def test_own_repairs_by_name() -> None:
     case = make("over-confident", 2, 1000, 5)
     wanted = {"mine": PlattCalibrator(), "cool": TemperatureScaling("probabilities")}
