@@ -75,8 +75,6 @@ def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     except TypeError as error:
         raise ValueError(f"A label cannot be a list or an array ({error}).") from None
     for row, word in enumerate(words):
-        if isinstance(word, str) and word != positive and word.strip().lower() in _MISSING:
-            raise ValueError(f"y_true[{row}] = {word!r} reads as missing. Drop or rename it.")
         # pandas.NA refuses to be compared.
         if word is None or type(word).__name__ in ("NAType", "NaTType") or word != word:
             raise ValueError(f"y_true[{row}] = {word!r} is no label. Drop the row.")
@@ -86,6 +84,10 @@ def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
             f"positive={positive!r} never occurs in y_true, which holds {most_common(count)}. "
             "Spell it as the data do, with their type."
         )
+    for word in others:
+        if isinstance(word, str) and word.strip().lower() in _MISSING:
+            row = words.index(word)
+            raise ValueError(f"y_true[{row}] = {word!r} reads as missing. Drop or rename it.")
     if len(others) > 1:
         raise ValueError(
             f"y_true holds {len(others)} labels beside positive={positive!r}: "
