@@ -7,17 +7,20 @@
   clusters, so that any interval for a mean serves; `mean_interval` is the usual one. Lesson 14.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
+from scipy.sparse import csgraph
 
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.incoming import one_per_row
 
 FEW = 30  # clusters, below which a report says that they are few
+_FEWEST = 10  # that several columns may leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +62,9 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
 
     Parameters
     ----------
-    cluster : array-like of shape (n,)
+    cluster : array-like of shape (n,), or sequence of several
         A name per row, all texts or all numbers (or dates); rows of one name belong together.
+        Several names per row (patient, doctor): rows that share any of them, also through others.
     n : int
         Number of rows.
 
@@ -72,6 +76,8 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     """
     if isinstance(cluster, Clusters):
         return cluster
+    if isinstance(cluster, list | tuple) and len(cluster) and np.ndim(cluster[0]) == 1:
+        return _connected([clusters_of(one, n) for one in cluster])
     array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
     # Only texts, numbers, or dates of one type can be compared with each other.
     kinds = [Real if isinstance(name, Real) else type(name) for name in given]
@@ -95,6 +101,23 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
             "or name the column that says which rows belong together."
         )
     return Clusters(code.astype(np.intp), len(names))
+
+
+def _connected(several: Sequence[Clusters]) -> Clusters:
+    """Return the clusters of rows that share any name, directly or through other rows."""
+    n, edges, size = len(several[0].code), [], len(several[0].code)
+    for one in several:  # rows and names are the corners of a graph
+        edges.append(one.code + size)
+        size += one.count
+    ends = np.tile(np.arange(n), len(several)), np.concatenate(edges)
+    graph = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
+    count, group = csgraph.connected_components(graph, directed=False)
+    if count < _FEWEST:
+        raise ValueError(
+            f"rows that share a name in any of the columns of cluster, also through others, make "
+            f"only {count:,} groups: by so few chance cannot be judged."
+        )
+    return Clusters(group[:n].astype(np.intp), int(count))
 
 
 def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
@@ -135,20 +158,27 @@ def _pseudo_values(sums: FloatMatrix, size: IntVector) -> FloatMatrix:
     return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
 
 
+def worth_of(size: IntVector) -> float:
+    """Return how many clusters of one size tell as much: all of them where sizes are equal.
+
+    ``(sum v_c)^2 / sum v_c^2``: a variance v_c grows like the size n_c where rows are independent,
+    like its square where a cluster has one outcome (Carter, Schnepel and Steigerwald, 2017); here
+    it is n_c^1.25.
+    """
+    share = (size / size.max()) ** 1.25
+    return float(share.sum() ** 2 / (share @ share))
+
+
 def means_of_sums(sums: FloatMatrix, size: IntVector) -> tuple[FloatVector, FloatMatrix, float]:
     """Return means, their covariances, and degrees of freedom, of (m, C) sums over clusters.
 
-    Covariances are the jackknife's. Student's degrees of freedom are an effective number of
-    clusters less one, ``(sum v_c)^2 / sum v_c^2 - 1``: C - 1 where all have one size. A variance
-    v_c grows like the size n_c where rows are independent, like its square where a cluster has one
-    outcome (Carter, Schnepel and Steigerwald, 2017); here it is n_c^1.25.
+    Covariances are the jackknife's; Student's degrees of freedom are `worth_of` less one.
     """
     mean, count = sums.sum(axis=1) / size.sum(), len(size)
     if count < 2:
         return mean, np.full((len(mean), len(mean)), np.nan), 1.0
-    share = (size / size.max()) ** 1.25
-    df = max(float(share.sum() ** 2 / (share @ share)) - 1, 1.0)
-    return mean, np.atleast_2d(np.cov(_pseudo_values(sums, size))) / count, df
+    cover = np.atleast_2d(np.cov(_pseudo_values(sums, size))) / count
+    return mean, cover, max(worth_of(size) - 1, 1.0)
 
 
 def mean_interval(

@@ -7,8 +7,8 @@ rows share what is unknown, and ten of them say less than ten independent rows.
   the rows of a cluster agree as much as they do in the data: a Gaussian copula with one
   correlation, found by matching the scatter of the clusters' sums (a method of moments).
 - `weights_of_labels`: what a row that was chosen by its label would weigh with the other one.
-- `DependentRows` has null levels and intervals, and there are `consistency_band` and `cox_test`:
-  they do with such rows what the functions of the same name in `calibkit` do with independent ones.
+- `DependentRows` has null levels and intervals, and there is `consistency_band`: they do with such
+  rows what the functions of the same name in `calibkit` do with independent ones.
 
 Lesson 14.
 """
@@ -23,9 +23,8 @@ from scipy import special, stats
 
 from calibkit.bins import Bins, as_bins
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
-from calibkit.chance.null import Measure, measured, p_value_of, redrawn_labels, simultaneous_ends
-from calibkit.hypothesis_tests import TestResult
-from calibkit.hypothesis_tests.cox import cox_scores, cox_statistic
+from calibkit.chance.null import Measure, measured, redrawn_labels, simultaneous_ends
+from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.inputs import (
     BinaryProblem,
     FloatArray,
@@ -33,14 +32,11 @@ from calibkit.inputs import (
     FloatVector,
     IntVector,
     Rng,
-    View,
     as_generator,
-    binary_problem,
     quiet,
 )
 from calibkit.reliability import table_of
-from calibkit.results import spell
-from calibkit_audit.clusters import Clusters, clusters_of, score_test
+from calibkit_audit.clusters import Clusters, clusters_of
 from calibkit_audit.incoming import kish
 
 _CORRELATIONS = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
@@ -259,72 +255,6 @@ def cox_sums(
     if parts.slope_sd == 0:  # equal predictions have no slope; what is left is rounding
         scores[:, 1] = 0.0
     return scores, np.array([parts.level_sd, parts.slope_sd])
-
-
-def cox_test(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    cluster: Any,
-    view: View = None,
-    part: str = "both",
-    n_draws: int = 0,
-    rng: Rng = None,
-    positive: Any = None,
-) -> TestResult:
-    """Test Cox's line where only clusters are independent: the robust score test.
-
-    The variances are sandwiches, at least those of independent rows; the law is Hotelling's, which
-    is good from about 30 clusters on; with fewer take redraws, which keep rows together.
-
-    Parameters
-    ----------
-    y_true, y_prob, view, part, n_draws, rng, positive
-        As in `calibkit.cox_test`.
-    cluster : array-like of shape (n,)
-        A name per row; rows of one name belong together.
-
-    Returns
-    -------
-    TestResult
-        The test, without a fitted line.
-
-    Raises
-    ------
-    ValueError
-        If labels, probabilities, view or options are not valid, or clusters say nothing.
-
-    Examples
-    --------
-    >>> y_prob = np.linspace(.02, .98, 300)
-    >>> y_true = np.random.default_rng(0).random(300) < .5 + .7 * (y_prob - .5)
-    >>> cox_test(y_true, y_prob, cluster=np.arange(300) // 5).law
-    "Hotelling's law, 60 clusters"
-    """
-    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
-    sample = sample_of(problem, clusters_of(cluster, problem.n))
-    label, prob, groups = sample.label, sample.prob, sample.clusters
-    assert groups is not None
-    one = cox_statistic(prob, part)
-    kept = {"both": [0, 1], "intercept": [0], "slope": [1]}[part]
-
-    def score(residual: FloatVector) -> tuple[float, float, float]:
-        scores, promised = cox_sums(prob, residual, groups)
-        square, _, p_value = score_test(scores[:, kept], promised[kept])
-        return square, p_value, float(scores[:, kept].sum())
-
-    value, p_value, side = score(label - prob)
-    law = f"Hotelling's law, {groups.count:,} clusters"
-    if n_draws:
-        law = f"{spell(n_draws, 'redraw')} of the labels, {groups.count:,} clusters"
-        rows = DependentRows(label=label, prob=prob, clusters=groups)
-        drawn = rows.redraws(n_draws, as_generator(rng))
-        p_value = p_value_of(value, np.array([score(y - prob)[0] for y, _ in drawn]))
-    if part != "both":
-        value = float(np.copysign(np.sqrt(value), side))
-    if (np.abs(label - prob) == 1).any():
-        value, p_value = np.inf, 0.0
-    return one.result(value, p_value, view=problem.view, n=len(prob), law=law)
 
 
 def undecided(beyond: int, n_draws: int, limits: Sequence[float]) -> bool:

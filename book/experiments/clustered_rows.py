@@ -5,8 +5,8 @@ together (hours; ``--sets 50`` is a quick look): how often they are called misca
 the clusters named and without, and how often logits said 0.7 too high are found. ``--intervals``
 (minutes) measures how often 90 % intervals hold what a repair, fitted to all rows of a set, gains
 on new clusters, and the difference of two models' Brier scores. ``--alone``
-measures independent rows: false alarms of the audit, of its warning that rows agree and of the test
-over time, how often that test finds a drift, and how often two equally good models are separated.
+measures independent rows: false alarms of the audit and of the test over time, how often that test
+finds a drift, and how often two equally good models are separated.
 ``--weights`` measures the first two tables for six designs of weights, beside as many plain rows as
 the weights are worth (``--weights --intervals`` for the second).
 ``--seasons`` tries repairs of three files of forecasts on whole seasons left out, beside rows left
@@ -224,7 +224,6 @@ def alone(design: str, n_sets: int) -> dict[str, float]:
         found.append(
             {
                 "alarm": "miscalibrated" in right,
-                "warning": "rows agree" in right,
                 "time": "error changes" in right,
                 "drift found": "error changes" in changed,
                 "log loss separated": separated[pair.measure == "log loss"].any(),

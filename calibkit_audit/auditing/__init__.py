@@ -3,7 +3,8 @@
 The `AuditReport` speaks (``text()``), turns into a table, Markdown, or one self-contained HTML
 page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 
-1. Do labels and predictions belong together? aligned, not aligned, alignment unclear
+1. Do labels and predictions belong together? aligned, not aligned, no discrimination, upside down,
+   alignment unclear
 2. Is there enough data? enough data, too little data
 3. Is it miscalibrated beyond chance? miscalibrated, borderline, no evidence, cannot say
 4. Where is it wrong, and which way? over-confident, under-confident, over-forecast,

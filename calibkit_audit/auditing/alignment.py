@@ -3,22 +3,12 @@
 The statistic is the mean probability of what happened; its mean and variance over all orders of
 the labels have closed forms. If predictions are right, its mean is that of ``sum_k p_k^2``.
 
-Verdicts in per mille, of calibrated data and of the same data with shuffled labels (seeded sets,
-their numbers in brackets). Right predictions are called "not aligned" in at most about 1 of 1000:
-
-===================  =====  =============  =======  =============  =======
-scores               n      not aligned    unclear  shuffled: not  unclear
-                            (calibrated)            aligned
-===================  =====  =============  =======  =============  =======
-Beta(1, 49)          500    0.5 (2000)     639      3 (300)        993
-Beta(1, 49)          2000   0.8 (6000)     26       987 (300)      13
-Beta(1, 49)          5000   0 (2000)       0        1000 (100)     0
-Beta(0.3, 10)        500    0.8 (4000)     42       950 (300)      47
-Beta(2, 8)           300    0.7 (3000)     50       725 (200)      275
-Beta(0.3, 0.3)       100    0 (3000)       0        1000 (200)     0
-===================  =====  =============  =======  =============  =======
-
-Ten events in 500 rows can show neither: most verdicts are then unclear.
+- At least 3.5 standard deviations above random order: aligned.
+- Other columns fit the labels clearly better than their own: not aligned.
+- Below 2.5, where right predictions would reach 5 and hardly ever do so badly: no discrimination.
+  Labels of other rows look like this, and so do predictions that tell nothing apart; the audit
+  cannot know which. If the labels then fit the row before or after, rows are shifted.
+- Else nothing can be said.
 """
 
 from dataclasses import dataclass, replace
@@ -26,24 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from calibkit.inputs import FloatVector, IntVector
+from calibkit.inputs import IntVector
 from calibkit_audit.auditing.pages import Answer
-from calibkit_audit.auditing.redraws import Drawer
-from calibkit_audit.auditing.rows import AuditRows, spread_confidence
-from calibkit_audit.clusters import pseudo_values
-from calibkit_audit.dependent_rows import Dependence
+from calibkit_audit.auditing.rows import AuditRows, probability_of, spread_confidence
+from calibkit_audit.clusters import pseudo_values, robust_sd
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
-# So large the statistic should be if the predictions were right, before its absence says much.
-_EXPECTED = 5.0
-# Labels are called shuffled only if right predictions would hardly ever do so badly: with few
-# events the statistic varies much. It is drawn for moderate data until the answer is plain, and
-# normal for large data, and where even the normal law leaves no doubt.
-_HARDLY_EVER = 0.001
-_FIT_DRAWS, _FIT_ENOUGH = 4000, 10
+# Right predictions should fit so well before it says much that these do not; and how badly.
+_EXPECTED, _NO_FIT, _HARDLY_EVER = 5.0, 2.5, -3.5
 _LEAST = 1e-3  # so that a single impossible row does not decide
-_LARGE, _NO_DOUBT = 50_000, 1e-9
 # A better order of the columns must explain this part of what the predictions promise.
 _PART = 0.3
 
@@ -68,24 +50,24 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
         return replace(aligned, accuracy=float(rows.weigh(rows.label).mean()))
     table, label = rows.table, rows.label
     count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
-    mean, sd = _random_order(table, count)
+    mean, sd = _random_order(rows, count)
     own = float(rows.own.mean())
     promise = float(np.einsum("ik,ik->", table, table) / rows.n - (table.mean(axis=0) ** 2).sum())
     expected = _ratio(promise, sd)
     z = _ratio(own - mean, sd)
     # Confidence that is far too high is no inverted column.
     better = None if rows.top else _better_order(rows, (mean, sd, promise))
-    verdict, cause = "not aligned", ""
+    verdict, cause = "alignment unclear", ""
     if better is not None:
-        cause = _name(better)
+        verdict, cause = "not aligned", _name(better)
     elif z >= CLEAR:
         verdict = "aligned"
-    elif _shifted(rows, mean, sd):
-        cause = "rows shifted"
-    elif expected >= _EXPECTED and _share_as_bad(rows, rng) < _HARDLY_EVER:
-        cause = "shuffled"
-    else:
-        verdict = "alignment unclear"
+    elif z <= -CLEAR:
+        verdict = cause = "upside down"
+    elif z < _NO_FIT and expected >= _EXPECTED and _beside_right(rows) < _HARDLY_EVER:
+        verdict = cause = "no discrimination"
+        if _shifted(rows, mean, sd):
+            verdict, cause = "not aligned", "rows shifted"
     return Alignment(
         verdict=verdict,
         cause=cause,
@@ -97,46 +79,31 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     )
 
 
-def _random_order(table: FloatVector, count: IntVector) -> tuple[float, float]:
+def _random_order(rows: AuditRows, count: IntVector) -> tuple[float, float]:
     """Return mean and standard deviation of the statistic over all orders of the labels."""
-    n = len(table)
+    table, n = rows.table, rows.n
     share = count / n
     by_row, by_class = table @ share, table.mean(axis=0)
     overall = float(share @ by_class)
     apart = table - by_row[:, np.newaxis] - by_class + overall
-    variance = float(np.square(apart).sum(axis=0) @ count) / max(n - 1, 1)
-    return overall, float(np.sqrt(variance)) / n
+    sd = np.sqrt(np.square(apart).sum(axis=0) @ count / max(n - 1, 1))
+    if rows.clusters is not None:
+        sd = robust_sd(sd, rows.clusters.sums(probability_of(rows.label, apart)))
+    return overall, float(sd) / n
 
 
-def _share_as_bad(rows: AuditRows, rng: np.random.Generator) -> float:
-    """Return how often right predictions would fit their labels as badly as these, by mean log.
+def _beside_right(rows: AuditRows) -> float:
+    """Return the mean log probability in standard deviations from what right predictions show.
 
     Logs tell right from shuffled better than probabilities, whose few largest decide alone.
     """
-    table, n, place = rows.table, rows.n, np.arange(rows.n)
-    score = np.log(np.maximum(table, _LEAST))
+    score = np.log(np.maximum(rows.table, _LEAST))
     # Centred columns: how many events there were of each class says nothing about their order.
-    centred = score - score.mean(axis=0)
-    surplus = float(centred[place, rows.label].mean())
-    mean = np.einsum("ik,ik->i", table, centred)
-    variance = np.einsum("ik,ik,ik->i", table, centred, centred) - mean**2
-    sd = float(np.sqrt(np.maximum(variance, 0.0).sum())) / n
-    law = float(special.ndtr(_ratio(surplus - float(mean.mean()), sd)))
-    drawer: Drawer | Dependence
-    if rows.clusters is not None:
-        drawer = Dependence(table, rows.label, rows.clusters, rng)
-    elif n > _LARGE or law < _NO_DOUBT:
-        return law
-    else:
-        drawer = Drawer(table)
-    as_bad = 0
-    for draw in range(1, _FIT_DRAWS + 1):
-        as_bad += float(centred[place, drawer.draw(rng)].mean()) <= surplus
-        if (
-            as_bad == _FIT_ENOUGH
-        ):  # Besag and Clifford (1991): a share found this way is not too small
-            return as_bad / draw
-    return (as_bad + 1) / (_FIT_DRAWS + 1)
+    score -= score.mean(axis=0)
+    mean = np.einsum("ik,ik->i", rows.table, score)
+    variance = np.einsum("ik,ik,ik->i", rows.table, score, score) - mean**2
+    surplus = score[np.arange(rows.n), rows.label] - mean
+    return _ratio(float(surplus.sum()), float(np.sqrt(max(variance.sum(), 0.0))))
 
 
 def _ratio(difference: float, sd: float) -> float:
@@ -187,40 +154,42 @@ def _shifted(rows: AuditRows, mean: float, sd: float) -> bool:
 
 
 CAUSES = {
-    "shuffled": "The labels look shuffled, or belong to other rows or another file.",
     "inverted": "The probabilities look inverted: 1 - p fits the labels.",
     "swapped": "Columns look swapped.",
     "off by one class": "The labels look off by one class.",
-    "rows shifted": "The labels fit the neighbouring row: the rows look shifted by one.",
+    "rows shifted": "The labels fit the neighbouring row, not their own: the rows look shifted by "
+    "one (or predictions repeat the last outcome, and that tells nothing).",
+    "upside down": "The ranking is upside down: the more probable something is called, the rarer "
+    "it is.",
+    "no discrimination": "Either labels belong to other rows (shuffled, or of another file), or "
+    "the predictions tell nothing apart: then the base rate alone says as much.",
 }
+LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown"}
 
 
 def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
+    fit = f"{abs(found.z):.1f} standard deviations {'better' if found.z >= 0 else 'worse'} than "
+    fit += "labels in random order"
+    right = f"right ones would show about {found.expected_z:.1f}"
     if found.verdict == "aligned":
-        light = "good"
-        text = f"Yes. Labels in random order would not do: the predictions fit {found.z:.0f} "
-        text += "standard deviations better."
+        text = f"Yes. The predictions fit {fit}."
     elif found.verdict == "not aligned":
-        light, text = "bad", f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
+        text = f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
+    elif found.verdict == "alignment unclear":
+        text = f"Unclear. The predictions fit {fit}; {right}, and {CLEAR} would be clear."
     else:
-        light = "unknown"
-        text = f"Unclear. The predictions fit {found.z:.1f} standard deviations better than labels "
-        text += f"in random order; right ones would show about {found.expected_z:.1f}, and {CLEAR} "
-        text += "would be clear."
+        text = f"{CAUSES[found.cause]} The predictions fit {fit}; {right}."
     text += f" Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
     text += f"{found.majority:.3f}."
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
-    return Answer("alignment", found.verdict, light, text, numbers)
+    return Answer("alignment", found.verdict, LIGHTS.get(found.verdict, "caution"), text, numbers)
 
 
 def _order_in_words(found: Alignment, rows: AuditRows) -> str:
-    if found.cause in ("shuffled", "rows shifted"):
-        text = f" They fit no better than labels in random order ({found.z:.1f} standard deviations"
-        return f"{text}, expected {found.expected_z:.0f})."
-    moved = [(k, c) for k, c in enumerate(found.order) if k != c]
-    if not moved or found.cause == "inverted":
+    if not found.order or found.cause == "inverted":
         return ""
+    moved = [(k, c) for k, c in enumerate(found.order) if k != c]
     names = rows.class_names
     pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
     more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""

@@ -25,7 +25,6 @@ from calibkit.results import spell
 from calibkit_audit.auditing.calibration import weak_calibration
 from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
 from calibkit_audit.auditing.costs import net_benefits
-from calibkit_audit.auditing.dependence import dependence_finding
 from calibkit_audit.auditing.differences import SCORES, Changes, Each, differences_of, row_measures
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
@@ -34,6 +33,11 @@ from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightle
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import column_names
+
+_ONE_CASE = (
+    "Every row is taken as new: where several are about one case, name it (cluster=); if none are, "
+    "say so (independent=True)."
+)
 
 
 def view_of_models(rows: AuditRows, view: View) -> View:
@@ -96,6 +100,7 @@ def compare(
     costs: Any = None,
     groups: Any = None,
     cluster: Any = None,
+    independent: bool = False,
     class_names: Sequence[str] | None = None,
     predicted: Any = None,
     sample_weight: Any = None,
@@ -115,7 +120,7 @@ def compare(
         first.
     view : {"top-label", "class-wise"} or int, optional
         The events of the calibration parts. None: y = 1; of K columns every class, summed.
-    costs, groups, cluster, class_names, predicted, sample_weight
+    costs, groups, cluster, independent, class_names, predicted, sample_weight
         As in `audit`; the scores are compared in each group, too, and `predicted` is the same for
         all models.
     title : str
@@ -162,14 +167,14 @@ def compare(
         models,
         groups=groups,
         cluster=cluster,
+        independent=independent,
         class_names=class_names,
         predicted=predicted,
         sample_weight=sample_weight,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    of_null, of_all, of_order = as_generator(rng).integers(0, 2**62, size=3).tolist()
+    of_null, of_all, _ = as_generator(rng).integers(0, 2**62, size=3).tolist()
     view = view_of_models(rows, view)
-    doubt = dependence_finding(rows, np.random.default_rng(of_order))
     each = {name: row_measures(rows, p, table, view, bins) for name, p in probs.items()}
     calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)
     by_chance = calibration.columns["by chance"]
@@ -184,7 +189,7 @@ def compare(
         costs=table,
         **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
-        advice=doubt.sentence if doubt else "",
+        advice="" if rows.clusters or rows.independent else _ONE_CASE,
         **comparison_fields(tuple(probs), changes, level),
     )
 

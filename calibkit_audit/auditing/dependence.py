@@ -1,24 +1,16 @@
-"""Beside the six answers: rows that agree, and an error that changes over time.
+"""Beside the six answers: rows that hang together, and an error that changes over time.
 
-Rows that agree are looked for where no clusters are named, conditional on predictions; residuals
-are those of the isotonic curve, so that a smooth miscalibration makes no rows agree.
+Several rows may be about one case; no rule finds that in labels and predictions alone, so the
+headline says it until it is answered. Where each row has a mirror image, 1 - p with the other
+outcome, one side is kept: `keep_one_side`.
 
-- Ties: outcomes of rows with the same prediction (six decimals of its logit) agree, by at least a
-  fifth of what full agreement would be.
-- Mirrors: to each row with p and an event belongs one with 1 - p and none, as where both sides of
-  each match are listed.
-- Order: residuals agree with the next row in file order, or with the next ten. A file sorted by
-  label is left out; means of large ties, and of predicted classes, are subtracted.
-
-What looks large by the normal law is compared with redraws of the labels from that curve.
-
-Over time the labels are asked whether one line in logits, fitted to all rows, holds in every block:
-Rao's score test of a level and a slope per block with 2 (B - 1) degrees of freedom. With clusters
-its law comes from labels redrawn by cluster. Blocks hold equal variance; rows of one time stay
-together.
+Over time one line in logits is fitted to all rows, and the labels are asked whether it holds all
+along: `time_finding`. Level and slope of some blocks, from a moment on or in a stretch, are
+compared with those of all; the law comes from redraws of the labels. Blocks hold equal variance;
+rows of one time stay together.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -29,152 +21,78 @@ from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
 from calibkit.chance.null import p_value_of
-from calibkit.inputs import FloatVector, IntVector, logit, refuse_other_order
-from calibkit.scores import corp_decomposition
+from calibkit.inputs import FloatMatrix, FloatVector, logit, refuse_other_order
 from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
-from calibkit_audit.dependent_rows import Dependence
+from calibkit_audit.clusters import Clusters, robust_sd
+from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import one_per_row
 
-_FEWEST, _MOST = 50, 100_000  # rows that are looked at
-_LAGS = (1, 10)
-_CLEAR, _SHARE = 3.5, 0.2
-_LARGE_TIE = 30
 _DIFFERENT = 8  # log odds: fewer may be mirrored by chance
-_PAIR_DRAWS = 999  # of which none may reach the data
-_REQUEST = (
-    "Are they the same case? Name the column that says which rows belong together: cluster= "
-    "(command: --cluster)."
-)
+CONDITION = "if no two rows are about the same case"
+NOT_APART = {
+    "no discrimination": "The predictions tell nothing apart, or the labels belong to other rows.",
+    "upside down": "The ranking is upside down.",
+}
 
 
-def findings_of(
-    rows: AuditRows, first: ViewTest, settings: AuditSettings, rng: np.random.Generator
-) -> tuple[Listing | None, tuple[Answer, ...]]:
-    """Return the blocks of time, where times were given, and what is to be said of the rows."""
-    times, change = time_finding(rows, first.view, first.design, settings, rng) or (None, None)
-    in_order = change is None or change.light == "good"
-    agree = dependence_finding(rows, rng, in_order=in_order)
-    return times, tuple(one for one in (agree, change) if one is not None)
+def qualify_headline(
+    headline: str,
+    light: str,
+    verdicts: Mapping[str, str],
+    findings: Sequence[Answer],
+    *,
+    known: bool,
+) -> tuple[str, str]:
+    """Return headline and light with what they rest on.
 
-
-def dependence_finding(
-    rows: AuditRows, rng: np.random.Generator, *, in_order: bool = True
-) -> Answer | None:
-    """Return what is to be said where rows agree more than independent ones would.
-
-    `in_order`: also with their neighbours, which an error that changes over time explains.
+    `known`: which rows belong together, or that none do.
     """
-    if rows.clusters is not None or rows.n < _FEWEST:
-        return None
-    back = np.argsort(rows.position)[:_MOST]
-    leader = np.zeros(len(back), dtype=np.intp)
-    prob, event = rows.prob[back], rows.label[back]
-    if prob.ndim == 2:
-        leader, prob = prob.argmax(axis=1), prob.max(axis=1)
-        event = (event == leader).astype(np.intp)
-    if event.min() == event.max():
-        return None
-    curve = corp_decomposition(event, prob).recalibrate(prob)
-    score = special.logit(prob).round(6)
-    _, tie = np.unique(np.column_stack([leader, score]), axis=0, return_inverse=True)
-    tie = tie.ravel()
-    variance = curve * (1 - curve)
-    ties = _agreement(event - curve, variance, tie)
-    agree = ties[0] > _CLEAR and ties[1] > _SHARE
-    if agree and _no_redraw_reaches(lambda r: _agreement(r, variance, tie)[0], ties[0], curve, rng):
-        text = "Rows with the same prediction have the same outcome more often than independent "
-        return _finding(f"{text}rows would (z = {ties[0]:.1f}).", z=ties[0])
-    if rows.prob.ndim == 1 and _have_mirrors(np.where(event, score, -score), event):
-        return _finding("Each row has a mirror image: 1 - p, and the other outcome.")
-    if not in_order or _in_runs(rows.label[back]) or _in_runs(event):
-        return None
-    residual = _subtract_means(_subtract_means(event - curve, leader, 1), tie, _LARGE_TIE)
-    z = _neighbours(residual, curve)
-    if z > _CLEAR and _no_redraw_reaches(lambda r: _neighbours(r, curve), z, curve, rng):
-        text = f"Neighbouring rows agree more than independent rows would (z = {z:.1f})."
-        return _finding(text, " If the error changes along the file: time= (--time).", z=float(z))
-    return None
-
-
-def _have_mirrors(happened: FloatVector, event: IntVector) -> bool:
-    """Tell whether the log odds of what happened are the same with and without event."""
-    one, none = (np.sort(happened[event == which]) for which in (1, 0))
-    return len(np.unique(one)) >= _DIFFERENT and np.array_equal(one, none)
-
-
-def qualify_headline(headline: str, light: str, found: Sequence[Answer]) -> tuple[str, str]:
-    """Return headline and light, told that they may be chance, or an average over time."""
-    codes = {one.verdict for one in found}
-    if "rows agree" in codes:
-        then = "this may be chance" if light in ("bad", "caution") else "more would be missed"
-        headline += f" But rows look dependent, and then {then}."
-        light = "caution" if light == "good" else light
-    if "error changes" not in codes:
+    if verdicts["alignment"] == "not aligned":
         return headline, light
-    return f"The error changes over time. On average: {headline[0].lower()}{headline[1:]}", "bad"
+    codes = {one.verdict for one in findings}
+    if not known and verdicts["calibration"] != "cannot say":
+        headline = f"{headline.removesuffix('.')}, {CONDITION}."
+    if "error changes" in codes:
+        headline, light = f"The error changes over time. On average: {_lower(headline)}", "bad"
+    if verdicts["alignment"] in NOT_APART:
+        headline = f"{NOT_APART[verdicts['alignment']]} {headline}"
+        light = "bad" if light == "bad" else "caution"
+    return headline, light
 
 
-def _finding(text: str, more: str = "", **numbers: float) -> Answer:
-    said = f"{text} {_REQUEST}{more} Tests and intervals here take every row as new."
-    return Answer("dependence", FINDINGS["dependence"][0], "caution", said, numbers)
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
-def _agreement(residual: FloatVector, variance: FloatVector, tie: IntVector) -> tuple[float, float]:
-    """Return z of the products of pairs within ties, and their share of full agreement."""
-    size = np.bincount(tie)
-    weight = np.where(size > 1, 1.0 / np.maximum(size - 1, 1), 0.0)
+def keep_one_side(rows: AuditRows) -> tuple[AuditRows, tuple[Answer, ...]]:
+    """Return one of each two rows that mirror each other, and what is to be said of it.
 
-    def pairs(values: FloatVector) -> FloatVector:
-        both = np.bincount(tie, values) ** 2 - np.bincount(tie, values**2)
-        return np.asarray(both / 2)
-
-    found = float(weight @ pairs(residual))
-    spread = float(np.sqrt(weight**2 @ pairs(variance)))
-    full = float(weight @ pairs(np.sqrt(variance)))
-    return (found / spread, found / full) if spread > 0 else (0.0, 0.0)
-
-
-def _neighbours(residual: FloatVector, curve: FloatVector) -> float:
-    """Return the larger z of products of residuals up to one, and up to ten rows apart."""
-    variance, found, spread, z = curve * (1 - curve), 0.0, 0.0, 0.0
-    for lag in range(1, max(_LAGS) + 1):
-        found += float(residual[lag:] @ residual[:-lag])
-        spread += float(variance[lag:] @ variance[:-lag])
-        if lag in _LAGS and spread > 0:
-            z = max(z, found / np.sqrt(spread))
-    return z
+    Only where all rows of two classes do, within their cluster: as many rows said p when the event
+    happened as said 1 - p when it did not. The side is chosen by the prediction alone.
+    """
+    if not rows.binary or rows.top or rows.weight is not None:
+        return rows, ()
+    p, event = rows.prob, rows.label == 1
+    own = special.logit(rows.own).round(6)
+    cluster = np.zeros(rows.n) if rows.clusters is None else rows.clusters.code
+    sides = [np.column_stack([cluster, own])[event == which] for which in (True, False)]
+    sides = [side[np.lexsort(side.T)] for side in sides]
+    if not np.array_equal(*sides) or len(np.unique(own)) < _DIFFERENT:
+        return rows, ()
+    kept = rows.take(p.round(6) > 0.5)  # both sides of one half say nothing
+    text = (
+        "Each row has a mirror image: 1 - p, and the other outcome, as where both sides of a match "
+        f"are listed. Both say the same: {kept.n:,} of {rows.n:,} rows are kept, those that say "
+        "more than one half."
+    )
+    return kept, (Answer("dependence", "one side kept", "caution", text, {"rows": float(kept.n)}),)
 
 
-def _no_redraw_reaches(
-    statistic: Callable[[FloatVector], float],
-    value: float,
-    curve: FloatVector,
-    rng: np.random.Generator,
-) -> bool:
-    """Tell whether no redraw of the labels reaches a value."""
-    drawn = ((rng.random(len(curve)) < curve) - curve for _ in range(_PAIR_DRAWS))
-    return all(statistic(residual) < value for residual in drawn)
-
-
-def _subtract_means(residual: FloatVector, key: IntVector, least: int) -> FloatVector:
-    """Subtract the means of groups of at least so many rows."""
-    size = np.bincount(key)
-    mean = np.bincount(key, residual) / np.maximum(size, 1)
-    return np.asarray(residual - np.where(size >= least, mean, 0.0)[key])
-
-
-def _in_runs(label: NDArray[np.integer]) -> bool:
-    """Tell whether labels come in at most two runs each."""
-    return int((np.diff(label) != 0).sum()) + 1 <= 2 * len(np.unique(label))
-
-
-_MOST_BLOCKS, _VARIANCE = 10, 20.0  # blocks, and the variance sum p (1 - p) that each should hold
-
-
+_MOST_BLOCKS, _VARIANCE = 20, 10.0  # blocks, and the variance sum p (1 - p) that each should hold
 # How times are written: as numbers, or as dates.
 _ISO, _DAY_FIRST = "ISO", "%d/%m/%Y"
 _FORMS = ("", _ISO, "%d.%m.%Y", _DAY_FIRST, "%m/%d/%Y")
@@ -232,91 +150,119 @@ def _as_number(text: str, form: str) -> float:
 
 
 def time_finding(
-    rows: AuditRows, view: int, design: float, settings: AuditSettings, rng: np.random.Generator
-) -> tuple[Listing, Answer] | None:
-    """Test whether all blocks of time share one error in the first view."""
+    rows: AuditRows, first: ViewTest, settings: AuditSettings, rng: np.random.Generator
+) -> tuple[Listing | None, tuple[Answer, ...]]:
+    """Return the blocks of time, and whether they share one error in the first view."""
     if rows.time is None:
-        return None
-    left = np.flatnonzero(rows.possible)
-    problem = problem_of(rows, view)
-    prob, label = problem.prob[left].astype(np.float64), problem.label[left].astype(np.float64)
-    number, text = rows.time[left], np.asarray(rows.date)[left]
+        return None, ()
+    problem, design = problem_of(rows, first.view), first.design
+    prob, label = problem.prob.astype(np.float64), problem.label
+    # Blocks of equal variance, whole times, none of them empty; a sure row promises no variance.
     variance = prob * (1 - prob) / design
     wanted = int(np.clip(variance.sum() / _VARIANCE, 2, _MOST_BLOCKS))
-    # Blocks of equal variance, whole times, none of them empty.
-    cells = cells_of_equal_variance(number, variance, wanted)
-    block = np.unique(cells, return_inverse=True)[1]
-    size = int(block.max()) + 1
-    several = label.min() < label.max()
-    curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
-    curve = np.clip(curve, 1e-12, 1 - 1e-12)
-    test = _Homogeneity(prob, curve, block)
-    value = test.statistic(label)
-    p_value = float(special.chdtrc(test.df, value)) if test.df else 1.0
-    if rows.clusters is not None and test.df:
-        chance = Dependence(curve, problem.label[left], rows.clusters.take(left), rng)
-        drawn = [test.statistic(chance.draw(rng)) for _ in range(settings.n_draws)]
-        p_value = p_value_of(value, np.array(drawn))
-    order, count = np.lexsort((number, block)), np.bincount(block)
-    ends, df = np.cumsum(count), max(test.df, 1)
-    reach = special.chndtrinc(special.chdtri(df, settings.alpha), df, 1 - POWER)
-    columns = {
-        "first": text[order][ends - count],
-        "last": text[order][ends - 1],
-        "count": count,
-        "mean_prob": np.bincount(block, prob, size) / count,
-        "frequency": np.bincount(block, label, size) / count,
-    }
-    columns["gap"] = columns["mean_prob"] - columns["frequency"]
-    smallest = float(np.sqrt(reach * (prob * (1 - prob)).mean() * design / len(prob)))
-    changed = p_value <= settings.alpha
+    cells = cells_of_equal_variance(rows.time, variance, wanted)
+    block: NDArray[Any] = np.unique(cells, return_inverse=True)[1]
+    columns = _blocks(rows, prob, label, block)
+    left = np.flatnonzero(variance > 0)
+    p_value, smallest = 1.0, np.inf
+    if len(left) and block.max():
+        test = _Change(prob[left], label[left], block[left], int(block.max()) + 1)
+        clusters = rows.clusters and rows.clusters.take(left)
+        model = DependentRows(label=label[left], prob=test.curve, clusters=clusters)
+        drawn = np.array([test.scores(y) for y, _ in model.redraws(settings.n_draws, rng)])
+        scores = test.scores(label[left])
+        if clusters is not None:  # a sandwich knows dependence of every kind
+            spread = np.sqrt((drawn**2).mean(axis=0))
+            scores = scores / robust_sd(spread, test.scores_of_clusters(label[left], clusters))
+            drawn = drawn / spread
+        evidence = test.evidence(drawn)
+        p_value = p_value_of(float(test.evidence(scores)), evidence)
+        limit = float(np.quantile(evidence, 1 - settings.alpha))
+        smallest = test.smallest(limit) * np.sqrt(design)
+    changed, enough = p_value <= settings.alpha, smallest <= settings.detectable
     sentence = _change_in_words(columns, p_value, smallest, changed)
-    numbers = {"p_value": p_value, "smallest": smallest, "blocks": float(size)}
-    verdict, light = FINDINGS["time"][0 if changed else 1], "bad" if changed else "good"
+    numbers = {"p_value": p_value, "smallest": smallest, "blocks": float(len(columns["gap"]))}
+    light = "bad" if changed else "good" if enough else "unknown"
     table = Listing(sentence=sentence, columns=columns)
-    return table, Answer("time", verdict, light, sentence, numbers)
+    verdict = FINDINGS["time"][0 if changed else 1]
+    return table, (Answer("time", verdict, light, sentence, numbers),)
+
+
+def _blocks(
+    rows: AuditRows, prob: FloatVector, label: NDArray[Any], block: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return what each block of time says, over all of its rows."""
+    text = np.asarray(rows.date)[np.lexsort((np.asarray(rows.time), block))]
+    count = np.bincount(block)
+    ends = np.cumsum(count)
+    said, happened = (np.bincount(block, values) / count for values in (prob, label))
+    spans = {"first": text[ends - count], "last": text[ends - 1], "count": count}
+    return spans | {"mean_prob": said, "frequency": happened, "gap": said - happened}
 
 
 def _change_in_words(
     columns: Mapping[str, NDArray[Any]], p_value: float, smallest: float, changed: bool
 ) -> str:
-    """Say whether the error changes, and what the rows could have shown."""
+    """Say whether the error changes, what first and last block show, and what would be found."""
     first, last, gap = (columns[name] for name in ("first", "last", "gap"))
-    blocks = f"{len(gap)} blocks of time, {first[0]} to {last[-1]}"
-    test = f"score test of level and slope per block, p = {p_value:.3g}"
-    power = f"a swing of ±{smallest:.3f} would be found in nine files of ten"
-    if not changed:
-        return f"No change of the error over time is shown ({blocks}; {test}); {power}."
-    low, high = int(gap.argmin()), int(gap.argmax())
+    test = f"{len(gap)} blocks of time; test of a step, a stretch and a slope, p = {p_value:.3g}"
+    shown = "The error changes" if changed else "No change of the error is shown"
+    more = f"a step of {2 * smallest:.3f} at half time would be found in nine files of ten"
+    if not np.isfinite(smallest):
+        more = "so few uncertain rows can show none"
     return (
-        f"The error changes over time ({blocks}; {test}). Mean prediction minus frequency goes "
-        f"from {gap[low]:+.3f} (from {first[low]} on) to {gap[high]:+.3f} (from "
-        f"{first[high]} on). One repair for all times cannot be right; {power}."
+        f"{shown} over time ({test}). Mean prediction minus frequency is {gap[0]:+.3f} in the "
+        f"first block ({first[0]} to {last[0]}) and {gap[-1]:+.3f} in the last ({first[-1]} to "
+        f"{last[-1]}); between {gap.min():+.3f} and {gap.max():+.3f}: "
+        f"{'one repair for all times cannot be right; ' if changed else ''}{more}."
     )
 
 
-class _Homogeneity:
-    """Rao's test that one line in logits holds in every block."""
+class _Change:
+    """How much likelier a change is than none: the mean of ``exp(z^2 / 2)`` over many changes.
 
-    def __init__(self, prob: FloatVector, curve: FloatVector, block: IntVector) -> None:
-        logits, weight = logit(prob), curve * (1 - curve)
-        lever = logits - weight @ logits / weight.sum()
-        spread = np.sqrt(weight @ lever**2 / weight.sum())
-        parts = [np.ones(len(prob))] + ([lever / spread] if spread > 1e-9 else [])
-        self.features, self.curve, self.block = np.array(parts), curve, block
-        size = int(block.max()) + 1
-        cover = [
-            [np.bincount(block, a * b * weight, size) for a in self.features] for b in self.features
-        ]
-        self.cover = np.moveaxis(np.array(cover), -1, 0)
-        self.inverse = np.linalg.pinv(self.cover, 1e-9, hermitian=True)
-        self.common = np.linalg.pinv(self.cover.sum(axis=0), 1e-9, True)
-        ranks = np.linalg.matrix_rank(self.cover, tol=1e-9, hermitian=True)
-        self.df = int(ranks.sum()) - len(parts)
+    z compares some blocks with all, in level (three quarters of the weight) or slope; two thirds
+    have the change from a moment on, one third in a stretch (Andrews and Ploberger, 1994).
+    """
 
-    def statistic(self, label: Any) -> float:
-        """Return the statistic of labels; what all blocks share is taken out."""
-        residual, size = label - self.curve, len(self.cover)
-        score = np.stack([np.bincount(self.block, f * residual, size) for f in self.features], 1)
-        score = score - self.cover @ (self.common @ score.sum(axis=0))
-        return float(np.einsum("bi,bij,bj->", score, self.inverse, score))
+    def __init__(
+        self, prob: FloatVector, label: NDArray[Any], block: NDArray[Any], size: int
+    ) -> None:
+        several = label.min() < label.max()
+        curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
+        self.curve = np.clip(curve, 1e-12, 1 - 1e-12)
+        weight, logits, place = self.curve * (1 - self.curve), logit(prob), np.arange(size)
+        level, lever = np.ones(len(prob)), logits - weight @ logits / weight.sum()
+        blocks = block[:, np.newaxis] == place
+        self.features = np.stack([blocks * part[:, np.newaxis] for part in (level, lever)])
+        self.variance = weight @ self.features**2
+        first, after = np.triu_indices(size + 1, 1)
+        part_of = after - first < size  # not all of the time
+        first, after = first[part_of, np.newaxis], after[part_of, np.newaxis]
+        inside, moment = (first <= place) & (place < after), after[:, 0] == size
+        total = self.variance.sum(axis=1)[:, np.newaxis]
+        part = self.variance @ inside.T / np.maximum(total, 1e-300)
+        sd = np.maximum(np.sqrt(total * part * (1 - part)), 1e-12)
+        self.looks = (inside - part[..., np.newaxis]) / sd[..., np.newaxis]
+        share = np.where(moment, 2 / moment.sum(), 1 / len(moment)) / 3
+        self.weights = np.log([0.75 * share, 0.25 * share]).ravel()
+
+    def scores(self, label: Any) -> FloatVector:
+        """Return z of all looks."""
+        sums = (label - self.curve) @ self.features
+        return np.asarray(np.einsum("klb,kb->kl", self.looks, sums).ravel())
+
+    def scores_of_clusters(self, label: Any, clusters: Clusters) -> FloatMatrix:
+        """Return what each cluster adds to z."""
+        residual = (label - self.curve)[:, np.newaxis]
+        parts = zip(self.features, self.looks, strict=True)
+        return np.hstack([clusters.sums(residual * one) @ looks.T for one, looks in parts])
+
+    def evidence(self, scores: FloatMatrix) -> FloatVector:
+        """Return the log of the mean, of (..., looks) scores."""
+        return np.asarray(special.logsumexp(self.weights + scores**2 / 2, axis=-1))
+
+    def smallest(self, limit: float) -> float:
+        """Return which half of a step of the level at half time passes a limit 90 times of 100."""
+        z = np.sqrt(max(2 * (limit - self.weights.max()), 0.0)) + special.ndtri(POWER)
+        return float(z * np.sqrt(self.variance[0].sum()) / len(self.curve))

@@ -50,7 +50,8 @@ def audit_stream(
     report = audit(**rows.arguments, view=view, settings=settings, rng=rng, **options)
     if keeper.seen == rows.n:
         return report
-    return _with_all_rows(report, table, _summary(table, sure, settings, names, gone))
+    summary = _summary(table, sure, settings, names, gone)
+    return _with_all_rows(report, table, summary, options.get("independent", False))
 
 
 class RandomSample:
@@ -196,7 +197,9 @@ def _test(table: CountTable, sure: IntVector, looks: int) -> tuple[ViewTest, flo
     return test, p_value
 
 
-def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> AuditReport:
+def _with_all_rows(
+    report: AuditReport, table: CountTable, summary: Summary, independent: bool
+) -> AuditReport:
     """Put what all rows say in the place of what the sample says."""
     data, sampled = data_answer(summary), f"(Random sample of {report.n:,} rows.)"
     if summary.power.enough:
@@ -216,7 +219,7 @@ def _with_all_rows(report: AuditReport, table: CountTable, summary: Summary) -> 
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **conclusions(list(answers.values()), summary, report.repairs, kept, None),
+        **conclusions(list(answers.values()), summary, report.repairs, kept, None, independent),
     )
 
 

@@ -32,7 +32,13 @@ from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import FEW, Clusters
+from calibkit_audit.clusters import FEW, Clusters, worth_of
+
+_OF_SUMMARY = (
+    calibration.data_answer,
+    calibration.calibration_answer,
+    calibration.direction_answer,
+)
 
 
 def audit(
@@ -44,6 +50,7 @@ def audit(
     costs: Any = None,
     groups: Any = None,
     cluster: Any = None,
+    independent: bool = False,
     time: Any = None,
     class_names: Sequence[str] | None = None,
     positive: Any = None,
@@ -69,9 +76,11 @@ def audit(
         a false negative will do: ``(1, 20)`` or ``"1:20"``.
     groups : array-like of shape (n,), optional
         A label per row; the question of calibration is also asked in each group.
-    cluster : array-like of shape (n,), optional
+    cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together (patient, document): only rows of different clusters are then
-        taken as independent.
+        taken as independent. Of several, rows that share any, also through others, are together.
+    independent : bool
+        No two rows are about the same case: the headline need not say so.
     time : array-like of shape (n,), optional
         When each row was predicted: is the error the same all along? Not with `sample_weight`.
     class_names : sequence of K str, optional
@@ -112,7 +121,7 @@ def audit(
     --------
     >>> from calibkit.fakes import LogitDistortion
     >>> data = LogitDistortion(slope=0.5).sample(2000, rng=0)
-    >>> audit(data.y_true, data.y_prob).headline
+    >>> audit(data.y_true, data.y_prob, independent=True).headline
     'Miscalibrated beyond chance: over-confident (positive class).'
     """
     settings = settings or AuditSettings()
@@ -126,10 +135,14 @@ def audit(
         positive=positive,
         predicted=predicted,
         sample_weight=sample_weight,
+        independent=independent,
     )
     rows = drop_weightless(dependence.add_time(rows, y_true, time))
     prices = None if costs is None else as_costs(costs, rows.n_classes)
-    return _report(rows, views_of(rows, view), prices, settings, as_generator(rng), str(title))
+    how: Any = {"settings": settings, "rng": as_generator(rng)}
+    rows, sides = dependence.keep_one_side(rows)
+    how["findings"] = sides
+    return replace(_report(rows, views_of(rows, view), prices, **how), title=str(title))
 
 
 def audit_table(
@@ -166,7 +179,7 @@ def audit_table(
         Leave out rows without a label or prediction; divide rows of classes that sum to 0.9 to
         1.1 by their sum. The report says how many.
     **options
-        `view`, `costs`, `positive`, `title`, `settings` and `rng`, as in `audit`.
+        `independent`, `view`, `costs`, `positive`, `title`, `settings` and `rng`, as in `audit`.
 
     Examples
     --------
@@ -191,9 +204,10 @@ def _report(
     rows: AuditRows,
     views: tuple[int, ...],
     prices: FloatVector | None,
+    *,
+    findings: tuple[Answer, ...],
     settings: AuditSettings,
     rng: np.random.Generator,
-    title: str,
 ) -> AuditReport:
     """Compute all that the answers are about, and put it into words."""
     seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
@@ -209,18 +223,17 @@ def _report(
     aligned = order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
-    times, findings = dependence.findings_of(rows, measured.test.views[0], settings, of_times)
+    times, changes = dependence.time_finding(rows, measured.test.views[0], settings, of_times)
+    findings += changes
     answers = (
         alignment.alignment_answer(order, rows),
-        calibration.data_answer(summary),
-        calibration.calibration_answer(summary),
-        calibration.direction_answer(summary),
+        *(answer(summary) for answer in _OF_SUMMARY),
         costs.costs_answer(consequences, summary, benefit),
         repair_report.repair_answer(tried, aligned, summary),
     )
     return AuditReport(
-        title=title,
-        **conclusions(answers, summary, tried.table, findings, rows.clusters),
+        title="",
+        **conclusions(answers, summary, tried.table, findings, rows.clusters, rows.independent),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -246,14 +259,16 @@ def conclusions(
     table: RepairTable,
     findings: Sequence[Answer],
     clusters: Clusters | None,
+    independent: bool,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
     verdicts = {one.topic: one.verdict for one in answers}
     promise = promise_of(clusters, summary.settings)
     if verdicts["alignment"] == "not aligned":  # labels of other rows agree, or change, for that
-        findings = ()
+        findings = [one for one in findings if one.verdict == "one side kept"]
     headline, light = headline_of(verdicts, summary.focus_words, summary.impossible)
-    headline, light = dependence.qualify_headline(headline, light, findings)
+    known = independent or clusters is not None
+    headline, light = dependence.qualify_headline(headline, light, verdicts, findings, known=known)
     gone = calibration.impossible_finding(summary.impossible)
     return {
         "headline": headline,
@@ -312,9 +327,9 @@ def advice_of(
         return "Decide nothing on these numbers before labels and columns have been put right."
     if summary.impossible.count:
         return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
+    if verdicts["alignment"] in dependence.NOT_APART:
+        return "See that each label stands in its own row; if so, ask for a model that tells more."
     codes = {one.verdict for one in findings}
-    if "rows agree" in codes:
-        return "Say which rows belong together, or when each was made; until then, decide nothing."
     if "error changes" in codes:
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":
@@ -345,5 +360,9 @@ def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     promise = settings.promise.removesuffix(".")
     if clusters is None:
         return f"{promise}, if rows are independent."
-    few = " They are few: only large errors can be found." if clusters.count < FEW else ""
+    worth = worth_of(clusters.size)
+    few = " They are few: only large errors can be found." if worth < FEW else ""
+    if few and worth < 0.9 * clusters.count:
+        few = f" Few of them carry the file: they tell as much as {worth:.0f} of one size, so only "
+        few += "large errors can be found, and intervals are too short."
     return f"{promise}, if the {clusters.count:,} clusters are independent.{few}"

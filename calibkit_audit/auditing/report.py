@@ -126,12 +126,12 @@ class AuditReport(Report):
     def passed(self, limit: float | None = None) -> bool:
         """Tell whether nothing speaks against the predictions, and the data would have shown it.
 
-        Labels and predictions are not misaligned, nothing that was called impossible happened,
-        there is enough data, and the p-value of question 3 is above `limit`, in [0, 1): by default
-        twice the level of the audit, so that "borderline" does not pass.
+        Question 1 finds no fault, nothing that was called impossible happened, there is enough
+        data, and the p-value of question 3 is above `limit`, in [0, 1): by default twice the level
+        of the audit, so that "borderline" does not pass.
         """
         limit = self.settings.limits[1] if limit is None else as_level(limit, "limit")
-        doubts = {"not aligned", "too little data"} & self.codes
+        doubts = {"not aligned", "no discrimination", "upside down", "too little data"} & self.codes
         doubts |= {one.verdict for one in self.findings if one.light == "bad"}
         return not doubts and self["calibration"].numbers["p_value"] > limit
 

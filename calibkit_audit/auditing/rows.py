@@ -52,6 +52,11 @@ class AuditRows:
     time: FloatVector | None = None  # when each row was predicted, as a number
     date: NDArray[np.str_] | None = None  # and as it was given
     weight: FloatVector | None = None  # what each row stands for; None: all for the same
+    independent: bool = False  # it was said that no two rows are about the same case
+
+    def __post_init__(self) -> None:
+        if self.independent and self.clusters is not None:
+            raise ValueError("rows with a cluster are not independent: leave out cluster, or that.")
 
     @property
     def n(self) -> int:
@@ -128,6 +133,7 @@ def rows_of(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    independent: bool = False,
 ) -> AuditRows:
     """Check the input of an audit and put it into canonical order.
 
@@ -151,6 +157,8 @@ def rows_of(
             "predicted= goes with one column of confidences: no logits, no columns for classes, no "
             "positive label."
         )
+    if answers is not None:
+        _refuse_one_class(answers, scores["table"][:, 1])
     codes, names = _groups(groups, n)
     rows = AuditRows(
         **scores,
@@ -164,6 +172,7 @@ def rows_of(
         top=predicted is not None,
         answers=answers,
         weight=None if sample_weight is None else as_weights(sample_weight, n),
+        independent=independent,
     )
     return _in_order(rows)
 
@@ -199,6 +208,19 @@ def answers_of(
     return np.column_stack(codes).astype(np.intp), tuple(class_names)
 
 
+def _refuse_one_class(answers: IntVector, confidence: FloatVector) -> None:
+    """Refuse P(y = 1) in the place of confidences: of two classes one then always has the less."""
+    if answers.max() > 1 or not (confidence < 0.5).any():
+        return
+    one, other = (confidence[answers[:, 1] == k] for k in (0, 1))
+    if one.max(initial=0) <= other.min(initial=1) or other.max(initial=0) <= one.min(initial=1):
+        raise ValueError(
+            f"{(confidence < 0.5).sum():,} of {len(confidence):,} confidences are below 0.5, all "
+            "lower ones in one predicted class: they look like the probability of one class. Leave "
+            "predicted= out; if they were stated so, pass predicted=True."
+        )
+
+
 def _class_order(name: Any) -> tuple[bool, float, str]:
     """Order numbers by size, also where they are words, and before other words."""
     try:
@@ -211,7 +233,7 @@ def drop_weightless(rows: AuditRows) -> AuditRows:
     """Leave out rows of weight 0 and scale the others by `kish`; equal weights are none."""
     if rows.weight is None:
         return rows
-    rows = rows.take(rows.weight > 0)
+    rows = _in_order(rows.take(rows.weight > 0))
     weight = kish(np.asarray(rows.weight))
     clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
     rows = replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
@@ -309,6 +331,8 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
 
 def _in_order(rows: AuditRows) -> AuditRows:
     """Return the rows in an order that depends on their values only."""
+    if rows.clusters is not None:
+        rows = replace(rows, clusters=_by_content(rows.clusters, rows))
     label, table, logits = rows.label, rows.table, rows.logits
     names = rows.group, rows.clusters and rows.clusters.code, rows.weight
     keys: list[Any] = [name for name in names if name is not None]
@@ -319,6 +343,13 @@ def _in_order(rows: AuditRows) -> AuditRows:
         keys += [table[:, k] for k in range(min(table.shape[1], _SORTED_COLUMNS))]
         keys += [label, table.argmax(axis=1), table.max(axis=1)]
     return rows.take(np.lexsort(keys))
+
+
+def _by_content(clusters: Clusters, rows: AuditRows) -> Clusters:
+    """Return clusters in an order of their rows: how they are called moves no draw."""
+    parts = np.column_stack([rows.label, rows.own, rows.own**2])
+    order = np.lexsort([*clusters.sums(parts).round(9).T, clusters.size])
+    return Clusters(np.argsort(order)[clusters.code], clusters.count)
 
 
 def _class_names(names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:

@@ -44,7 +44,13 @@ QUESTIONS = {
 _WAYS = ("over-confident", "under-confident", "over-forecast", "under-forecast")
 # Every verdict that an answer can have. No code belongs to two topics.
 CODES = {
-    "alignment": ("aligned", "not aligned", "alignment unclear"),
+    "alignment": (
+        "aligned",
+        "not aligned",
+        "no discrimination",
+        "upside down",
+        "alignment unclear",
+    ),
     "data": ("enough data", "too little data"),
     "calibration": ("miscalibrated", "borderline", "no evidence", "cannot say"),
     "direction": (*_WAYS, "mixed", "no direction"),
@@ -54,7 +60,7 @@ CODES = {
 # Verdicts beside the six answers, which only some reports have.
 FINDINGS = {
     "impossible": ("impossible statements",),
-    "dependence": ("rows agree",),
+    "dependence": ("one side kept",),
     "time": ("error changes", "no change shown"),
 }
 

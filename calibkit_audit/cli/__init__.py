@@ -228,7 +228,7 @@ def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     files = list_names(list(map(file_name, options.paths)))
     title = options.title or f"{files}: {options.label} by {list_names(scores)}"
     asked = {"view": _view(options), "costs": costs, "title": title}
-    return asked | {"rng": options.seed}
+    return asked | {"rng": options.seed, "independent": options.independent}
 
 
 def _rows_or_stream(

@@ -93,6 +93,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     if command != "monitor":
         add("--groups", "--group", dest="group", metavar="COLUMN", help="groups to compare")
         add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
+        add("--independent", action="store_true", help="no two rows are about the same case")
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":
         add("--time", metavar="COLUMN", help="when; is the error the same all along?")

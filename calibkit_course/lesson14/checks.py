@@ -297,7 +297,7 @@ PREDICTIONS = {
         outcome="nothing",
         why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "
         "fit about as well as these.",
-        tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}not aligned",),
+        tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}no discrimination",),
     ),
     "14b": Prediction(
         question="How large must the average error of 300 predictions be, if the audit is to find "

@@ -7,8 +7,7 @@ from scipy import special, stats
 import calibkit as ck
 from calibkit_audit import audit, compare
 from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values, score_test
-from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band, cox_test
-from tests.audit_cases import effects
+from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band
 from tests.helpers import binary_data
 
 ECE = ck.expected_calibration_error
@@ -34,7 +33,6 @@ def test_what_says_nothing_of_clusters_is_refused(subtests: pytest.Subtests) -> 
         for call in (
             lambda c: clusters_of(c, 4),
             lambda c: audit(y, p, cluster=c),
-            lambda c: cox_test(y, p, cluster=c),
             lambda c: compare(y, {"a": p, "b": p}, cluster=c),
         ):
             with subtests.test(case=case), pytest.raises(ValueError, match=message):
@@ -95,10 +93,6 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
     """Every row ten times, named: the same answers as of single rows, but for the draws."""
     y, p = binary_data(300, seed=4)
     cluster, again = np.repeat(np.arange(300), 10), (np.repeat(y, 10), np.repeat(p, 10))
-    ten = cox_test(*again, part="intercept", cluster=cluster)
-    assert ten.statistic == pytest.approx((y - p).sum() / np.sqrt(((y - p) ** 2).sum()))
-    drawn = cox_test(*again, part="intercept", cluster=cluster, n_draws=199, rng=0)
-    assert drawn.p_value == pytest.approx(ten.p_value, abs=0.1)
     groups = clusters_of(cluster, 3000)
     rows = DependentRows(label=again[0], prob=again[1], clusters=groups)
     for measure in (ECE, ck.log_loss):
@@ -122,15 +116,3 @@ def test_rows_that_say_nothing_new_change_no_level() -> None:
     ]
     reach = [(band.upper - band.lower)[band.table.occupied] for band in bands]
     assert reach[1] == pytest.approx(reach[0], rel=0.3)
-
-
-@pytest.mark.long
-def test_cox_by_cluster_holds_its_level() -> None:
-    """At 5 %: 60 clusters by the limit law, ten by redraws."""
-    for size, draws, sets in (((60, 20), 0, 200), ((10, 100), 39, 100)):
-        found = []
-        for seed in range(sets):
-            y, p, cluster = effects(np.random.default_rng([1, seed]), *size)
-            test = cox_test(y, p, cluster=cluster, n_draws=draws)
-            found.append(test.p_value)
-        assert np.mean(np.array(found) <= 0.05) < 0.1

@@ -6,6 +6,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,17 @@ from calibkit import CalibrationWarning
 from calibkit.calibrators import PlattCalibrator, TemperatureScaling
 from calibkit.decisions import murphy_curve
 from calibkit.fakes import LogitDistortion
-from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing import AuditReport, AuditSettings, audit
+from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.alignment import alignment_of
-from calibkit_audit.auditing.dependence import (
-    add_time,
-    dependence_finding,
-    parse_times,
-    time_finding,
-)
+from calibkit_audit.auditing.dependence import add_time, parse_times, time_finding
 from calibkit_audit.auditing.groups import groups_of
+from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import CODES, LIGHTS
+from calibkit_audit.clusters import clusters_of
 from calibkit_course.data import DataUnavailable, load
-from tests.audit_cases import CLASSES, Case, effects, make, repeated, walk
-from tests.helpers import class_data, each_case
+from tests.audit_cases import CLASSES, Case, effects, make
+from tests.helpers import each_case
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -128,12 +125,14 @@ def test_inverted_probabilities_are_named(share: float) -> None:
 
 
 @pytest.mark.parametrize("step", [1, -1])
-def test_shifted_rows_are_told_from_shuffled_ones(step: int) -> None:
+def test_shifted_rows_differ_from_shuffled_ones(step: int) -> None:
     case = make("calibrated", 3, 600, 7)
     report = audit(np.roll(case.y_true, step), case.y_prob, settings=QUICK)
     assert "shifted by one" in report["alignment"].sentence
     shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=QUICK)
-    assert "shuffled" in shuffled["alignment"].sentence
+    assert "shuffled" in shuffled["alignment"].sentence and not shuffled.passed()
+    assert shuffled.headline.startswith("The predictions tell nothing apart, or the labels belong")
+    assert "Miscalibrated beyond chance" in shuffled.headline
     label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
     found = alignment_of(
         rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
@@ -151,10 +150,73 @@ def test_rare_events_are_not_called_shuffled() -> None:
         y = (rng.random(500) < p).astype(np.int64)
         for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
             verdicts[name].append(alignment_of(rows_of(labels, p), rng).verdict)
-    assert verdicts["right"].count("not aligned") <= 2
+    assert verdicts["right"].count("no discrimination") <= 2
     assert verdicts["right"].count("aligned") >= 50
     assert verdicts["shuffled"].count("aligned") <= 1
-    assert verdicts["shuffled"].count("not aligned") >= 50
+    assert verdicts["shuffled"].count("no discrimination") >= 45
+
+
+def chain(rng: np.random.Generator, n: int, k: int) -> tuple[Any, Any]:
+    """Each day's class with a chance made from yesterday's: calibrated persistence forecasts."""
+    y, p = [0], np.full((n, k), 0.3 / (k - 1))
+    for day in range(n):
+        p[day, y[-1]] = 0.7
+        y.append(int(rng.choice(k, p=p[day])))
+    return np.array(y[1:]), p
+
+
+def exciting(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+    """Each event makes the next one likelier, and that is known."""
+    y, p, state = [], [], 0.0
+    for _ in range(n):
+        p.append(0.15 + 0.5 * state)
+        y.append(int(rng.random() < p[-1]))
+        state = 0.8 * state + 0.2 * y[-1]
+    return np.array(y), np.array(p)
+
+
+def without_skill(rng: np.random.Generator, n: int, k: int) -> tuple[Any, Any]:
+    """Predictions that know nothing: of five answers, or a tree's, grown on noise."""
+    return rng.integers(0, k, n), rng.dirichlet(np.full(k, 0.4), n)
+
+
+def stated(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+    """Stated confidences that tell nothing."""
+    return (rng.random(n) < 0.7) * 1, rng.choice(np.linspace(0.6, 0.95, 8), n)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(partial(chain, n=n, k=2) for n in (60, 90, 180)),
+        partial(chain, n=90, k=3),
+        partial(exciting, n=120),
+        partial(stated, n=1000),
+        partial(without_skill, n=1000, k=2),
+        partial(without_skill, n=230, k=5),
+    ],
+)
+def test_aligned_rows_are_not_accused(draw: Any) -> None:
+    """In 3,200 files of these eight designs nothing was; before, of some 94 in 100."""
+    for seed in range(20):
+        rng = np.random.default_rng([13, seed])
+        found = alignment_of(rows_of(*draw(rng)), rng)
+        assert found.verdict != "not aligned"
+
+
+def test_a_ranking_upside_down_and_a_weak_fit_are_named() -> None:
+    y = np.r_[np.arange(800) % 10 < 7, np.arange(200) % 10 < 6] * 1
+    p = np.repeat([0.999, 0.4], [800, 200])  # z = 2.7
+    weak, down = (
+        audit(y, q, settings=QUICK)["alignment"] for q in (p, np.where(p > 0.5, 0.4, 0.6))
+    )
+    assert weak.verdict == "alignment unclear" and "2.7 standard deviations better" in weak.sentence
+    right = np.tile([1, 1, 1, 0], 250)
+    low = np.where(right == 1, 0.8, 0.9) - np.arange(1000) % 3 / 10
+    report = audit(right, low, predicted=True, settings=QUICK)
+    assert report.verdicts["alignment"] == "upside down" and not report.passed()
+    assert report.headline.startswith("The ranking is upside down. Miscalibrated")
+    assert report.verdicts["repair"] != "align first" and down.light != "good"
 
 
 def test_predictions_without_information_are_unclear_not_wrong() -> None:
@@ -678,84 +740,64 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=QUICK)
 
 
-ORDERS = ("any", "rounded", "by prediction", "by label", "leaves of a tree", "by predicted class")
+def test_the_condition_stands_in_the_headline_until_it_is_answered() -> None:
+    case = make("over-forecast", 2, 900, 1)
+    condition = "if no two rows are about the same case."
+    assert of(case, settings=QUICK).headline.endswith(condition)
+    for answer in ({"independent": True}, {"cluster": np.arange(900) // 2}):
+        assert condition not in of(case, settings=QUICK, **answer).headline
+    with pytest.raises(ValueError, match="leave out cluster"):
+        of(case, independent=True, cluster=np.arange(900) // 2)
+    table = {"y": case.y_true, "p": case.y_prob}
+    report = audit_table(table, label="y", prob="p", settings=QUICK, independent=True)
+    assert condition not in report.headline
 
 
-def independent(kind: str, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Draw independent rows, calibrated or not, in an order that could look like dependence."""
-    data = LogitDistortion(slope=1.7).sample(1500, rng)
-    y, p = data.y_true, data.y_prob
-    if kind == "rounded":
-        p = p.round(1)
-    if kind == "leaves of a tree":
-        leaf = rng.integers(0, 30, 1500)
-        true = rng.uniform(0.1, 0.9, 30)
-        y = (rng.random(1500) < true[leaf]) * 1
-        p = np.clip(true + rng.normal(0, 0.1, 30), 0.02, 0.98)[leaf]
-    if kind == "by predicted class":
-        y, p = class_data(1500, seed=int(rng.integers(100)))
-    keys = {"by prediction": p, "by label": y, "leaves of a tree": p}
-    if kind == "by predicted class":
-        keys[kind] = p.argmax(axis=1)
-    order = np.argsort(keys[kind], kind="stable") if kind in keys else np.arange(len(y))
-    return y[order], p[order]
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("digits", [2, 3, 15])
+def test_of_both_sides_of_a_match_one_is_kept(digits: int, clustered: bool) -> None:
+    rng = np.random.default_rng([8, digits])
+    p = rng.beta(2, 2, 600).round(digits)
+    y, order, match = (rng.random(600) < p) * 1, rng.permutation(1200), np.tile(np.arange(600), 2)
+    both = np.r_[y, 1 - y][order], np.r_[p, 1 - p][order]
+    how = {"cluster": match[order]} if clustered else {}
+    report = audit(*both, settings=QUICK, **how)
+    off = p != 0.5  # both sides of one half say nothing
+    alone = audit(np.where(p < 0.5, 1 - y, y)[off], np.maximum(p, 1 - p)[off], settings=QUICK)
+    assert report.n == off.sum() and "one side kept" in report.codes
+    assert report["calibration"].numbers["p_value"] == pytest.approx(
+        alone["calibration"].numbers["p_value"], abs=0.1
+    )
+    one_more = audit(np.r_[both[0], 1], np.r_[both[1], 0.3], settings=QUICK)
+    assert one_more.n == 1201 and "one side kept" not in one_more.codes
+    coin = audit(rng.permutation(np.arange(100) % 2), np.full(100, 0.5), settings=QUICK)
+    assert coin.n == 100  # a constant .5, right half of the time, is its own image
 
 
-@pytest.mark.parametrize("kind", ORDERS)
-def test_independent_rows_are_not_called_dependent(kind: str) -> None:
-    warned = 0
-    for seed in range(20):
-        rng = np.random.default_rng([2, seed])
-        warned += dependence_finding(rows_of(*independent(kind, rng)), rng) is not None
-    assert warned <= 1
+def test_clusters_are_what_their_rows_are(subtests: pytest.Subtests) -> None:
+    """Other names, and another order of rows, change nothing; any of several names connects."""
+    y, p, case = effects(np.random.default_rng(3), clusters=40, rows=8)
+    first = audit(y, p, cluster=case, settings=QUICK)
+    names = np.random.default_rng(0).permutation(40)
+    order = np.random.default_rng(1).permutation(len(y))
+    for cluster in (names[case], case.astype(str), [case, case // 1], [f"p{k}" for k in case]):
+        again = audit(y, p, cluster=cluster, settings=QUICK)
+        assert again["calibration"].numbers == first["calibration"].numbers
+    again = audit(y[order], p[order], cluster=names[case][order], settings=QUICK)
+    assert again.text() == first.text()
+    pair = np.arange(320) // 2 % 160
+    joined = clusters_of([pair, (np.arange(320) // 32).astype(str)], 320)
+    assert joined.count == 10
+    with pytest.raises(ValueError, match="only 1 groups"):
+        clusters_of([np.arange(320) % 20, np.arange(320) // 20], 320)
 
 
-@pytest.mark.slow
-def test_rows_that_agree_are_told_in_every_kind(subtests: pytest.Subtests) -> None:
-    for draw in (walk, repeated, effects):
-        rng = np.random.default_rng(4)
-        y, p, cluster = draw(rng)
-        with subtests.test(draw.__name__):
-            found = dependence_finding(rows_of(y, p), rng)
-            assert found is not None and "cluster=" in found.sentence
-            assert dependence_finding(rows_of(y, p, cluster=cluster), rng) is None
-    five = np.tile([[0, 1, 0, 1, 0], [0.8, 0.3, 0.4, 0.6, 0.7]], 10)
-    found = [
-        dependence_finding(rows_of(five[0, :n].astype(int), five[1, :n]), rng) for n in (49, 50)
-    ]
-    assert found[0] is None and found[1] is not None
-    data = LogitDistortion(slope=1.0).sample(300, rng=0)
-    report = audit(np.tile(data.y_true, 10), np.tile(data.y_prob, 10), settings=QUICK)
-    assert "rows agree" in report.codes and "same prediction" in report["dependence"].sentence
-    # Ten copies of one row are 45 pairs, each of weight 1/9.
-    curve = corp_decomposition(data.y_true, data.y_prob).recalibrate(data.y_prob)
-    square, variance = (data.y_true - curve) ** 2, curve * (1 - curve)
-    z = 5 * square.sum() / np.sqrt(5 / 9 * (variance**2).sum())
-    assert report["dependence"].numbers["z"] == pytest.approx(z)
-    assert report.advice.startswith("Say which rows belong together") and report.light != "good"
-    assert "rows agree" not in audit(data.y_true, data.y_prob, settings=QUICK).codes
-
-
-def test_both_sides_of_a_match_and_noisy_copies_are_told(subtests: pytest.Subtests) -> None:
-    for seed, digits in enumerate((2, 3, 15)):
-        rng = np.random.default_rng([8, seed])
-        p = rng.beta(2, 2, 300).round(digits)
-        y, order = (rng.random(300) < p) * 1, rng.permutation(600)
-        both = np.r_[y, 1 - y][order], np.r_[p, 1 - p][order]
-        with subtests.test(digits=digits):
-            found = dependence_finding(rows_of(*both), rng)
-            assert found is not None and "mirror image" in found.sentence and not found.numbers
-            one_sided = np.r_[both[0], 1], np.r_[both[1], 0.3]  # one row without its image
-            assert "mirror" not in str(dependence_finding(rows_of(*one_sided), rng))
-    noisy = np.clip(np.tile(p, 2) + rng.normal(0, 1e-9, 600), 0, 1)
-    found = dependence_finding(rows_of(np.tile(y, 2)[order], noisy[order]), rng)
-    assert found is not None and "same prediction" in found.sentence
-    coin = np.arange(100) % 2  # a constant .5, right half of the time, is its own image
-    assert dependence_finding(rows_of(rng.permutation(coin), np.full(100, 0.5)), rng) is None
-    report, inverted = (audit(one, both[1], settings=QUICK) for one in (both[0], 1 - both[0]))
-    assert report.headline.endswith("rows look dependent, and then more would be missed.")
-    assert report.light == "caution" and inverted.light == "bad"
-    assert inverted.headline.endswith("check the data first.") and not inverted.findings
+def test_few_clusters_that_carry_the_file_are_named() -> None:
+    size = np.r_[np.full(39, 5), 800]
+    cluster, rng = np.repeat(np.arange(40), size), np.random.default_rng(0)
+    p = rng.random(len(cluster))
+    report = audit((rng.random(len(p)) < p) * 1, p, cluster=cluster, settings=QUICK)
+    assert "they tell as much as 1 of one size" in report.promise
 
 
 def drifting(seed: int, by: float, shift: float = 0.0, n: int = 4000) -> tuple[Any, Any, Any]:
@@ -773,13 +815,11 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     report = audit(y, p, time=date, settings=QUICK)
     assert {"error changes", "no evidence"} <= report.codes and report.light == "bad"
     assert report.headline.startswith("The error changes over time. On average: no evidence")
-    assert "rows agree" not in report.codes and "what has changed" in report.advice
+    assert "what has changed" in report.advice
     assert report.times is not None and report.times.columns["first"][0] == "2024-01-01"
     gap = report.times.columns["gap"]
     assert gap[0] < -0.05 < 0.05 < gap[-1]
-    numbers = report["time"].numbers  # power of level and slope in each block but one
-    df, far = 2 * len(gap) - 2, len(y) * numbers["smallest"] ** 2 / (p * (1 - p)).mean()
-    assert df > 2 and ncx2.sf(chi2.isf(QUICK.alpha, df), df, far) == pytest.approx(0.9)
+    assert f"{gap[0]:+.3f} in the first block (2024-01-01 to" in report["time"].sentence
     assert "Time" in report.to_html()
     # The order of rows, and how a time is written, change nothing.
     order = np.random.default_rng(0).permutation(len(y))
@@ -795,12 +835,24 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert by_row < by_cluster
 
 
+@pytest.mark.long
+def test_a_step_late_in_the_file_is_found() -> None:
+    """Of 100 draws 96 were; a test of a line in each block saw 63 of 100."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng([31, seed])
+        score, late = rng.normal(0, 1.5, 3000), np.arange(3000) >= 2250
+        y = (rng.random(3000) < expit(score + 0.5 * late)) * 1
+        found += times_p_value(y, expit(score), np.arange(3000)) <= 0.01
+    assert found >= 16
+
+
 def times_p_value(y: Any, p: Any, time: Any, cluster: Any = None) -> float:
     """Return the p-value of the test over blocks of time."""
     rows = add_time(rows_of(y, p, cluster=cluster), y, time)
-    found = time_finding(rows, 1, 1.0, QUICK, np.random.default_rng(0))
-    assert found is not None
-    return found[1].numbers["p_value"]
+    first = joint_test(rows.table, rows.label, (1,), n_draws=99, rng=np.random.default_rng(0))
+    _, (found,) = time_finding(rows, first.views[0], QUICK, np.random.default_rng(0))
+    return found.numbers["p_value"]
 
 
 @pytest.mark.parametrize("first", ["13.01.2024", "13/01/2024", "01/13/2024", "13.01.2024 00:00"])

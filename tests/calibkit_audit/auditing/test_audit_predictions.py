@@ -134,8 +134,8 @@ def test_shuffled_labels_are_seen_in_the_sample() -> None:
     prob = rng.beta(0.5, 0.5, 30_000)
     label = rng.permutation((rng.random(30_000) < prob).astype(int))
     report = audit_stream([predictions(label, prob)], settings=QUICK, sample=2000)
-    assert report.verdicts["alignment"] == "not aligned"
-    assert "do not belong together" in report.headline
+    assert report.verdicts["alignment"] == "no discrimination"
+    assert "labels belong to other rows" in report.headline
 
 
 def test_bad_streams() -> None:
@@ -218,13 +218,29 @@ def test_labels_of_other_rows_are_found_from_confidences() -> None:
     label, prob = ten_classes(1.0)
     guess, top = prob.argmax(axis=1), prob.max(axis=1)
     other = np.random.default_rng(0).permutation(label)
-    for truth, cause in (
-        (other, "shuffled"),
-        (np.roll(label, 1), "shifted by one"),
-        ((label + 1) % 10, "off by one class"),
+    for truth, verdict, cause in (
+        (other, "no discrimination", "shuffled"),
+        (np.roll(label, 1), "not aligned", "shifted by one"),
+        ((label + 1) % 10, "not aligned", "off by one class"),
     ):
         sentence = audit(NAMES[truth], top, predicted=NAMES[guess], settings=QUICK)["alignment"]
-        assert sentence.verdict == "not aligned" and cause in sentence.sentence
+        assert sentence.verdict == verdict and cause in sentence.sentence
+
+
+@pytest.mark.parametrize("cut", [0.5, 0.3, 1.1])
+@pytest.mark.parametrize("names", [np.arange(2), np.array(["Class1", "Class2"])])
+def test_a_probability_of_one_class_is_no_confidence(cut: float, names: Any) -> None:
+    p = np.random.default_rng(0).random(1000)
+    y = (np.random.default_rng(1).random(1000) < p) * 1
+    with pytest.raises(ValueError, match="look like the probability of one class"):
+        audit(names[y], p, predicted=names[(p > cut) * 1], settings=QUICK)
+    # Confidences of one half and more, stated ones below, and of more classes are none.
+    for truth, sure, guess in (
+        (y, np.maximum(p, 1 - p), (p > 0.5) * 1),
+        (y, p, np.random.default_rng(2).integers(0, 2, 1000)),
+        (y + np.arange(1000) % 2, p, (p > 0.5) * 1),
+    ):
+        assert audit(truth, sure, predicted=guess, settings=QUICK).n == 1000
 
 
 def test_a_comparison_of_confidences_in_one_predicted_class() -> None:

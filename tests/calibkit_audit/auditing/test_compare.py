@@ -150,13 +150,11 @@ def test_all_together_is_the_law_of_the_largest_t() -> None:
         )
 
 
-def test_rows_that_agree_are_told_beside_the_differences() -> None:
+def test_what_rows_are_about_is_asked_until_it_is_answered() -> None:
     y, models = two(300)
-    often = {name: np.repeat(p, 5) for name, p in models.items()}
-    assert "Name the column" in compare(np.repeat(y, 5), often).text()
-    cluster = np.repeat(np.arange(300), 5)
-    told = [compare(y, models), compare(np.repeat(y, 5), often, cluster=cluster)]
-    assert [one.advice for one in told] == ["", ""]
+    assert "Every row is taken as new" in compare(y, models).text()
+    for answer in ({"cluster": np.arange(300) // 2}, {"independent": True}):
+        assert compare(y, models, **answer).advice == ""
 
 
 def test_neither_the_order_of_rows_nor_other_models_matter() -> None:

@@ -36,7 +36,7 @@ class TestBoard:
         ("state", "topic", "verdict"),
         [
             ({"file": "small clinic"}, "calibration", "no evidence"),
-            ({"file": "file in the mail"}, "alignment", "not aligned"),
+            ({"file": "file in the mail"}, "alignment", "no discrimination"),
             ({"file": "screening"}, "costs", "costs unknown"),
             ({"file": "screening", "costs": "1 : 20"}, "costs", "worse than ignoring"),
             ({"file": "language model"}, "direction", "over-forecast"),
@@ -155,7 +155,7 @@ class TestOwnFile:
         assert "Pick a file first" in answer.value
         pick(picker, "<b>own</b>.csv", csv_of("file in the mail"))
         run.click()
-        assert "not aligned" in answer.value and "<b>own</b>" not in answer.value
+        assert "no discrimination" in answer.value and "<b>own</b>" not in answer.value
         texts[0].value = "<script>"
         run.click()
         assert "<script>" not in answer.value and "script" in answer.value
