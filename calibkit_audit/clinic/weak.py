@@ -243,7 +243,7 @@ def calibration_slope(
     0.5
     """
     sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
-    if wrong := int((np.abs(sample.label - sample.prob) == 1).sum()):
+    if wrong := int((sample.prob == 1 - sample.label).sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
     sample, logits, _ = _others(sample)
     counted, level = sample.weight > 0, as_level(level)

@@ -23,7 +23,7 @@ CHOSEN = (
 )
 FAMILIES = (VectorScaling, MatrixScaling, DirichletCalibrator)
 PENALTIES = ("auto", 1e-2, 0)
-SMALLEST = np.log(1e-16)  # of a probability of 0
+SMALLEST = 1e-16  # what 0 stands for, where no prediction is smaller
 KINDS = (
     "well-behaved",
     "all correct",
@@ -94,7 +94,7 @@ def test_temperature(seed):
         assert model.converged_
         x = scores.astype(np.float64)
         if kind == "probabilities":
-            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+            x = np.log(np.maximum(x, min(SMALLEST, x[x > 0].min())))
         slope = slope_of_loss(x, y, 1 / model.temperature_)
         if model.at_bound_ is None:
             assert abs(slope) <= 1e-8 and model.gradient_norm_ <= 1e-8
@@ -153,7 +153,7 @@ def test_linear_maps(seed):
         model = fitted(family(kind, penalty=penalty), scores, y)
         x = scores.astype(np.float64)
         if kind == "probabilities":
-            x = np.maximum(np.log(np.maximum(x, 1e-300)), SMALLEST)
+            x = np.log(np.maximum(x, min(SMALLEST, x[x > 0].min())))
         elif family is DirichletCalibrator:
             x = special.log_softmax(x, axis=1)
         assert model.gradient_norm_ <= 1e-8
