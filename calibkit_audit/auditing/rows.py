@@ -210,10 +210,10 @@ def answers_of(
 
 def _refuse_one_class(answers: IntVector, confidence: FloatVector) -> None:
     """Refuse P(y = 1) in the place of confidences: of two classes one then always has the less."""
-    if answers.max() > 1 or not (confidence < 0.5).any():
+    if answers.max() > 1 or not (confidence < 0.5).any() or np.ptp(answers[:, 1]) == 0:
         return
     one, other = (confidence[answers[:, 1] == k] for k in (0, 1))
-    if one.max(initial=0) <= other.min(initial=1) or other.max(initial=0) <= one.min(initial=1):
+    if one.max() <= other.min() or other.max() <= one.min():
         raise ValueError(
             f"{(confidence < 0.5).sum():,} of {len(confidence):,} confidences are below 0.5, all "
             "lower ones in one predicted class: they look like the probability of one class. Leave "
