@@ -139,7 +139,7 @@ def test_words_as_labels(name: str) -> None:
     for labels, positive in ((np.array(["no", "yes"])[y], "yes"), (y == 1, True)):
         assert_same(measure(labels, p, positive=positive), measure(y, p), tolerance=0)
     with pytest.raises(ValueError, match="2 labels beside positive='yes': 'no'"):
-        measure(["no", "yes", "NA"], [0.1, 0.5, 0.6], positive="yes")
+        measure(["no", "yes", "maybe"], [0.1, 0.5, 0.6], positive="yes")
     with pytest.raises(ValueError, match="positive='yes'"):
         measure(["no", "yes", "no"], [0.1, 0.5, 0.6])
 

@@ -66,7 +66,10 @@ class Program:
         n_bins = int(key[2:])
         if key[:2] == "EW":
             step = np.arange(n_bins + 1)
-            return step * (1 / n_bins) if self.by_count else step / n_bins
+            if self.by_count:
+                return step * (1 / n_bins)
+            rounding = 1e-12 * ((step > 0) & (step < n_bins))  # what is an edge but for it, is one
+            return step / n_bins - rounding
         runs = [rows for rows in np.array_split(np.arange(len(prob)), n_bins) if len(rows)]
         inner = np.array([prob[rows[0]] for rows in runs[1:]])
         if not self.by_count:  # an edge at the smallest prediction or at 1 opens no bin
