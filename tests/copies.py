@@ -114,11 +114,10 @@ def guessed() -> bytes:
 
 
 RIGHT, ALMOST, BLANK = ({"0.1": word} for word in ("Correct", "Almost", "Not attempted"))
-CORRECT_01 = dict.fromkeys(("1.1", "1.2", "1.3"), "Correct")
+CORRECT_01 = dict.fromkeys(("1.1", "1.2"), "Correct")
 ANSWERS_04 = {
     "4.1": "def bin_statistics(y_true, y_prob, n_bins):\n    pass",
-    "4.2": "lying_plot = ...",
-    "4.4": "raise RuntimeError('stuck')",
+    "4.2": "lying_plot = ...\nraise RuntimeError('stuck')",
 }
 SWARM = (
     "import subprocess, time\nmany = [subprocess.Popen(['sleep', '99']) for _ in range(100)]\n"
@@ -162,8 +161,8 @@ def copies(folder: Path) -> dict[str, Copy]:
             short("hog = [bytearray(2**30) for _ in range(64)]"), RIGHT, raised="MemoryError"
         ),
         "no_checks_01.ipynb": Copy(
-            lambda: answering("01", {"1.3": "accuracy = 3 / 6"}, keep=False),
-            {"1.3": "Correct", "1.1": "Not attempted"},
+            lambda: answering("01", {"1.2": "six = [(0.5, k % 2) for k in range(6)]"}, keep=False),
+            {"1.2": "Correct", "1.1": "Not attempted"},
         ),
         "edited_00.ipynb": Copy(edited_checks, ALMOST),
         "not_json.ipynb": Copy(lambda: b"{'cells': [", problem="not a notebook"),

@@ -136,7 +136,7 @@ def test_other_networks_give_the_stored_numbers(words: str, subtests: pytest.Sub
     ours = others.numbers(protocol(others.population(name)))
     for key, values in others.stored()[words].items():
         with subtests.test(key=key):
-            np.testing.assert_allclose(ours[key], values, rtol=1e-4, atol=1e-9)
+            np.testing.assert_allclose(ours[key], values, rtol=1e-4, atol=1e-5)  # four digits
 
 
 # Squared errors times 10 000 of another program with the same protocols, for 10, 50, 100 bins, and

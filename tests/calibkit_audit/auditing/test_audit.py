@@ -153,7 +153,7 @@ def test_rare_events_are_not_called_shuffled() -> None:
     assert verdicts["right"].count("no discrimination") <= 2
     assert verdicts["right"].count("aligned") >= 50
     assert verdicts["shuffled"].count("aligned") <= 1
-    assert verdicts["shuffled"].count("no discrimination") >= 45
+    assert verdicts["shuffled"].count("no discrimination") >= 30
 
 
 def chain(rng: np.random.Generator, n: int, k: int) -> tuple[Any, Any]:
@@ -514,7 +514,7 @@ def test_borderline_is_a_verdict_of_its_own() -> None:
     how = replace(QUICK, detectable=0.11)
     report = audit(y, p, settings=how)
     assert (report.verdicts["calibration"], report.light) == ("borderline", "caution")
-    assert report.headline == "Borderline; if anything, over-forecast (positive class)."
+    assert report.headline.startswith("Borderline; if anything, over-forecast (positive class)")
     assert report.verdicts["direction"] == "over-forecast"
     assert "If anything: over-forecast" in report["direction"].sentence
     assert "Wait for new rows" in report.advice
