@@ -21,6 +21,22 @@ def loss(a: float, b: float, y: np.ndarray, p: np.ndarray) -> float:
     return -float(stats.bernoulli.logpmf(y, expit(a + b * logit(p))).sum())
 
 
+def test_they_are_what_statsmodels_gives() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    y, p = binary_data(400)
+    binomial = sm.families.Binomial()
+    alone = sm.GLM(y, np.ones(400), binomial, offset=logit(p)).fit(tol=1e-12)
+    line = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12)
+    assert float(calibration_in_the_large(y, p)) == pytest.approx(alone.params[0], abs=1e-8)
+    assert float(calibration_slope(y, p)) == pytest.approx(line.params[1], abs=1e-6)
+    # By cluster the interval is the profile's; near the estimate it is that of the sandwich.
+    cluster = np.arange(400) // 4
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": cluster, "df_correction": True}}
+    robust = sm.GLM(y, sm.add_constant(logit(p)), binomial).fit(tol=1e-12, **how)
+    ours = calibration_slope(y, p, cluster=cluster)
+    assert ours.high - ours.low == pytest.approx(2 * 1.984 * robust.bse[1], rel=0.05)
+
+
 def test_they_are_what_an_independent_fit_gives() -> None:
     y, p = binary_data(400)
     large, slope = calibration_in_the_large(y, p), calibration_slope(y, p)
