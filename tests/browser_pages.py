@@ -9,6 +9,7 @@ from calibkit_course.learn import Prediction
 from tests.paths import ROOT
 
 LESSON = "notebooks/04_read_a_reliability_diagram.html"
+FURTHER = "notebooks/further/04_further_read_a_reliability_diagram.html"
 DESK, TELEPHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 # All formulas are set, all pictures are there, and the page has been laid out. What never comes
 # (a picture that waits to be scrolled to, say) is named.

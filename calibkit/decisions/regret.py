@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibkit.bins import isotonic_blocks
 from calibkit.decisions.murphy import as_levels
-from calibkit.inputs import FloatVector, as_probabilities
-from calibkit.results import Result, spell
+from calibkit.inputs import FloatVector, View, as_probabilities, binary_problem
+from calibkit.results import Number, Result, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -101,3 +102,95 @@ def _as_pairs(y_prob: Any, true_prob: Any) -> tuple[FloatVector, FloatVector]:
             "probability that acting is right. For K columns pass that of the predicted class."
         )
     return prob, true
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Saving(Number):
+    """What another cut-off would have saved, at the costs where it saves most.
+
+    Parameters
+    ----------
+    value : float
+        Mean saving per prediction; acting in vain costs `threshold`, missing the rest of 1.
+    threshold : float
+        The best threshold for these costs, were the predictions calibrated.
+    cutoff : float
+        From which prediction on to act instead; infinite: never.
+    view : str
+    n : int
+    """
+
+    value: float
+    threshold: float
+    cutoff: float
+    view: str
+    n: int
+
+    def describe(self) -> str:
+        """Say what could have been saved, and how."""
+        instead = f"from {self.cutoff:.4f} on" if self.cutoff < np.inf else "never"
+        return (
+            f"At most {self.value:.4f} per prediction could have been saved, by acting {instead} "
+            f"where costs ask to act from {self.threshold:.4f} on, {spell(self.n, 'prediction')}."
+        )
+
+
+def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None) -> Saving:
+    """Return the most that anybody, at any costs, could save by acting from another cut-off on.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 0 and 1, or ``0 .. K-1``; two of any kind with `positive`.
+    y_prob : array-like of shape (n,) or (n, K)
+        P(y = 1), or one column per class with rows that sum to 1.
+    view : {"top-label"} or int, optional
+        Which event; needed when `y_prob` has columns.
+    positive : object, optional
+        The label that `y_prob` is about, where labels are not 0 and 1.
+
+    Returns
+    -------
+    Saving
+        The saving in [0, 1) with its costs and the better cut-off.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities, view or options are not valid; the message names row and value.
+
+    See Also
+    --------
+    calibkit.null_level : what a calibrated model shows by chance: this is fitted on the test set.
+
+    Notes
+    -----
+    ``max over t, c of (1/n) sum (y_i - t)`` over ``c <= p_i < t``, or ``sum (t - y_i)`` over
+    ``t <= p_i < c``, in the unit of `murphy_curve`: the largest gap between the curve of the
+    predictions and that of their isotonic repair, which has the best cut-off for every t. Between
+    two predictions the gap is convex in t, so that it is largest beside one. Lesson 13.
+
+    Examples
+    --------
+    >>> saving = largest_saving([0, 0, 1, 0, 1], [.1, .4, .4, .6, .8])
+    >>> round(saving.value, 4), saving.threshold, saving.cutoff
+    (0.12, 0.6, 0.8)
+    """
+    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
+    stated, place = np.unique(problem.prob.astype(np.float64), return_inverse=True)
+    hits, counts = (np.bincount(place, w, len(stated)) for w in (problem.label, None))
+    starts = isotonic_blocks(hits, counts)
+    rows, events = (np.pad(x.cumsum(), (1, 0)) for x in (counts, hits))
+    means = np.add.reduceat(hits, starts) / np.add.reduceat(counts, starts)
+    best = np.append(starts, len(stated))[np.searchsorted(means, stated)]  # waiting, if repaired
+    # Costs on either side of each prediction: those who state it act, or wait.
+    waiting = np.arange(len(stated)) + np.array([[0], [1]])
+    saved = (events[waiting] - events[best]) - stated * (rows[waiting] - rows[best])
+    waits, at = np.unravel_index(saved.argmax(), saved.shape)
+    return Saving(
+        value=float(saved.max()) / problem.n,
+        threshold=float(np.nextafter(stated[at], 1) if waits else stated[at]),
+        cutoff=float(np.append(stated, np.inf)[best[at]]),
+        view=problem.view,
+        n=problem.n,
+    )

@@ -10,7 +10,7 @@ import pytest
 from calibkit_course.learn import STAND_IN, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
-from tests.browser_pages import HIDDEN, LESSON, OPEN_ALL, Visit, asked_on, lesson_pages
+from tests.browser_pages import FURTHER, HIDDEN, LESSON, OPEN_ALL, Visit, asked_on, lesson_pages
 
 pytestmark = pytest.mark.browser
 
@@ -23,8 +23,8 @@ def test_the_lesson_shows_figures_and_formulas(visit: Visit) -> None:
 
 
 def test_the_explorer_moves_by_keyboard(visit: Visit) -> None:
-    page = visit.open(LESSON)
-    explorer = page.locator(".ck-explorer").last  # the first stands in a fold
+    page = visit.open(FURTHER)
+    explorer = page.locator(".ck-explorer").first
     figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
 
     def state() -> tuple[str | None, str | None, str]:
@@ -206,6 +206,7 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
     answer(page, "4a", "0.100", by_keyboard=True)
     answer(page, "4b", "left", by_keyboard=True)  # says nothing
     page.locator('.ck-fold[data-predictions="4c"] > summary').first.click()
+    page = visit.open(FURTHER)
     form("4d").get_by_role("slider").press("Home")  # one over k is said, too
     answer(page, "4d", "over-confident", by_keyboard=False)
     kept = {"4a": {"options": 3, "sure": 0.9, "right": False}, "4b": None, "4c": None,

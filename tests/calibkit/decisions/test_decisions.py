@@ -10,10 +10,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.special import expit, logit
 
 import calibkit as ck
+from calibkit import calibrators as cal
 from calibkit.decisions import (
     best_actions,
     decision_curve,
     decision_threshold,
+    largest_saving,
     murphy_curve,
     policy_cost,
     regret_curve,
@@ -189,6 +191,39 @@ def test_the_area_under_all_regrets_is_half_the_squared_distance() -> None:
 def cost_by_loop(labels: Any, prob: Any, t: float) -> float:
     rows = zip(labels, prob, strict=True)
     return float(np.mean([t * (y == 0) if p >= t else (1 - t) * (y == 1) for y, p in rows]))
+
+
+@pytest.mark.parametrize("denominator", [1, 4, 20, 1000])
+@pytest.mark.parametrize("n", [1, 7, 40])
+def test_the_largest_saving_is_that_of_a_search_over_all_costs_and_cut_offs(
+    n: int, denominator: int
+) -> None:
+    labels, prob = coarse_binary(n, denominator, seed=n)
+    found = largest_saving(labels, prob)
+    ends = [*np.unique(prob), np.inf]
+
+    def bill(t: float, cutoff: float) -> float:
+        return float(np.where(prob >= cutoff, t * (1 - labels), (1 - t) * labels).sum() / n)
+
+    beside = [t for end in ends[:-1] for t in (end, np.nextafter(end, 1))]
+    savings = [bill(t, t) - bill(t, cutoff) for t in beside for cutoff in ends]
+    assert found.value == pytest.approx(max(0, *savings), abs=1e-12)
+    won = bill(found.threshold, found.threshold) - bill(found.threshold, found.cutoff)
+    assert won == pytest.approx(found.value, abs=1e-12)
+    curve, t = murphy_curve(labels, prob), np.linspace(0, 1, 41)
+    repaired = murphy_curve(labels, cal.IsotonicCalibrator().fit(prob, labels).calibrate(prob))
+    assert (curve.cost(t) - repaired.cost(t)).max() <= found.value + 1e-12
+
+
+def test_chance_alone_explains_what_a_calibrated_model_could_have_saved() -> None:
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(40):
+        prob = rng.random(200)
+        labels = (rng.random(200) < prob) * 1
+        p_values.append(ck.null_level(largest_saving, labels, prob, n_draws=39, rng=rng).p_value)
+    assert np.mean(np.array(p_values) <= 0.1) <= 0.25  # of 4, more than 10 have 1 in 1000
+    assert ck.null_level(largest_saving, labels, prob**2, n_draws=39, rng=rng).p_value == 1 / 40
 
 
 @pytest.mark.parametrize("denominator", [1, 4, 1000])

@@ -80,7 +80,7 @@ def test_thirty_rows_are_too_few(k: int) -> None:
 
 @pytest.mark.long
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
-    """In 90 % of draws, by the whole test and over all views; of 40 draws at least 30 do."""
+    """In 90 % of draws, by the whole test and over all views; of 20 draws at least 14 do."""
     rng = np.random.default_rng(0)
     for said in (rng.uniform(0.3, 0.7, 800), rng.dirichlet(np.ones(10), 800)):
         table = np.column_stack([said, 1 - said]) if said.ndim == 1 else said
@@ -91,11 +91,11 @@ def test_the_smallest_error_is_found_as_often_as_promised() -> None:
         low = stated - quiet["data"].numbers["smallest_error"]
         true = np.where(is_first, low, table * (1 - low) / (1 - stated)).cumsum(axis=1)
         found = 0
-        for seed in range(40):
+        for seed in range(20):
             y = (true[:, :-1] < np.random.default_rng(seed).random((800, 1))).sum(axis=1)
             y = 1 - y if said.ndim == 1 else y
             found += audit(y, said, settings=QUICK).verdicts["calibration"] == "miscalibrated"
-        assert found >= 30, (table.shape, found)
+        assert found >= 14, (table.shape, found)
 
 
 @pytest.mark.parametrize(
