@@ -29,7 +29,6 @@ _HOMES = {
     "AuditReport": "auditing",
     "AuditSettings": "auditing",
     "Comparison": "auditing",
-    "GroupTable": "auditing",
     "RepairTable": "auditing",
     "audit": "auditing",
     "audit_table": "auditing",

@@ -125,26 +125,6 @@ def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
     return np.asarray(np.sqrt(np.maximum(promised**2, (scores**2).sum(axis=0))))
 
 
-def score_test(scores: FloatMatrix, promised: FloatVector) -> tuple[float, int, float]:
-    """Test that (C, q) scores of clusters have mean 0: statistic, degrees of freedom, p-value.
-
-    ``Q = U' V^-1 U`` with the sum U of the scores and the sandwich ``V = sum_c u_c u_c'``, whose
-    diagonal is at least `promised` squared (uncorrelated scores of independent rows). The law is
-    Hotelling's: ``(C - q) / q * Q / (C - Q)`` is F with q and C - q degrees of freedom.
-    """
-    count, sd = len(scores), robust_sd(promised, scores)
-    used = sd > 0
-    if not used.any() or count <= used.sum():
-        return 0.0, int(used.sum()), 1.0
-    scaled = scores[:, used] / sd[used]
-    cross = scaled.T @ scaled
-    np.fill_diagonal(cross, 1.0)
-    total, q = scaled.sum(axis=0), int(used.sum())
-    value = float(total @ np.linalg.pinv(cross, 1e-9, True) @ total)
-    value = min(value, count * (1 - 1e-12))
-    return value, q, float(special.fdtrc(q, count - q, (count - q) / q * value / (count - value)))
-
-
 def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
     """Return jackknife pseudo-values (m, C) of the means over rows of (m, n) values.
 

@@ -24,7 +24,6 @@ from scipy import special, stats
 from calibkit.bins import Bins, as_bins
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.chance.null import Measure, measured, redrawn_labels, simultaneous_ends
-from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.inputs import (
     BinaryProblem,
     FloatArray,
@@ -244,17 +243,6 @@ def consistency_band(
         variance = (frequency.std(axis=0) * table.total) ** 2
     lower, upper = simultaneous_ends(frequency, variance, table, level)
     return ConsistencyBand(table=table, lower=lower, upper=upper, level=level, simultaneous=True)
-
-
-def cox_sums(
-    prob: FloatVector, residual: FloatVector, clusters: Clusters, rows: Any = 1
-) -> tuple[FloatMatrix, FloatVector]:
-    """Return level and slope of each cluster, (C, 2), and their standard deviations as promised."""
-    parts = cox_scores(prob, rows)
-    scores = clusters.sums(np.column_stack([residual, residual * parts.lever]))
-    if parts.slope_sd == 0:  # equal predictions have no slope; what is left is rounding
-        scores[:, 1] = 0.0
-    return scores, np.array([parts.level_sd, parts.slope_sd])
 
 
 def undecided(beyond: int, n_draws: int, limits: Sequence[float]) -> bool:

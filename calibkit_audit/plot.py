@@ -138,12 +138,11 @@ def audit_groups(
 ) -> Axes:
     """Draw by how much the predictions of each group are off. Lesson 14.
 
-    Bars reach two standard deviations of chance to either side. Of more than 30 groups those with
-    the smallest p-values are shown.
+    Bars reach two standard deviations of chance to either side. The 30 worst groups are shown.
 
     Parameters
     ----------
-    groups : GroupTable
+    groups : SegmentTable
         From ``audit(..., groups=...).groups``.
     ax : matplotlib Axes, optional
         Where to draw; left out, on a fresh figure.
@@ -168,7 +167,7 @@ def audit_groups(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b']
     """
-    shown = np.sort(np.argsort(groups.p_value, kind="stable")[:_MOST_ROWS])
+    shown = np.arange(len(groups.segment))[:_MOST_ROWS]  # the worst come first
     gap = (groups.frequency - groups.mean_prob)[shown]
     error, place = groups.error[shown], np.arange(len(shown))
     found = groups.p_value[shown] <= groups.alpha
@@ -182,7 +181,7 @@ def audit_groups(
             (found, look.OVER, "D", "miscalibrated"),
         ):
             _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
-        _rows(ax, groups.group[shown].tolist())
+        _rows(ax, groups.segment[shown].tolist())
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from calibkit.inputs import (
     FloatMatrix,
@@ -27,10 +28,12 @@ from calibkit.inputs import (
 )
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import clusters_of
-from calibkit_audit.dependent_rows import DependentRows
+from calibkit_audit.dependent_rows import DependentRows, weights_of_labels
 from calibkit_audit.incoming import is_missing
+from calibkit_audit.saving import printable
 
 ALL = "all rows"
+DEEPEST = 3  # features that name a segment together
 _LEVELS, _PARTS = 8, 4  # words of a feature that keep their name; parts of a numeric one
 _FEWEST = 5.0  # expected surprises, sum of p (1 - p), of a segment that is looked at
 _BLOCK, _MOST = 4_000_000, 3_000_000_000  # numbers at once, and in all redraws
@@ -44,28 +47,56 @@ class SegmentTable(Result):
     ----------
     segment, count, mean_prob, frequency : ndarray of shape (S,)
         What its rows share, how many there are, what they say, and what happened.
+    error, smallest : ndarray of shape (S,)
+        Standard deviation of the frequency if the predictions were right; average error that
+        would be found with probability 90 %.
     statistic, p_value : ndarray of shape (S,)
         Range of the cumulative differences in standard deviations; the share of redraws in which
-        any segment reaches it.
+        any segment reaches it, 0 where a prediction of 0 or 1 was wrong. NaN where fewer than five
+        outcomes should go against the predictions.
     view, law : str
         Which event, and what the redraws kept together.
+    alpha, detectable : float
+        The largest p-value that counts as an error, and the average error to be found.
     """
 
     segment: NDArray[np.str_]
     count: IntVector
     mean_prob: FloatVector
     frequency: FloatVector
+    error: FloatVector
+    smallest: FloatVector
     statistic: FloatVector
     p_value: FloatVector
     view: str
     law: str
+    alpha: float = 0.01
+    detectable: float = 0.1
+
+    @property
+    def gap(self) -> FloatVector:
+        """Mean prediction minus frequency."""
+        return self.mean_prob - self.frequency
+
+    @property
+    def miscalibrated(self) -> tuple[str, ...]:
+        """Segments whose labels contradict the predictions."""
+        return tuple(self.segment[self.p_value <= self.alpha].tolist())
 
     def describe(self) -> str:
         """Say which is worst, in numbers of a hundred, and whether chance would do."""
-        text = f"Worst of {spell(len(self.segment), 'segment')} ({self.view}): {self._row(0)}"
+        many, few = (
+            spell(len(self.segment), "segment"),
+            int((self.smallest > self.detectable).sum()),
+        )
+        error = f"an average error of {self.detectable:g}"
+        if few == len(self.segment) and not self.miscalibrated:
+            return f"{many} ({self.view}): too few rows in each to show {error}; join some."
+        text = f"Worst of {many} ({self.view}): {self._row(0)}"
         if self.segment[0] == ALL and len(self.segment) > 1:
             text += f". Of its parts the worst: {self._row(1)}"
-        return f"{text}. p for all segments together, by {self.law}."
+        text += f". p for all segments together, by {self.law}."
+        return text + (f" Too few rows to show {error}: {spell(few, 'segment')}." if few else "")
 
     def _row(self, k: int) -> str:
         said, came = 100 * float(self.mean_prob[k]), 100 * float(self.frequency[k])
@@ -75,8 +106,8 @@ class SegmentTable(Result):
         )
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("segment", "count", "mean_prob", "frequency", "statistic", "p_value")
-        return {name: getattr(self, name) for name in names}
+        names = ("segment", "count", "mean_prob", "frequency", "gap", "smallest")
+        return {name: getattr(self, name) for name in (*names, "statistic", "p_value")}
 
 
 def worst_segments(
@@ -86,7 +117,7 @@ def worst_segments(
     *,
     view: View = None,
     cluster: Any = None,
-    depth: int = 3,
+    depth: int = DEEPEST,
     n_draws: int = 999,
     rng: int | np.random.Generator | None = 0,
 ) -> SegmentTable:
@@ -127,49 +158,32 @@ def worst_segments(
     ward B
     """
     problem = binary_problem(y_true, y_prob, view=view)
-    prob, label = problem.prob.astype(np.float64), problem.label
+    prob = problem.prob.astype(np.float64)
     depth, n_draws = as_count(depth, "depth"), as_count(n_draws, "n_draws", minimum=99)
     clusters = None if cluster is None else clusters_of(cluster, problem.n)
-    segments = list(_segments(_features(features, problem.n), prob, depth))
+    found = segments_of(features_of(features, problem.n), prob, range(depth + 1))
+    segments = [segment for segment in found if segment.enough]
     if not segments:
         raise ValueError(
             "no segment can be looked at: fewer than five outcomes should go against the "
             "predictions of all rows. Bring more rows."
         )
-    most = max(199, _MOST // sum(len(one.rows) for one in segments))
-    drawn = DependentRows(label=label, prob=prob, clusters=clusters).redraws(
-        min(n_draws, most), as_generator(rng)
-    )
-    totals, ranges = [], []
-    for block in _blocks((y - prob for y, _ in drawn), max(1, _BLOCK // problem.n)):
-        found = [one.differences(block) for one in segments]
-        totals.append([total for total, _ in found])
-        ranges.append([reach for _, reach in found])
-    sd = np.sqrt([(prob[one.rows] * (1 - prob[one.rows])).sum() for one in segments])
-    if clusters is not None:
-        sd = np.sqrt(np.mean(np.square(np.concatenate(totals, axis=1)), axis=1))
-    own = np.array([one.differences((label - prob)[np.newaxis])[1][0] for one in segments]) / sd
-    largest = (np.concatenate(ranges, axis=1) / sd[:, np.newaxis]).max(axis=0)
-    p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (len(largest) + 1)
-    order = np.argsort(-own, kind="stable")
-    rows = [segments[k].rows for k in order]
-    law = f"{len(largest):,} redraws of the labels"
-    return SegmentTable(
-        segment=np.array([segments[k].name for k in order]),
-        count=np.array([len(one) for one in rows]),
-        mean_prob=np.array([prob[one].mean() for one in rows]),
-        frequency=np.array([label[one].mean() for one in rows]),
-        statistic=own[order],
-        p_value=p_value[order],
-        view=problem.view,
-        law=law if clusters is None else f"{law} by {clusters.count:,} clusters",
-    )
+    rows = DependentRows(label=problem.label, prob=prob, clusters=clusters)
+    return segment_table(rows, problem.view, segments, n_draws, as_generator(rng))
 
 
-class _Segment(NamedTuple):
+class Segment(NamedTuple):
+    """Some rows, by rising prediction."""
+
     name: str
-    rows: IntVector  # by rising prediction
+    rows: IntVector
     ends: IntVector  # where equal predictions end
+    variance: float  # expected, of their events
+
+    @property
+    def enough(self) -> bool:
+        """Whether enough outcomes should go against the predictions."""
+        return self.variance >= _FEWEST
 
     def differences(self, residual: FloatMatrix) -> tuple[FloatVector, FloatVector]:
         """Return the total, and the range of the cumulative differences, of (R, n) residuals."""
@@ -179,26 +193,90 @@ class _Segment(NamedTuple):
         return sums[:, -1], reach
 
 
-def _segments(
-    features: Sequence[tuple[IntVector, list[str]]], prob: FloatVector, depth: int
-) -> Iterator[_Segment]:
-    """Yield all rows, and what up to `depth` features cut out, where it can show something."""
+def segment_table(
+    data: DependentRows,
+    view: str,
+    segments: Sequence[Segment],
+    n_draws: int,
+    rng: np.random.Generator,
+    alpha: float = 0.01,
+    detectable: float = 0.1,
+) -> SegmentTable:
+    """Compare the range of each segment with the largest of all that redrawn labels show."""
+    label, prob = data.label, data.prob
+    weight = np.ones(len(prob)) if data.weight is None else data.weight
+    n_draws = min(n_draws, max(199, _MOST // sum(len(one.rows) for one in segments)))
+    totals, ranges = _redrawn(data, segments, n_draws, rng)
+    square = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label).prod(axis=1)
+    variance = square * prob * (1 - prob)
+    sd = np.sqrt([variance[one.rows].sum() for one in segments])
+    if data.clusters is not None:
+        sd = np.sqrt(np.mean(np.square(totals), axis=1))
+    residual = weight * (label - prob)
+    # No test looks at a segment that can hardly be surprised: it has NaN.
+    scale = np.where([one.enough for one in segments], sd, np.nan)
+    own = np.array([one.differences(residual[np.newaxis])[1][0] for one in segments]) / scale
+    largest = np.nan_to_num(ranges / scale[:, np.newaxis]).max(axis=0)
+    p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (n_draws + 1)
+    p_value[np.isnan(own)] = np.nan
+    p_value[[bool((np.abs(residual) == weight)[one.rows].any()) for one in segments]] = 0.0
+    needed = np.quantile(largest, 1 - alpha) + special.ndtri(0.9)
+    order = np.lexsort((-own, p_value))
+    rows = [segments[k].rows for k in order]
+    mass = np.array([weight[one.rows].sum() for one in segments])
+    law = f"{n_draws:,} redraws of the labels"
+    return SegmentTable(
+        segment=np.array([segments[k].name for k in order]),
+        count=np.array([len(one) for one in rows]),
+        mean_prob=np.array([np.average(prob[one], weights=weight[one]) for one in rows]),
+        frequency=np.array([np.average(label[one], weights=weight[one]) for one in rows]),
+        error=(sd / mass)[order],
+        smallest=np.where(np.isnan(scale), np.inf, needed * sd / mass)[order],
+        statistic=own[order],
+        p_value=p_value[order],
+        view=view,
+        law=law if data.clusters is None else f"{law} by {data.clusters.count:,} clusters",
+        alpha=alpha,
+        detectable=detectable,
+    )
+
+
+def _redrawn(
+    data: DependentRows, segments: Sequence[Segment], n_draws: int, rng: np.random.Generator
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """Return totals and ranges, (S, R), of redrawn labels."""
+    prob = data.prob
+    drawn = ((y - prob) * (1 if w is None else w) for y, w in data.redraws(n_draws, rng))
+    blocks = _blocks(drawn, max(1, _BLOCK // len(prob)))
+    parts = [
+        list(zip(*(one.differences(block) for one in segments), strict=True)) for block in blocks
+    ]
+    totals, ranges = (np.concatenate(one, axis=1) for one in zip(*parts, strict=True))
+    return totals, ranges
+
+
+def segments_of(
+    features: Sequence[tuple[IntVector, Sequence[str]]], prob: FloatVector, depths: Sequence[int]
+) -> Iterator[Segment]:
+    """Yield what so many features cut out, each the part of every row and the names of its parts.
+
+    None of them is all rows.
+    """
     order = np.argsort(prob, kind="stable")
     variance = prob * (1 - prob)
-    for few in range(depth + 1):
-        for chosen in combinations(features, few):
-            codes = np.stack([code for code, _ in chosen]) if few else np.zeros((1, len(prob)))
+    for few in depths:
+        for some in combinations(features, few):
+            codes = np.stack([code for code, _ in some]) if few else np.zeros((1, len(prob)))
             cells, cell = np.unique(codes[:, order], axis=1, return_inverse=True)
             for k, values in enumerate(cells.T.astype(int)):
                 rows = order[cell.ravel() == k]
-                if variance[rows].sum() < _FEWEST:
-                    continue
-                parts = [names[v] for (_, names), v in zip(chosen, values, strict=False)]
+                parts = [names[v] for (_, names), v in zip(some, values, strict=False)]
                 ends = np.flatnonzero(np.append(np.diff(prob[rows]) > 0, True))
-                yield _Segment(" and ".join(parts) or ALL, rows, ends)
+                name = " and ".join(parts) or ALL
+                yield Segment(name, rows, ends, float(variance[rows].sum()))
 
 
-def _features(features: Any, n: int) -> list[tuple[IntVector, list[str]]]:
+def features_of(features: Any, n: int) -> list[tuple[IntVector, tuple[str, ...]]]:
     """Return the part of each row in each feature, and the names of its parts."""
     names = list(getattr(features, "columns", features))
     found = []
@@ -212,7 +290,7 @@ def _features(features: Any, n: int) -> list[tuple[IntVector, list[str]]]:
     return found
 
 
-def _parts(name: str, given: list[Any]) -> tuple[IntVector, list[str]]:
+def _parts(name: str, given: list[Any]) -> tuple[IntVector, tuple[str, ...]]:
     """Cut one feature into parts."""
     gone = np.array([is_missing(value) for value in given])
     known = [value for value, missing in zip(given, gone, strict=True) if not missing]
@@ -233,7 +311,7 @@ def _parts(name: str, given: list[Any]) -> tuple[IntVector, list[str]]:
         names = [f"{name} {words[k]}" for k in np.argsort(-count, kind="stable")[:_LEVELS]]
         names += [f"other {name}"]
     code[gone] = len(names)
-    return code, [*names, f"{name} missing"]
+    return code, tuple(map(printable, [*names, f"{name} missing"]))
 
 
 def _blocks(rows: Iterator[FloatVector], size: int) -> Iterator[FloatMatrix]:

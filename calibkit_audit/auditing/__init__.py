@@ -17,7 +17,6 @@ page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
 
 from calibkit_audit.auditing.comparison import compare, compare_table
 from calibkit_audit.auditing.comparison_report import COMPARISON_CODES, Comparison
-from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.questions import audit, audit_table
 from calibkit_audit.auditing.repairs import RepairTable
@@ -30,7 +29,6 @@ __all__ = [
     "AuditReport",
     "AuditSettings",
     "Comparison",
-    "GroupTable",
     "RepairTable",
     "audit",
     "audit_table",

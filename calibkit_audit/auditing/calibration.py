@@ -7,13 +7,7 @@ import numpy as np
 
 from calibkit.inputs import BinaryProblem
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import (
-    FEWEST_SURPRISES,
-    Impossible,
-    Summary,
-    directions,
-    region_of,
-)
+from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Impossible, Summary, directions
 from calibkit_audit.auditing.pages import Answer, Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
@@ -144,7 +138,7 @@ def direction_answer(summary: Summary) -> Answer:
     name = f"If anything: {name}" if summary.borderline else name.capitalize()
     also = f", and {second}" if second else ""
     text = f"{name}{also}{meaning.get(way, '')}. {means} "
-    region = region_of(summary.table, way, view.view == TOP)
+    region = summary.region
     if way == "mixed":
         pass
     elif region is None:

@@ -293,11 +293,16 @@ def _by_group(
     """Compare the scores in every group, each at a level that pays for all groups."""
     if rows.group is None:
         return None
-    names, content, found = list(each), 1 - (1 - level) / len(rows.groups), []
+    if len(rows.groups) > 1:
+        raise ValueError("compare takes one column of groups; audit and worst_segments, several.")
+    (group_names,), codes = rows.groups, rows.group[:, 0]
+    names, content, found = list(each), 1 - (1 - level) / len(group_names), []
     scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
     worse, few = [], []
-    for place, group in enumerate(rows.groups):
-        inside = differences_of(rows, scores, costs, rows.group == place)
+    for place, group in enumerate(group_names):
+        if not (codes == place).any():  # all of weight 0
+            continue
+        inside = differences_of(rows, scores, costs, codes == place)
         few += [group] if inside.few else []
         for other, key in product(range(1, len(names)), inside.measures):
             row: Any = np.nan, np.nan, np.nan, "too few rows"
@@ -306,7 +311,7 @@ def _by_group(
             found.append((group, inside.n, names[other], key, *row))
             worse += [f"{group} ({names[other]}, {key})"] if row[-1] == "worse" else []
     heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
-    text = f"{spell(len(rows.groups), 'group')}; worse than {names[0]}: "
+    text = f"{spell(len(group_names), 'group')}; worse than {names[0]}: "
     text += f"{', '.join(worse) or 'none shown'}"
     text += f"; too few rows to tell: {', '.join(few)}." if few else "."
     return Listing.of(text, heads, found)

@@ -18,6 +18,7 @@ from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
+from calibkit_audit.segments import DEEPEST, SegmentTable, segment_table, segments_of
 
 _NAMED = 5
 
@@ -45,7 +46,7 @@ def count_impossible(label: IntVector, table: FloatVector, position: IntVector) 
     return Impossible(int(gone.sum()), int(certain.sum()), tuple(first))
 
 
-_SIDE = 2.0  # a z beyond which a side is named
+SIDE = 2.0  # a z beyond which a side is named
 TEST = "level-slope-bins test"
 POWER = 0.9
 FEWEST_SURPRISES = 10  # expected, sum of p (1 - p), below which limit laws are empty words
@@ -180,6 +181,12 @@ class Summary:
         """Whether the limit was missed, but by less than a factor of two."""
         return not self.miscalibrated and self.p_value <= self.settings.limits[1]
 
+    @property
+    def region(self) -> Region | None:
+        """Where most of the error lies, if it has a direction."""
+        way, top = directions(self.focus)[0], self.focus.view == TOP
+        return None if way == "mixed" else region_of(self.table, way, top)
+
 
 def evidence_of(
     rows: AuditRows, views: tuple[int, ...], settings: AuditSettings, seeds: NDArray[np.int64]
@@ -274,9 +281,9 @@ def directions(view: ViewTest) -> tuple[str, str]:
         names = [(abs(level), "over-forecast" if level < 0 else "under-forecast")]
     names += [(abs(slope), "over-confident" if slope < 0 else "under-confident")]
     (size, name), *others = sorted(names, reverse=True)
-    if size < _SIDE:  # sure rows that were wrong were too sure
+    if size < SIDE:  # sure rows that were wrong were too sure
         return ("over-confident" if view.wrong and slope < 0 else "mixed"), ""
-    least = max(_SIDE + 1, size / 2)
+    least = max(SIDE + 1, size / 2)
     return name, "".join(second for other, second in others if other >= least)
 
 
@@ -301,3 +308,20 @@ def region_of(table: BinTable, way: str, top: bool) -> Region | None:
             low, high = table.edges[used[run][[0, -1]] + [0, 1]].tolist()
             return Region(low, high, float(said), float(came), int(table.count[used[run]].sum()))
     return None
+
+
+def groups_of(
+    rows: AuditRows, view: int, settings: AuditSettings, rng: np.random.Generator
+) -> SegmentTable | None:
+    """Test every group, of several columns also their intersections, in the first view."""
+    if rows.group is None:
+        return None
+    one = problem_of(rows, view)
+    prob = one.prob.astype(np.float64)
+    model = DependentRows(label=one.label, prob=prob, clusters=rows.clusters, weight=one.weight)
+    features = list(zip(rows.group.T, rows.groups, strict=True))
+    segments = list(segments_of(features, prob, range(1, min(len(features), DEEPEST) + 1)))
+    if len(features) > 1:
+        segments = [segment for segment in segments if segment.enough] or segments
+    alpha, least = settings.alpha, settings.detectable
+    return segment_table(model, one.view, segments, settings.n_draws, rng, alpha, least)

@@ -21,10 +21,10 @@ from calibkit.reliability import BinTable
 from calibkit.results import Result
 from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.pages import Report, as_rows, format_cell, plain
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.settings import LIGHTS
+from calibkit_audit.segments import SegmentTable
 
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
@@ -143,7 +143,7 @@ def _table(name: str, table: Result) -> dict[str, str]:
 
 
 def draw_audit(
-    evidence: Measurements, costs: Consequences, repairs: RepairTable, groups: GroupTable | None
+    evidence: Measurements, costs: Consequences, repairs: RepairTable, groups: SegmentTable | None
 ) -> dict[str, Any]:
     """Return the figures of an audit by name."""
     plot, audit_plot = _plots()
@@ -163,7 +163,7 @@ def draw_audit(
     if len(repairs.name):
         audit_plot.audit_repairs(repairs, add("repairs", 1.1 + _ROW * len(repairs.name)))
     if groups is not None:
-        height = 1.5 + _ROW * min(len(groups.group), _MOST_ROWS)
+        height = 1.5 + _ROW * min(len(groups.segment), _MOST_ROWS)
         audit_plot.audit_groups(groups, add("groups", height))
     return _with_legends(figures)
 

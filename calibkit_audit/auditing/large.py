@@ -219,7 +219,9 @@ def _with_all_rows(
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **conclusions(list(answers.values()), summary, report.repairs, kept, None, independent),
+        **conclusions(
+            list(answers.values()), summary, report.repairs, kept, None, independent, report.times
+        ),
     )
 
 

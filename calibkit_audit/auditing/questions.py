@@ -9,11 +9,11 @@ import numpy as np
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
 from calibkit_audit.auditing import (
+    advice,
     alignment,
     calibration,
     costs,
     dependence,
-    groups,
     repair_report,
     repairs,
 )
@@ -22,11 +22,12 @@ from calibkit_audit.auditing.evidence import (
     Measurements,
     Summary,
     evidence_of,
+    groups_of,
     package_view,
     view_name,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, list_names
+from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import rows_of_table
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
@@ -74,8 +75,9 @@ def audit(
     costs : array-like of shape (A, K), pair of float, mapping or str, optional
         As in `calibkit.decisions.policy_cost`; of two classes the prices of a false positive and
         a false negative will do: ``(1, 20)`` or ``"1:20"``.
-    groups : array-like of shape (n,), optional
-        A label per row; the question of calibration is also asked in each group.
+    groups : array-like of shape (n,), mapping from names to such, or DataFrame, optional
+        A label per row: the question of calibration is also asked in each group. Of several
+        columns, words or numbers, up to three together name a group: see `worst_segments`.
     cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together (patient, document): only rows of different clusters are then
         taken as independent. Of several, rows that share any, also through others, are together.
@@ -151,7 +153,7 @@ def audit_table(
     label: str,
     prob: str | Sequence[str] | None = None,
     logits: str | Sequence[str] | None = None,
-    groups: str | None = None,
+    groups: str | Sequence[str] | None = None,
     cluster: str | None = None,
     time: str | None = None,
     predicted: Any = None,
@@ -172,7 +174,7 @@ def audit_table(
         One of the two: the column of P(y = 1), or a column per class; ``"p_*"`` means all that
         begin with ``p_``.
     groups, cluster, time, predicted, sample_weight : str, optional
-        Further columns, as in `audit`; of `predicted` also True.
+        Further columns, as in `audit`; of `groups` also several, of `predicted` also True.
     class_names : sequence of str, optional
         As in `audit`; otherwise the columns' names.
     drop_missing, rescale : bool
@@ -189,11 +191,16 @@ def audit_table(
     """
     if (prob is None) == (logits is None):
         raise ValueError("name the columns of either prob= or logits=.")
-    roles = {"y_true": label, "groups": groups, "cluster": cluster, "time": time}
+    several = [] if groups is None or isinstance(groups, str) else list(groups)
+    one = None if several else groups
+    roles: dict[str, Any] = {"y_true": label, "groups": one, "cluster": cluster, "time": time}
+    roles |= {f"groups {name}": name for name in several}
     roles |= {"predicted": predicted, "sample_weight": sample_weight}
     kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
+    if several:
+        rows["groups"] = {name: rows.pop(f"groups {name}") for name in several}
     report = audit(**rows, **scores, class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}
@@ -233,7 +240,9 @@ def _report(
     )
     return AuditReport(
         title="",
-        **conclusions(answers, summary, tried.table, findings, rows.clusters, rows.independent),
+        **conclusions(
+            answers, summary, tried.table, findings, rows.clusters, rows.independent, times
+        ),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -244,7 +253,7 @@ def _report(
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=tried.table if aligned else replace(tried.table, chosen=-1),
         candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
-        groups=groups.groups_of(rows, first, names[0], settings, of_groups),
+        groups=groups_of(rows, first, settings, of_groups),
         times=times,
         weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, level),
         benefit=benefit,
@@ -260,6 +269,7 @@ def conclusions(
     findings: Sequence[Answer],
     clusters: Clusters | None,
     independent: bool,
+    times: Listing | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
     verdicts = {one.topic: one.verdict for one in answers}
@@ -274,7 +284,7 @@ def conclusions(
         "headline": headline,
         "light": light,
         "answers": tuple(answers),
-        "advice": advice_of(verdicts, summary, table, findings),
+        "advice": advice.advice_of(verdicts, summary, table, findings, times),
         "promise": promise,
         "small_print": f"{summary.short} {promise}",
         "findings": (*gone, *findings),
@@ -300,8 +310,8 @@ def _audit_notes(
         f"Band: simultaneous, {100 * measured.band.level:g} %, from redraws of the labels.",
         f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
         "the best, if the interval of its gain lies above 0.",
-        "Groups, where given: Cox's test of level and slope; level against the rest; both by "
-        "redraws, with Holm's correction.",
+        "Groups, where given: range of the cumulative differences, in standard deviations; one "
+        "p-value for the largest of all groups, by redraws.",
     )
 
 
@@ -317,42 +327,6 @@ def headline_of(verdicts: Mapping[str, str], focus: str, gone: Impossible) -> tu
     elif verdicts["calibration"] == "cannot say":
         text, light = "Too little data to say.", "unknown"
     return (f"{gone}. {text}", "bad") if gone.count else (text, light)
-
-
-def advice_of(
-    verdicts: Mapping[str, str], summary: Summary, table: RepairTable, findings: Sequence[Answer]
-) -> str:
-    """Say in one sentence what verdicts and findings mean for a person who has to decide."""
-    if verdicts["alignment"] == "not aligned":
-        return "Decide nothing on these numbers before labels and columns have been put right."
-    if summary.impossible.count:
-        return "Never act on a stated 0 or 1 of this model: such statements have been wrong."
-    if verdicts["alignment"] in dependence.NOT_APART:
-        return "See that each label stands in its own row; if so, ask for a model that tells more."
-    codes = {one.verdict for one in findings}
-    if "error changes" in codes:
-        return "Find out what has changed over time first: an average over all times hides it."
-    if verdicts["costs"] == "worse than ignoring":
-        return "At these costs, decide without the model: acting on it costs more."
-    if summary.miscalibrated:
-        remedy = "ask for a better model, or more data to mend this one"
-        if verdicts["repair"] == "repair":
-            name = str(table.name[table.chosen])
-            name = repair_report.REPAIRED.get(name, name)
-            remedy = f"first mend them by {name}, then check on new rows"
-        return f"Do not take these probabilities at their word; {remedy}."
-    if summary.borderline:
-        return "Wait for new rows before you rely on these probabilities: they leave a doubt."
-    if not summary.power.enough:
-        return (
-            "These rows cannot tell whether the probabilities may be relied on; some "
-            f"{summary.power.needed:,} are needed."
-        )
-    return (
-        "These probabilities may be taken at their word, so far: an average error of "
-        f"{summary.power.smallest:.{summary.digits}f} would have been seen in nine such files of "
-        "ten."
-    )
 
 
 def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:

@@ -12,12 +12,12 @@ from calibkit.inputs import as_level, warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.groups import GroupTable
 from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import ViewTest
 from calibkit_audit.auditing.repairs import NoRepair, RepairTable
 from calibkit_audit.auditing.settings import AuditSettings
+from calibkit_audit.segments import SegmentTable
 
 _WIDTH = 88  # of a line in a terminal
 _NAMED = 6  # views that a sentence names; the table has all
@@ -73,7 +73,7 @@ class AuditReport(Report):
     consequences: Consequences
     repairs: RepairTable
     candidate: Any
-    groups: GroupTable | None
+    groups: SegmentTable | None
     times: Listing | None
     weak: Listing
     benefit: Listing | None

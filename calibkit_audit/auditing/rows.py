@@ -1,6 +1,6 @@
 """The rows of an audit: checked, in an order of their own, so that theirs cannot matter."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +25,9 @@ from calibkit.inputs import (
 )
 from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of
-from calibkit_audit.incoming import AS_PROBABILITIES, kish, one_per_row
+from calibkit_audit.incoming import AS_PROBABILITIES, column_names, kish, one_per_row
 from calibkit_audit.saving import printable
+from calibkit_audit.segments import features_of
 
 # Rows that agree in the label, the largest probability, its class and so many columns are equal
 # for all purposes; sorting by every column of a thousand would take seconds.
@@ -42,8 +43,8 @@ class AuditRows:
     label: IntVector
     table: FloatVector  # probabilities, one column per class, also of two
     logits: FloatVector | None  # where logits were given
-    group: IntVector | None  # number of the group of each row
-    groups: tuple[str, ...]  # names of the groups
+    group: IntVector | None  # number of the group of each row, (n, F), in each of F columns
+    groups: tuple[tuple[str, ...], ...]  # names of the groups of each column
     clusters: Clusters | None  # which rows belong together; None: all are independent
     position: IntVector  # where each row stood in the input
     class_names: tuple[str, ...]
@@ -236,11 +237,7 @@ def drop_weightless(rows: AuditRows) -> AuditRows:
     rows = _in_order(rows.take(rows.weight > 0))
     weight = kish(np.asarray(rows.weight))
     clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
-    rows = replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
-    if rows.group is None:
-        return rows
-    left, code = np.unique(rows.group, return_inverse=True)
-    return replace(rows, group=code, groups=tuple(rows.groups[k] for k in left))
+    return replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
 
 
 def class_numbers(labels: Any, class_names: Sequence[str]) -> Any:
@@ -315,9 +312,12 @@ def table_of_classes(scores: FloatVector, *, logits: bool) -> FloatMatrix:
     return np.column_stack([1 - scores, scores])
 
 
-def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
+def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[tuple[str, ...], ...]]:
     if groups is None:
         return None, ()
+    if isinstance(groups, Mapping) or column_names(groups) is not None:
+        parts = features_of(groups, n)
+        return np.column_stack([code for code, _ in parts]), tuple(names for _, names in parts)
     array, _ = one_per_row(groups, "groups", n, "name the group (e.g. 'unknown')")
     text = np.array([printable(str(value)) for value in array.tolist()])
     names, codes = np.unique(text, return_inverse=True)
@@ -326,7 +326,7 @@ def _groups(groups: Any, n: int) -> tuple[IntVector | None, tuple[str, ...]]:
             f"groups names each of {n:,} rows differently: one row alone can show nothing. Join "
             "them, e.g. numbers to ranges and days to months."
         )
-    return codes.astype(np.intp), tuple(names.tolist())
+    return codes.astype(np.intp)[:, np.newaxis], (tuple(names.tolist()),)
 
 
 def _in_order(rows: AuditRows) -> AuditRows:
@@ -334,8 +334,9 @@ def _in_order(rows: AuditRows) -> AuditRows:
     if rows.clusters is not None:
         rows = replace(rows, clusters=_by_content(rows.clusters, rows))
     label, table, logits = rows.label, rows.table, rows.logits
-    names = rows.group, rows.clusters and rows.clusters.code, rows.weight
-    keys: list[Any] = [name for name in names if name is not None]
+    names = rows.clusters and rows.clusters.code, rows.weight
+    keys: list[Any] = [] if rows.group is None else list(rows.group.T)
+    keys += [name for name in names if name is not None]
     if rows.binary:
         keys += [label, *([] if logits is None else [logits]), table[:, 1]]
     else:

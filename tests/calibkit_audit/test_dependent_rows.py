@@ -6,7 +6,7 @@ from scipy import special, stats
 
 import calibkit as ck
 from calibkit_audit import audit, compare
-from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values, score_test
+from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values
 from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band
 from tests.helpers import binary_data
 
@@ -62,18 +62,6 @@ def test_pseudo_values_of_equal_clusters_are_their_means() -> None:
     for units, given in ((means, clusters), (values, None)):
         ends = [stats.t.interval(0.9, len(m) - 1, m.mean(), stats.sem(m)) for m in units]
         assert np.transpose(mean_interval(values, 0.9, given)) == pytest.approx(np.array(ends))
-
-
-def test_score_test_is_hotellings() -> None:
-    scores = np.random.default_rng(0).normal(0.3, 1, (20, 2))
-    mean, cover = scores.mean(axis=0), np.cov(scores.T)
-    square = 20 * mean @ np.linalg.inv(cover) @ mean
-    p_value = stats.f.sf(square * 18 / (19 * 2), 2, 18)
-    assert score_test(scores, np.zeros(2))[2] == pytest.approx(p_value)
-    # A promised variance that is larger makes the test milder, never sharper.
-    assert score_test(scores, np.full(2, 50.0))[2] > p_value
-    # Two clusters cannot tell two scores from chance.
-    assert score_test(scores[:2], np.zeros(2))[2] == 1.0
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.3, 0.9])

@@ -121,13 +121,13 @@ def test_models_have_two_codes_and_one_view():
 
 def test_names_of_groups_are_cut_and_thirty_are_shown() -> None:
     names = np.array(["a" * 28, "b" * 29])  # a longer one is cut
-    ax = plot.audit_groups(replace(GROUPS, group=names))
+    ax = plot.audit_groups(replace(GROUPS, segment=names))
     assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 27 + "…"]
-    ax = plot.audit_groups(replace(GROUPS, group=np.array(["$1$", "\ue000"])))
+    ax = plot.audit_groups(replace(GROUPS, segment=np.array(["$1$", "\ue000"])))
     ax.figure.canvas.draw()
     assert [name.get_text() for name in ax.get_yticklabels()] == ["$1$", r"\ue000"]
     assert not ax.get_yticklabels()[0].get_parse_math()  # a dollar sign is no formula
-    fields = ("group", "mean_prob", "frequency", "error", "count", "smallest", "p_differs")
+    fields = ("segment", "mean_prob", "frequency", "error", "count", "smallest", "statistic")
     many = {field: np.resize(getattr(GROUPS, field), 31) for field in fields}
-    ax = plot.audit_groups(replace(GROUPS, **many, p_value=np.linspace(1, 0, 31)))
-    assert [name.get_text() for name in ax.get_yticklabels()] == many["group"][1:].tolist()
+    ax = plot.audit_groups(replace(GROUPS, **many, p_value=np.linspace(0, 1, 31)))
+    assert [name.get_text() for name in ax.get_yticklabels()] == many["segment"][:30].tolist()

@@ -147,7 +147,7 @@ def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -
     names = ["bell\x07", "中文", "plain"] * 200
     report = audit(case.y_true, case.y_prob, groups=names, settings=QUICK)
     assert report.groups is not None
-    assert sorted(report.groups.group) == sorted(["bell\\x07", "中文", "plain"])
+    assert sorted(report.groups.segment) == sorted(["bell\\x07", "中文", "plain"])
     axes = report.figures()["groups"].axes[0]
     shown = {label.get_text() for label in axes.get_yticklabels()}
     assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
@@ -162,7 +162,7 @@ def test_many_groups_still_fit() -> None:
     groups = [f"group number {i % 80} with a rather long name" for i in range(2000)]
     report = audit(case.y_true, case.y_prob, groups=groups, settings=QUICK)
     assert report.groups is not None
-    assert len(report.groups.group) == 80
+    assert len(report.groups.segment) == 80
     labels = report.figures()["groups"].axes[0].get_yticklabels()
     assert len(labels) == 30
     assert max(len(label.get_text()) for label in labels) <= 28

@@ -10,7 +10,6 @@ from scipy import stats
 from calibkit import cox_test
 from calibkit_audit.auditing.alignment import alignment_of
 from calibkit_audit.auditing.evidence import power_of
-from calibkit_audit.auditing.groups import holm
 from calibkit_audit.auditing.redraws import TOP, Drawer, JointTest, joint_test
 from calibkit_audit.auditing.rows import rows_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -137,19 +136,6 @@ def test_the_size_needed_follows_the_formula() -> None:
     assert power.needed_precise == int(np.ceil((1.959964 / 0.01) ** 2 * variance))
     four = power_of(replace(view, design=4.0), AuditSettings())  # like a quarter of the rows
     assert four.smallest == pytest.approx(2 * power_of(view, AuditSettings()).smallest)
-
-
-@pytest.mark.parametrize(
-    ("given", "corrected"),
-    [
-        ([0.01, 0.02, 0.03], [0.03, 0.04, 0.04]),
-        ([0.5, 0.001], [0.5, 0.002]),
-        ([0.9, 0.8, 0.7], [1.0, 1.0, 1.0]),
-        ([0.2], [0.2]),
-    ],
-)
-def test_holm(given: list[float], corrected: list[float]) -> None:
-    assert holm(np.array(given)) == pytest.approx(corrected)
 
 
 @pytest.mark.long

@@ -1,0 +1,156 @@
+"""The paragraph for the person who decides: what was promised, what came, and what to do.
+
+Natural frequencies ("of 100 cases it expects the event in 15; it came in 23") are understood by
+more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a plain mean, over all
+rows that the sentence names.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from calibkit.results import spell
+from calibkit_audit.auditing import dependence
+from calibkit_audit.auditing.evidence import SIDE, Summary
+from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.redraws import TOP
+from calibkit_audit.auditing.repair_report import REPAIRED
+from calibkit_audit.auditing.repairs import RepairTable
+
+_LARGEST = 1_000_000  # number of cases that a sentence is about
+_IN_OTHER_WORDS = {
+    "temperature": "one number makes all of them bolder or more careful",
+    "Platt": "a number and a shift, the same for all",
+    "pulled Platt": "a number and a shift, the same for all",
+    "beta": "a smooth curve of three numbers",
+    "isotonic": "steps that keep their order",
+    "one-vs-rest": "a number and a shift for each class",
+    "vector": "a number and a shift for each class",
+}
+
+
+def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
+    """Say two means of n rows as counts: of 100 cases or of as many as it takes.
+
+    `words` hold places for the counts; `apart` asks that these differ.
+
+    >>> frequencies(0.15, 0.23, 800, _words(1, "positive class"))
+    'of 100 cases it expects the event in 15; it came in 23'
+    >>> frequencies(0.0004, 0.0012, 50_000, _words(1, "class fraud"))
+    'of 10,000 cases it expects class fraud in 4; it came in 12'
+    >>> frequencies(0.91, 51 / 60, 60, _words(TOP, ""))
+    'of 60 answers it expects 54.6 to be right; 51 were'
+    """
+    if n < 100:
+        counts = {"said": f"{n * said:.1f}", "came": f"{n * came:.0f}"}
+        return words.format(of=n, s="s" * (n > 1), **counts)
+    parts = [said, 1 - said, came, 1 - came, abs(said - came) if apart else 1]
+    of, least = 100, min(part for part in parts if part > 0)
+    while of < _LARGEST and round(of * least) == 0:
+        of *= 10
+    counts = {"said": f"{of * said:,.0f}", "came": f"{of * came:,.0f}"}
+    return words.format(of=f"{of:,}", s="s", **counts)
+
+
+def _words(view: int, name: str) -> str:
+    if view == TOP:
+        return "of {of} answer{s} it expects {said} to be right; {came} were"
+    event = "the event" if name == "positive class" else name.replace("{", "{{").replace("}", "}}")
+    return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
+
+
+def advice_of(
+    verdicts: Mapping[str, str],
+    summary: Summary,
+    table: RepairTable,
+    findings: Sequence[Answer],
+    times: Listing | None,
+) -> str:
+    """Say what verdicts and findings mean for a person who has to decide."""
+    if verdicts["alignment"] == "not aligned":
+        return "Decide nothing on these numbers before labels and columns have been put right."
+    view, rows = summary.focus, spell(summary.focus.n, "row")
+    words = _words(view.view, summary.focus_words)
+    apart = summary.miscalibrated and abs(view.z_level) >= SIDE
+    whole = frequencies(view.mean_prob, view.frequency, view.n, words, apart=apart)
+    texts = [f"{whole[0].upper()}{whole[1:]}."]
+    if summary.miscalibrated:
+        texts += _where(summary, words)
+    elif summary.borderline:
+        texts += [f"With {rows} an error may still be chance."]
+    else:
+        texts += [f"With {rows} no error over all of them can be told from chance."]
+    if times is not None and "error changes" in {one.verdict for one in findings}:
+        texts += [_step(times, _words(summary.first.view, summary.words))]
+    return " ".join([*texts, _what_to_do(verdicts, summary, table, findings)])
+
+
+def _where(summary: Summary, words: str) -> list[str]:
+    """Say where an error beyond chance lies."""
+    view, region, texts = summary.focus, summary.region, []
+    if view.wrong:
+        texts = [
+            f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
+        ]
+    if abs(view.z_level) < SIDE:
+        texts += ["That much may be chance; that it is wrong in parts is not."]
+    if region is not None and region.n < view.n:
+        inside = frequencies(region.mean_prob, region.frequency, region.n, words, apart=True)
+        texts += [
+            f"Most of the error lies in the {spell(region.n, 'row')} to which it says "
+            f"{region.low:.2f} to {region.high:.2f}: {inside}."
+        ]
+    return texts
+
+
+def _step(times: Listing, words: str) -> str:
+    """Say what was promised, and what came, before and since the largest step of the error."""
+    count, gap = (np.asarray(times.columns[name], dtype=np.float64) for name in ("count", "gap"))
+    sums, share = np.cumsum(count * gap), np.cumsum(count) / count.sum()
+    after = int(np.abs(sums - share * sums[-1])[:-1].argmax()) + 1
+    parts = []
+    for part in (slice(None, after), slice(after, None)):
+        said, came = (
+            float(np.average(times.columns[name][part], weights=count[part]))
+            for name in ("mean_prob", "frequency")
+        )
+        parts += [frequencies(said, came, int(count[part].sum()), words)]
+    moment = times.columns["first"][after]
+    return f"The error changes, most at {moment}: before, {parts[0]}; since, {parts[1]}."
+
+
+def _what_to_do(
+    verdicts: Mapping[str, str], summary: Summary, table: RepairTable, findings: Sequence[Answer]
+) -> str:
+    repair = ""
+    if verdicts["repair"] == "repair":
+        name = str(table.name[table.chosen])
+        meaning = f" ({_IN_OTHER_WORDS[name]})" if name in _IN_OTHER_WORDS else ""
+        repair = (
+            f"mend its probabilities by {REPAIRED.get(name, name)}{meaning}, then check on new rows"
+        )
+    if summary.impossible.count:
+        never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
+        return f"{never} First {repair}." if repair else never
+    if verdicts["alignment"] in dependence.NOT_APART:
+        return "See that each label stands in its own row; if so, ask for a model that tells more."
+    if "error changes" in {one.verdict for one in findings}:
+        return "Find out what has changed over time first: an average over all times hides it."
+    if verdicts["costs"] == "worse than ignoring":
+        return "At these costs, decide without the model: acting on it costs more."
+    if summary.miscalibrated:
+        other = "ask for a better model, or more data to mend this one"
+        remedy = f"first {repair}" if repair else other
+        return f"Do not take it at its word; {remedy}."
+    if summary.borderline:
+        return "Wait for new rows before you rely on these probabilities: they leave a doubt."
+    if not summary.power.enough:
+        return (
+            "These rows cannot tell whether the probabilities may be relied on; some "
+            f"{summary.power.needed:,} are needed."
+        )
+    return (
+        "Leave the probabilities as they are; they may be taken at their word, so far: an average "
+        f"error of {summary.power.smallest:.{summary.digits}f} would have been seen in nine such "
+        "files of ten."
+    )
