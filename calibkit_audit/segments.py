@@ -199,6 +199,7 @@ def segment_table(
     segments: Sequence[Segment],
     n_draws: int,
     rng: np.random.Generator,
+    *,
     alpha: float = 0.01,
     detectable: float = 0.1,
 ) -> SegmentTable:

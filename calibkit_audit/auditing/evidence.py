@@ -323,5 +323,5 @@ def groups_of(
     segments = list(segments_of(features, prob, range(1, min(len(features), DEEPEST) + 1)))
     if len(features) > 1:
         segments = [segment for segment in segments if segment.enough] or segments
-    alpha, least = settings.alpha, settings.detectable
-    return segment_table(model, one.view, segments, settings.n_draws, rng, alpha, least)
+    limits = {"alpha": settings.alpha, "detectable": settings.detectable}
+    return segment_table(model, one.view, segments, settings.n_draws, rng, **limits)

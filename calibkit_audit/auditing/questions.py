@@ -224,9 +224,8 @@ def _report(
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
     suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
-    focus = view_name(rows, measured.focus.view)
-    summary = measured.summary(names, focus, settings)
-    order = alignment.alignment_of(rows, of_order)
+    table, order = tried.table, alignment.alignment_of(rows, of_order)
+    summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
     aligned = order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
@@ -240,9 +239,7 @@ def _report(
     )
     return AuditReport(
         title="",
-        **conclusions(
-            answers, summary, tried.table, findings, rows.clusters, rows.independent, times
-        ),
+        **conclusions(answers, summary, table, findings, rows.clusters, rows.independent, times),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -251,13 +248,15 @@ def _report(
         evidence=measured,
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
-        repairs=tried.table if aligned else replace(tried.table, chosen=-1),
+        repairs=table if aligned else replace(table, chosen=-1),
         candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
-        weak=calibration.weak_calibration({focus: measured.problem}, rows.clusters, level),
+        weak=calibration.weak_calibration(
+            {summary.focus_words: measured.problem}, rows.clusters, level
+        ),
         benefit=benefit,
-        notes=(*_audit_notes(measured, settings, names), *cluster_notes(rows), *tried.table.notes),
+        notes=(*_audit_notes(measured, settings, names), *cluster_notes(rows), *table.notes),
         settings=settings,
     )
 

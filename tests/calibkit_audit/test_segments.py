@@ -77,22 +77,6 @@ def test_one_bad_segment_is_found_and_named_and_order_does_not_matter(seed: int)
     assert again.count[0] == found.count[0]
 
 
-@pytest.mark.slow
-def test_calibrated_rows_are_seldom_accused_and_clusters_are_respected() -> None:
-    alone, named = [], []
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        label = rng.random(300) < PROB[:300]
-        five = np.repeat(label, 5)  # five visits that end alike
-        features = {"sex": np.repeat(FEATURES.sex[:300].to_numpy(), 5)}
-        rows: Any = (five, np.repeat(PROB[:300], 5), features)
-        alone.append(worst_segments(*rows, n_draws=99, rng=seed).p_value[0])
-        named.append(
-            worst_segments(*rows, cluster=np.arange(1500) // 5, n_draws=99, rng=seed).p_value[0]
-        )
-    assert np.mean(np.array(alone) <= 0.05) > 0.4 and np.mean(np.array(named) <= 0.05) <= 0.2
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -65,19 +65,6 @@ def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
     assert report.verdicts["alignment"] == "aligned"
 
 
-@pytest.mark.parametrize("k", CLASSES)
-def test_thirty_rows_are_too_few(k: int) -> None:
-    for seed in range(5):
-        case = make("calibrated", k, 30, seed)
-        report = of(case, settings=QUICK)
-        assert report.verdicts["data"] == "too little data"
-        assert report.verdicts["calibration"] == "cannot say"
-        assert report.headline == "Too little data to say."
-        needed = int(report["data"].numbers["needed"])
-        assert needed > 100
-        assert f"{needed:,} rows" in report["data"].sentence
-
-
 @pytest.mark.long
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """In 90 % of draws, by the whole test and over all views; of 20 draws at least 14 do."""
@@ -402,17 +389,6 @@ def test_one_column_or_two_are_one_problem(shift: float, way: str) -> None:
     assert fixed == pytest.approx(one.candidate.calibrate(score))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(12))
-def test_the_interval_that_is_printed_decides(seed: int) -> None:
-    kind = ("calibrated", "over-confident")[seed % 2]
-    report = of(make(kind, 2, 60 + 40 * seed, seed), settings=QUICK)
-    repairs, numbers = report.repairs, report["repair"].numbers
-    assert (report.verdicts["repair"] == "repair") == (repairs.low > 0).any()
-    assert (repairs.clear == (repairs.low > 0)).all()
-    assert (numbers["gain_low"] > 0) == (report.verdicts["repair"] == "repair")
-
-
 def test_a_calibrator_is_there_even_where_none_is_recommended() -> None:
     case = make("calibrated", 2, 400, 3)
     report = of(case, settings=QUICK)
@@ -607,10 +583,7 @@ def test_groups() -> None:
     assert table is not None
     assert table.miscalibrated == ("south",) and table.segment[0] == "south"
     assert table.gap[0] == pytest.approx(said[bad].mean() - case.y_true[bad].mean())
-    limit = replace(table, p_value=np.full(3, table.alpha))
-    assert limit.miscalibrated == tuple(table.segment)
-    assert "south" in report.text()
-    assert len(table.to_frame()) == 3
+    assert "south" in report.text() and len(table.to_frame()) == 3
     # A group that can show nothing is not called fine, but its row is there.
     for rows, words in (
         (2, "too few rows in each to show an average error of 0.1; join some."),
@@ -626,7 +599,7 @@ def test_groups() -> None:
     found = audit(case.y_true, said, groups=several, settings=QUICK).groups
     alone = worst_segments(case.y_true, said, several, n_draws=199)
     assert found is not None and len(found.segment) == 3 + 2 + 6
-    assert found.segment[0] == "at south" and "at south and side left" in found.segment
+    assert found.segment[0] == "at south"
     statistics = dict(zip(alone.segment, alone.statistic, strict=True))
     assert dict(zip(found.segment, found.statistic, strict=True)) == pytest.approx(
         {name: statistics[name] for name in found.segment}
@@ -637,23 +610,19 @@ def test_groups() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("size", "rate"), [(100, 0.1), (400, 0.02), (50, 0.5)])
-@pytest.mark.parametrize("more", ["", "clusters", "weights"])
-def test_groups_keep_their_level(size: int, rate: float, more: str) -> None:
-    wrong, n = 0, 20 * size
+@pytest.mark.parametrize("more", ["", "cluster", "sample_weight"])
+def test_groups_keep_their_level(more: str) -> None:
+    wrong = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        prob, cluster = rng.beta(1, 1 / rate - 1, n), np.arange(n) // 2
-        label, group = rng.random(n) < prob, np.arange(n) // 4 % 20
-        given: dict[str, Any] = {"clusters": {"cluster": cluster}}.get(more, {})
-        if more == "clusters":
-            prob, label = prob[cluster], label[cluster]
-        elif more == "weights":
-            given = {"sample_weight": rng.uniform(1, 5, n)}
-        rows = drop_weightless(rows_of(label, prob, groups=group, **given))
+        prob, pairs = rng.beta(1, 9, 2000), np.arange(2000) // 2
+        label = rng.random(2000) < prob
+        if more == "cluster":
+            prob, label = prob[pairs], label[pairs]
+        given = {more: pairs if more == "cluster" else rng.uniform(1, 5, 2000)} if more else {}
+        rows = drop_weightless(rows_of(label, prob, groups=pairs // 2 % 20, **given))
         table = groups_of(rows, 1, AuditSettings(n_draws=299), rng)
-        assert table is not None
-        wrong += bool(table.miscalibrated)
+        wrong += table is None or bool(table.miscalibrated)
     assert wrong <= 6  # of 100 at 1 %: more have a chance of 1 in 10 000
 
 

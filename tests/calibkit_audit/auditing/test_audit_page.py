@@ -140,34 +140,6 @@ def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None
     assert plt.get_fignums() == before
 
 
-@pytest.mark.long
-def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
-    """Warnings are errors here, and an SVG with a control character is not valid."""
-    case = make("over-confident", 2, 600, 0)
-    names = ["bell\x07", "中文", "plain"] * 200
-    report = audit(case.y_true, case.y_prob, groups=names, settings=QUICK)
-    assert report.groups is not None
-    assert sorted(report.groups.segment) == sorted(["bell\\x07", "中文", "plain"])
-    axes = report.figures()["groups"].axes[0]
-    shown = {label.get_text() for label in axes.get_yticklabels()}
-    assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
-    page = report.to_html()
-    assert "\x07" not in page
-    assert "中文" in page
-
-
-@pytest.mark.slow
-def test_many_groups_still_fit() -> None:
-    case = make("calibrated", 2, 2000, 2)
-    groups = [f"group number {i % 80} with a rather long name" for i in range(2000)]
-    report = audit(case.y_true, case.y_prob, groups=groups, settings=QUICK)
-    assert report.groups is not None
-    assert len(report.groups.segment) == 80
-    labels = report.figures()["groups"].axes[0].get_yticklabels()
-    assert len(labels) == 30
-    assert max(len(label.get_text()) for label in labels) <= 28
-
-
 @pytest.mark.parametrize(
     ("place", "words"),
     [(".", "is a folder"), ("nowhere/r.html", "does not exist"), (os.devnull, "device or a pipe")],

@@ -1,12 +1,15 @@
 """What the reports say, sentence by sentence: one stored text each, with fractions left out."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
-from calibkit_audit.auditing import AuditSettings, audit, compare
+from calibkit_audit.auditing import AuditReport, AuditSettings, audit, compare
 from calibkit_audit.auditing.large import audit_stream
 from tests.audit_cases import assert_snapshot, in_blocks, make, predictions
 
@@ -62,3 +65,101 @@ def test_a_report_says_what_it_said(name: str) -> None:
     found = REPORTS[name]()
     methods = found.to_markdown().partition("## Methods")[2].partition("\n- date:")[0]
     assert_snapshot(name, f"{found.text()}\n\n{methods}")
+
+
+# --- the paragraph for the person who decides, of five files that people have, and of classes -----
+
+RNG = np.random.default_rng
+COUNTS = re.compile(r"f ([\d,]+) (?:cases|answers) it expects \D*?([\d,.]+)\D*?; \D*?([\d,]+)")
+
+
+def ward(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Patients in order of time; more come back than the model says, in the second half."""
+    true = rng.beta(2, 8, 3000)
+    said = np.where(np.arange(3000) < 1500, true, expit(logit(true) - 0.8))
+    return rng.random(3000) < true, said, {"time": np.arange(3000)}
+
+
+def bank(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Rare defaults, three times as many as the model says."""
+    said = expit(rng.normal(-8, 0.7, 60_000))
+    return rng.random(60_000) < 3 * said, said, {}
+
+
+def weather(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """A service that is right."""
+    said = rng.integers(0, 11, 2000) / 10
+    return rng.random(2000) < said, said, {"independent": True}
+
+
+def language_model(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """A model that is sure of half of its answers, and too sure of all."""
+    said = np.where(rng.random(1000) < 0.5, 1.0, rng.uniform(0.6, 1, 1000))
+    return rng.random(1000) < said - 0.2, said, {"predicted": True}
+
+
+def shop(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Sixty rows."""
+    said = rng.uniform(0.2, 0.6, 60)
+    return rng.random(60) < said, said, {}
+
+
+def classes(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Three classes, of which one comes twice as often as it is forecast."""
+    true = rng.dirichlet([1, 2, 3], 2000)
+    label = (rng.random((2000, 1)) > true.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    said = true * [0.4, 1, 1]
+    names = ["rare", "common", "commonest"]
+    return label, said / said.sum(axis=1, keepdims=True), {"view": 0, "class_names": names}
+
+
+FILES = {one.__name__: one for one in (ward, bank, weather, language_model, shop, classes)}
+
+
+def report_of(
+    file: Callable[[Any], Any], seed: int = 0, **how: Any
+) -> tuple[Any, Any, AuditReport]:
+    y_true, y_prob, options = file(RNG(seed))
+    settings = replace(QUICK, **how)
+    return y_true, y_prob, audit(y_true * 1, y_prob, settings=settings, **options)
+
+
+def of_so_many(counts: tuple[str, ...], y: Any, p: Any) -> float:
+    """Compare what is said of so many cases with plain means; return how many cases."""
+    of, said, came = (float(count.replace(",", "")) for count in counts)
+    assert (said, came) == pytest.approx((of * p.mean(), of * y.mean()), abs=0.51)
+    return of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_the_paragraph_says_the_plain_means(name: str) -> None:
+    y, p, report = report_of(FILES[name])
+    if p.ndim == 2:
+        y, p = y == 0, p[:, 0]
+    whole, *parts = COUNTS.findall(report.advice.lower())
+    assert of_so_many(whole, y, p) == (10_000 if name == "bank" else min(100, len(p)))
+    numbers = report["direction"].numbers
+    if "Most of the error" in report.advice:
+        inside = (p >= numbers["region_low"]) & (p < numbers["region_high"] + (p == 1))
+        of_so_many(parts.pop(0), y[inside], p[inside])
+        assert f"in the {inside.sum():,} rows" in report.advice
+    if report.times is not None:
+        (moment,) = map(int, re.findall(r"most at (\d+)", report.advice))
+        assert abs(moment - 1500) < 300
+        for counts, part in zip(parts, (slice(moment), slice(moment, None)), strict=True):
+            of_so_many(counts, y[part], p[part])
+    for text in (report.text(), report.to_markdown().replace("\\", ""), report.to_html()):
+        assert report.advice in " ".join(text.split())
+    assert_snapshot(f"advice_{name}", f"{report.headline}\n\n{report.advice}")
+
+
+@pytest.mark.slow
+def test_nothing_is_claimed_beyond_the_test() -> None:
+    """Twenty calibrated files: no error, no region, no repair is named."""
+    for seed in range(20):
+        for file in (weather, shop):
+            *_, report = report_of(file, seed, repairs=())
+            clear = report.verdicts["calibration"] in ("no evidence", "cannot say")
+            assert clear == ("can be told from chance" in report.advice), report.advice
+            assert not clear or "Most of the error" not in report.advice
