@@ -138,7 +138,7 @@ def audit_groups(
 ) -> Axes:
     """Draw by how much the predictions of each group are off. Lesson 14.
 
-    Bars reach two standard deviations of chance to either side. The 30 worst groups are shown.
+    Bars reach two standard deviations of chance to either side. The worst come first; 30 are shown.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def audit_groups(
     >>> report = audit(y, p, groups=np.repeat(["a", "b"], 150))
     >>> ax = plot.audit_groups(report.groups)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a', 'b']
+    ['b', 'a']
     """
     shown = np.arange(len(groups.segment))[:_MOST_ROWS]  # the worst come first
     gap = (groups.frequency - groups.mean_prob)[shown]
