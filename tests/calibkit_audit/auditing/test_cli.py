@@ -160,7 +160,7 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     more = ("--positive", "yes", "--costs", "1:20", "--groups", "site", "--title", "Ward 7")
     said = run("audit", "log.csv", *USUAL, *more)
     assert said.code == 0
-    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 groups"))
+    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments"))
 
 
 @pytest.mark.long
