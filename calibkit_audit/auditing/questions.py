@@ -226,6 +226,7 @@ def _report(
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
     table, order = tried.table, alignment.alignment_of(rows, of_order)
     summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
+    focus = {summary.focus_words: measured.problem}
     aligned = order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
@@ -252,9 +253,7 @@ def _report(
         candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
-        weak=calibration.weak_calibration(
-            {summary.focus_words: measured.problem}, rows.clusters, level
-        ),
+        weak=calibration.weak_calibration(focus, rows.clusters, level),
         benefit=benefit,
         notes=(*_audit_notes(measured, settings, names), *cluster_notes(rows), *table.notes),
         settings=settings,
