@@ -209,6 +209,7 @@ def _with_all_rows(
     for answer in (data, calibration_answer(summary), direction_answer(summary)):
         answers[answer.topic] = answer
     kept, n = [one for one in report.findings if one.topic != "impossible"], table.n
+    six = list(answers.values())
     notes = (
         f"All {n:,} rows: counted in {CELLS:,} cells. Test: {summary.test}; p-values "
         f"by limit laws, multiplied by the number of tests; level "
@@ -219,9 +220,7 @@ def _with_all_rows(
         report,
         n=n,
         notes=(*notes, *report.notes),
-        **conclusions(
-            list(answers.values()), summary, report.repairs, kept, None, independent, report.times
-        ),
+        **conclusions(six, summary, report.repairs, kept, None, independent, times=report.times),
     )
 
 

@@ -226,13 +226,12 @@ def _report(
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
     table, order = tried.table, alignment.alignment_of(rows, of_order)
     summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
-    focus = {summary.focus_words: measured.problem}
-    aligned = order.verdict != "not aligned"
+    focus, aligned = {summary.focus_words: measured.problem}, order.verdict != "not aligned"
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
     times, changes = dependence.time_finding(rows, measured.test.views[0], settings, of_times)
     findings += changes
-    answers = (
+    six = (
         alignment.alignment_answer(order, rows),
         *(answer(summary) for answer in _OF_SUMMARY),
         costs.costs_answer(consequences, summary, benefit),
@@ -240,7 +239,7 @@ def _report(
     )
     return AuditReport(
         title="",
-        **conclusions(answers, summary, table, findings, rows.clusters, rows.independent, times),
+        **conclusions(six, summary, table, findings, rows.clusters, rows.independent, times=times),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=names[0],
@@ -250,7 +249,7 @@ def _report(
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=table if aligned else replace(table, chosen=-1),
-        candidate=tried.calibrator if aligned else repairs.NoRepair(answers[-1].sentence),
+        candidate=tried.calibrator if aligned else repairs.NoRepair(six[-1].sentence),
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
@@ -267,6 +266,7 @@ def conclusions(
     findings: Sequence[Answer],
     clusters: Clusters | None,
     independent: bool,
+    *,
     times: Listing | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
