@@ -117,7 +117,7 @@ RIGHT, ALMOST, BLANK = ({"0.1": word} for word in ("Correct", "Almost", "Not att
 CORRECT_01 = dict.fromkeys(("1.1", "1.2"), "Correct")
 ANSWERS_04 = {
     "4.1": "def bin_statistics(y_true, y_prob, n_bins):\n    pass",
-    "4.2": "lying_plot = ...\nraise RuntimeError('stuck')",
+    "4.2": "my_null = ...\nraise RuntimeError('stuck')",
 }
 SWARM = (
     "import subprocess, time\nmany = [subprocess.Popen(['sleep', '99']) for _ in range(100)]\n"

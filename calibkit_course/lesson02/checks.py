@@ -1,15 +1,16 @@
 """Lesson 02, Separate two virtues: checks and predictions."""
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit
 
 from calibkit.fakes import LogitDistortion
-from calibkit.scores import log_loss
+from calibkit.scores import brier_score, log_loss
 from calibkit_course.finite import example
 from calibkit_course.learn.answers import (
     agree,
@@ -39,6 +40,9 @@ SAY = {
     "call": "`my_parts(rain, said, repaired)` with six days",
     "sums": "these are sums over the days. A score is the mean.",
     "swapped": "DSC and UNC stand the other way round: the order is MCB, DSC, UNC.",
+    "exchanged": "MCB and DSC stand the other way round: the order is MCB, DSC, UNC.",
+    "Murphy": "MCB is the difference of two scores. The mean square of stated minus repaired is "
+    "the same only where all days of a group state one number.",
     "minus": "DSC has the wrong sign. Take UNC minus the score of `repaired`.",
     "gain": "MCB has the wrong sign. Take the score of `said` minus that of `repaired`.",
     "unrepaired": "DSC is what the *repaired* forecasts win against the overall frequency.",
@@ -53,7 +57,9 @@ SAY = {
     "start": "at T = 1 nothing changes. The log loss there is {loss:.4f}, and less is possible.",
     "known": "this is 1 / 0.33, which only we know. Ask the record: the owner has nothing else.",
     "loss": "this is the smallest log loss. Give the temperature where it is reached.",
-    "near": "T = {found:g} is close, but not within 0.01 of the best. Let the minimiser find it.",
+    "Brier": "this makes the Brier score smallest. Take the log loss.",
+    "wet": "this looks at rainy days only. On a dry day, what happened had the chance 1 - p.",
+    "near": "T = {found:g} is close, but not within 0.005 of the best. Let the minimiser find it.",
     "cold": "with T = {found:g} the log loss is {loss:.4f}, and a larger T is better.",
     "hot": "with T = {found:g} the log loss is {loss:.4f}, and a smaller T is better.",
     # 2.3
@@ -93,6 +99,8 @@ def judge_parts(answer: Any) -> str | None:
     patterns = {
         "sums": len(_RAIN) * wanted,
         "swapped": wanted[[0, 2, 1]],
+        "exchanged": wanted[[1, 0, 2]],
+        "Murphy": np.array([np.mean((_SAID - _REPAIRED) ** 2), base - mended, base]),
         "minus": wanted * [1, -1, 1],
         "gain": wanted * [-1, 1, 1],
         "unrepaired": wanted - [0, score - mended, 0],
@@ -101,7 +109,8 @@ def judge_parts(answer: Any) -> str | None:
     }
     if slip := slip_of(found, patterns, 1e-6):
         return SAY[slip]
-    i = int(np.abs(found - wanted).argmax())
+    # UNC first, for DSC is made from it
+    i = next(i for i in (2, 0, 1) if not agree(found[i], wanted[i], 1e-6))
     return SAY["part"].format(part=("MCB", "DSC", "UNC")[i], **apart(found[i], wanted[i], 4))
 
 
@@ -118,16 +127,26 @@ def _loss(temperature: float) -> float:
         return log_loss(labels, expit(logits / temperature)).value
 
 
-@lru_cache(maxsize=1)
-def _best() -> float:
+def _brier(temperature: float) -> float:
+    labels, logits = _bold()
+    return brier_score(labels, expit(logits / temperature)).value
+
+
+def _of_wet_days(temperature: float) -> float:
+    labels, logits = _bold()
+    return -float(np.mean(log_expit(logits[labels == 1] / temperature)))
+
+
+@cache
+def _best(loss: Callable[[float], float] = _loss) -> float:
     options = {"bounds": (0.2, 10), "method": "bounded", "options": {"xatol": 1e-8}}
-    return float(minimize_scalar(_loss, **options).x)
+    return float(minimize_scalar(loss, **options).x)
 
 
 def judge_temperature(answer: Any) -> str | None:
     """Judge exercise 2.2: the temperature with the smallest log loss."""
     found, best = as_number(answer, WANTED["2.2"]), _best()
-    if same(found, best, 0.01):
+    if same(found, best, 0.005):
         return None
     patterns = {
         "inverse": 1 / best,
@@ -135,6 +154,8 @@ def judge_temperature(answer: Any) -> str | None:
         "start": 1.0,
         "known": 1 / 0.33,
         "loss": _loss(best),
+        "Brier": _best(_brier),
+        "wet": _best(_of_wet_days),
     }
     if slip := slip_of(found, patterns, 0.005):
         return SAY[slip].format(loss=_loss(1.0))
@@ -214,7 +235,7 @@ CHECKS = {
         task="The temperature with the smallest log loss",
         variable="best_temperature",
         judge=judge_temperature,
-        tolerance=0.01,
+        tolerance=0.005,
         praise="by its record alone, bold is found to exaggerate by a factor of three.",
         hints=(
             "Write `def loss(t): return ck.log_loss(rain, distort(bold, t)).value`.",

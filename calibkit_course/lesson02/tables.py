@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
 from calibkit.scores import BrierDecomposition, CorpDecomposition, brier_score, log_loss
 from calibkit_course.finite import FiniteClassifier
@@ -20,13 +18,6 @@ def slide_scores(name: str, label: int, row: list[float]) -> str:
         f"   log loss {nats:.3f} nats, {nats / np.log(2):.3f} bits, "
         f"{nats / np.log(10):.3f} in base 10"
     )
-
-
-def both_virtues(name: str, y_true: NDArray[np.int64], y_prob: NDArray[np.float64]) -> str:
-    """Return what looks at the order of the forecasts, and what looks at the numbers."""
-    accuracy, area = np.mean((y_prob > 0.5) == y_true), roc_auc_score(y_true, y_prob)
-    fine = brier_score(y_true, y_prob).value
-    return f"{name:<7} accuracy {accuracy:.3f}   AUC {area:.3f}   Brier score {fine:.4f}"
 
 
 def sum_of_parts(name: str, parts: CorpDecomposition | BrierDecomposition) -> str:

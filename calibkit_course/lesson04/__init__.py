@@ -3,13 +3,7 @@
 from calibkit_course.learn import table
 from calibkit_course.lesson04.explorer import chance_at_work, diagram_lab
 from calibkit_course.lesson04.game import PerfectGame, which_is_perfect, which_is_perfect_view
-from calibkit_course.lesson04.tables import (
-    count_scale,
-    digits,
-    published_games,
-    same_bars,
-    three_drawings,
-)
+from calibkit_course.lesson04.tables import count_scale, digits, published_games, same_bars
 from calibkit_course.lesson04.view import (
     ChanceAtWork,
     DiagramView,
@@ -32,7 +26,6 @@ __all__ = [
     "same_bars",
     "sellers",
     "table",
-    "three_drawings",
     "which_is_perfect",
     "which_is_perfect_view",
 ]

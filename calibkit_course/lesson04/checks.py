@@ -21,7 +21,8 @@ SAY = {
     "call": "{n} predictions in {bins} bins",
     "numbers": "`{name}` is not an array of numbers.",
     "extra bin": "`{name}` has {found} bins instead of {bins}. p = 1.0 must not open its own bin.",
-    "bin missing": "`{name}` has {found} bins instead of {bins}. Empty bins count too.",
+    "bin missing": "`{name}` has {found} bins instead of {bins}. Empty bins count too: "
+    "`np.bincount` needs `minlength=n_bins`, and scikit-learn drops them.",
     "other number": "`{name}` has {found} bins instead of {bins}. Use the argument `n_bins`.",
     "lost": "the counts add up to {found}, not {n}. p = 1.0 is in no bin.",
     "count shares": "these are shares. The first array holds whole numbers: how many there are.",
@@ -42,8 +43,19 @@ SAY = {
     "mean": "mean prediction",
     "frequency": "frequency",
     # 4.2
-    "plot A": "the points of A do not stand in the middle of their bars. Look at the other two.",
-    "plot C": "C has more bins, but its points are bin means. More bins are no lie.",
+    "null": "two numbers: the null level and the p-value",
+    "turned": "the null level comes first, and then the p-value.",
+    "own": "this is the seller's own ECE. The null level is the mean over perfect models.",
+    "complement": "`rng.random(n) < p` happens with the chance p; `>` makes it happen with 1 - p.",
+    "one chance": "each patient comes back with his own p, and not with one chance for all.",
+    "one number": "draw a random number for each patient, and not one for all: `rng.random(300)`.",
+    "bootstrap": "these are the seller's own rows, drawn again. A perfect model has new outcomes.",
+    "redraw": "the null level should be about {wanted}, but here it is {found}. Draw new outcomes "
+    "in each round, `rng.random(300) < p`, keep p, and take the mean of the ECEs.",
+    "count": "the p-value is a share of the rounds, from 0 to 1. Divide the count by 1,000.",
+    "below": "this is the share of smaller errors. Count those at least as large.",
+    "p": "the p-value should be about {wanted}, but here it is {found}. It is the share of perfect "
+    "models whose ECE is at least the seller's.",
     # 4.4
     "band": "two rows of two numbers, lower ends and upper ends",
     "nan": "{count} of these ends are not numbers. Is a frequency 0 / 0, or a round empty?",
@@ -63,11 +75,13 @@ SAY = {
 
 
 # The first case has a bin whose mean is not its median. The second has p = 0, p = 1, a prediction
-# on an edge, and empty bins; the third has the edges that `np.linspace` misses.
+# on an edge, and empty bins; the third has the edges that `np.linspace` misses; the last bins of
+# the fourth are empty.
 _CASES = (
     ([1, 0, 1, 0, 1, 1, 1, 0], [0.01, 0.13, 0.18, 0.31, 0.44, 0.57, 0.72, 0.93], 5),
     ([0, 1, 0, 1, 1, 1], [0.0, 0.12, 0.21, 0.5, 0.58, 1.0], 8),
     ([0, 1, 0, 1, 1, 1, 0], [0.05, 0.3, 0.3, 0.6, 0.7, 0.9, 1.0], 10),
+    ([0, 1, 1, 0], [0.1, 0.12, 0.2, 0.5], 10),
 )
 
 
@@ -98,8 +112,8 @@ def _three_arrays(result: Any, table: BinTable) -> list[NDArray[np.float64]]:
         except (TypeError, ValueError):
             raise WrongKind(SAY["numbers"].format(name=name)) from None
         if len(array) != n_bins:
-            keys = {n_bins + 1: "extra bin", int(table.occupied.sum()): "bin missing"}
-            words = SAY[keys.get(len(array), "other number")]
+            few = "bin missing" if len(array) < n_bins else "other number"
+            words = SAY["extra bin" if len(array) == n_bins + 1 else few]
             raise Almost(words.format(bins=n_bins, name=name, found=len(array)))
         arrays.append(array)
     return arrays
@@ -163,10 +177,25 @@ def _equal(left: Any, right: Any) -> bool:
     return answers.agree(left, right, 1e-6)  # single precision will do
 
 
-def judge_plot(answer: Any) -> str | None:
-    """Judge exercise 4.2: the letter of the drawing with points at the centres."""
-    letter = answers.as_option(answer, ("A", "B", "C"))
-    return SAY.get(f"plot {letter}")
+# Of the left seller: what a thousand redraws show, to within what another thousand may show.
+NULL, P_VALUE, OWN = 0.0705, 0.287, 0.0780
+_NULL_ROOM, _P_ROOM = 0.002, 0.06
+
+
+def judge_null(answer: Any) -> str | None:
+    """Judge exercise 4.2: null level and p-value of the left seller."""
+    level, p_value = answers.as_numbers(answer, SAY["null"], length=2)
+    if abs(p_value - NULL) <= _NULL_ROOM and abs(level - P_VALUE) <= _P_ROOM:
+        return SAY["turned"]
+    if abs(level - NULL) > _NULL_ROOM:
+        slips = {"own": (OWN, 1e-4), "complement": (0.515, 0.01), "one chance": (0.266, 0.01)}
+        slips |= {"one number": (0.32, 0.04), "bootstrap": (0.104, 0.006)}
+        near = (key for key, (value, room) in slips.items() if abs(level - value) <= room)
+        return SAY[next(near, "redraw")].format(**answers.apart(level, NULL))
+    if abs(p_value - P_VALUE) <= _P_ROOM:
+        return None
+    below = "below" if abs(1 - p_value - P_VALUE) <= _P_ROOM else "p"
+    return SAY["count" if p_value > 1 else below].format(**answers.apart(p_value, P_VALUE, 2))
 
 
 @lru_cache(maxsize=1)
@@ -236,15 +265,17 @@ CHECKS = {
         praise="your table is that of `calibkit.reliability_table`, edges and empty bins included.",
     ),
     "4.2": Check(
-        task="Find the plot that lies",
-        variable="lying_plot",
-        judge=judge_plot,
+        task="Write the null level",
+        variable="my_null",
+        judge=judge_null,
         hints=(
-            "In two of the drawings the points stand away from the middles of their bars. In which "
-            "one does none?",
-            "Remember Bob. Which drawing makes these forecasts look almost perfect?",
+            "One perfect model: `happened = rng.random(len(p)) < p`. Its error is "
+            "`ece_of(happened, p)`.",
+            "All of them: `redrawn = [ece_of(rng.random(len(p)) < p, p) for _ in range(1000)]`.",
+            "`np.mean(redrawn)` is the null level, and `np.mean(np.array(redrawn) >= "
+            "ece_of(left.y_true, p))` the p-value.",
         ),
-        praise="its points stand at 0.1, 0.3, 0.5, 0.7 and 0.9, whatever the predictions are.",
+        praise="a perfect model with these predictions shows about as much: chance explains it.",
     ),
     "4.3": Check(
         task="Write the alt text of a diagram",
@@ -316,7 +347,7 @@ PREDICTIONS = {
         tells=(r"every second|about half of all", r"\b5\d of 100", r"often puts one or two"),
     ),
     "4g": Prediction(
-        question="Half of all patients come back. What is the dearest: to visit by the left "
+        question="Half of all patients come back. Which costs the most: to visit by the left "
         "model, by the right one, or everybody?",
         options=("left", "right", "everybody"),
         outcome="right",

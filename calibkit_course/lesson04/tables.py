@@ -1,7 +1,6 @@
 """What the cells of lesson 04 read and print: made forecasts, real ones, tables."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit.plot import look
-from calibkit.reliability import BinTable, reliability_table
 from calibkit_course import data
 
 Vector = NDArray[Any]
@@ -33,12 +31,6 @@ def same_bars() -> dict[str, tuple[Vector, Vector]]:
         "Bob": forecasts(bars, means=high, counts=5 * [100]),
         "Cat": forecasts(bars, means=high, counts=4 * [10] + [1000]),
     }
-
-
-def three_drawings(y_true: Vector, y_prob: Vector) -> dict[str, BinTable]:
-    """Return the tables of exercise 4.2; in one of them the bin centres pose as means."""
-    five, ten = (reliability_table(y_true, y_prob, bins=n) for n in (5, 10))
-    return {"A": five, "B": replace(five, mean_prob=five.centre), "C": ten}
 
 
 def digits() -> tuple[dict[str, Vector], Vector]:

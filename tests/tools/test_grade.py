@@ -194,7 +194,7 @@ def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_p
     setup = made.SETUP.replace("00", "04")
     loop = "def bin_statistics(*_):\n    while True:\n        pass"
     stubborn = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
-    write(tmp_path, {"a_04.ipynb": made.of_code(setup, "while True: pass", loop, "lying_plot = 3")})
+    write(tmp_path, {"a_04.ipynb": made.of_code(setup, "while True: pass", loop, "my_null = 3")})
     write(tmp_path, {"b_00.ipynb": made.of_code(made.SETUP, stubborn, made.GOOD)})
     assert grade.main([str(tmp_path), "--seconds", "40"]) == 0
     found = by_file(tmp_path)
@@ -258,7 +258,7 @@ def strays() -> list[str]:
 def test_an_answer_that_ends_the_process_when_it_is_checked(tmp_path: Path) -> None:
     ends = "import os\ndef bin_statistics(*_):\n    os._exit(1)"
     setup = made.SETUP.replace("00", "04")
-    write(tmp_path, {"ends_04.ipynb": made.of_code(setup, ends, "lying_plot = 3")})
+    write(tmp_path, {"ends_04.ipynb": made.of_code(setup, ends, "my_null = 3")})
     assert grade.main([str(tmp_path)]) == 0
     states = {row["item"]: row for row in rows_of(tmp_path) if row["kind"] == "exercise"}
     assert "the process ended while this answer was checked" in states["4.1"]["detail"]

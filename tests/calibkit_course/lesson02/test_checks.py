@@ -22,6 +22,12 @@ def parts(rain: Any, said: Any, repaired: Any) -> Any:
     return np.mean((said - rain) ** 2) - best, base - best, base
 
 
+def without_unc(rain: Any, said: Any, repaired: Any, unc: float) -> Any:
+    """Return MCB and DSC with a wrong UNC, which spoils DSC."""
+    mended = np.mean((repaired - rain) ** 2)
+    return np.mean((said - rain) ** 2) - mended, unc - mended
+
+
 def by_the_package(rain: Any, said: Any, repaired: Any) -> Any:
     found = scores.corp_decomposition(rain, said)
     return found.miscalibration, found.discrimination, found.uncertainty
@@ -39,12 +45,24 @@ def loss_at(t: float) -> float:
     return ck.log_loss(LABELS, expit(LOGITS / t)).value
 
 
+def brier_at(t: float) -> float:
+    return float(np.mean((expit(LOGITS / t) - LABELS) ** 2))
+
+
+def wet_loss_at(t: float) -> float:
+    return -float(np.mean(LABELS * np.log(expit(LOGITS / t))))
+
+
 BEST = minimize_scalar(loss_at, bounds=(0.2, 10)).x
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "2.1": [
         (lambda *three: np.array(parts(*three)) * len(three[0]), "sums over the days"),
         (lambda *three: np.array(parts(*three))[[0, 2, 1]], "the other way round"),
+        (lambda *three: np.array(parts(*three))[[1, 0, 2]], "MCB and DSC stand the other way"),
+        (lambda y, p, r: (np.mean((p - r) ** 2), *parts(y, p, r)[1:]), "difference of two scores"),
+        (lambda y, p, r: (*without_unc(y, p, r, 0.5), 0.5), "UNC should be 0.25"),
+        (lambda y, p, r: (*without_unc(y, p, r, p.mean() ** 2), p.mean() ** 2), "UNC should be"),
         (turned([1, -1, 1]), "DSC has the wrong sign"),
         (turned([-1, 1, 1]), "MCB has the wrong sign"),
         (lambda y, p, r: parts(y, p, p)[1:], "there are 2 values"),
@@ -57,8 +75,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.42, "a number"),
     ],
     "2.2": [
-        (3.0, "T = 3 is close, but not within 0.01"),
+        (3.0, "T = 3 is close, but not within 0.005"),
         (3.2, "Let the minimiser find it"),
+        (minimize_scalar(brier_at, bounds=(0.2, 10)).x, "makes the Brier score smallest"),
+        (3.06, "makes the Brier score smallest"),
+        (minimize_scalar(wet_loss_at, bounds=(0.2, 10)).x, "rainy days only"),
         ("3.0", "T = 3 is close"),
         (minimize_scalar(loss_at, bounds=(0.2, 10), method="bounded"), ".x"),
         (1 / BEST, "this is 1 / T"),

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.calibration import calibration_curve
 
 import calibkit as ck
 from calibkit.decisions import policy_cost
 from calibkit.fakes import LogitDistortion
 from calibkit_course.lesson04.checks import judge_band
+from calibkit_course.lesson04.view import sellers
 
 # --- 4.1 ---------------------------------------------------------------------------------------
 
@@ -83,6 +85,35 @@ def always(n_bins: int) -> Callable[..., Any]:
     return lambda y_true, y_prob, _: from_package(y_true, y_prob, n_bins)
 
 
+def by_index_without_minlength(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index = np.minimum((y_prob * n_bins).astype(int), n_bins - 1)
+    count = np.bincount(index)
+    return count, np.bincount(index, y_prob) / count, np.bincount(index, y_true) / count
+
+
+def by_scikit_learn(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    count = np.bincount(np.minimum((y_prob * n_bins).astype(int), n_bins - 1), minlength=n_bins)
+    return count, *calibration_curve(y_true, y_prob, n_bins=n_bins)[::-1]
+
+
+# --- 4.2 ---------------------------------------------------------------------------------------
+
+LEFT, _ = sellers()
+ece = ck.expected_calibration_error
+
+
+def ece_of(y: Any, p: Any, n_bins: int = 15) -> float:
+    index = np.minimum((p * n_bins).astype(int), n_bins - 1)
+    return float(np.abs(np.bincount(index, weights=p - y)).sum() / len(p))
+
+
+def null_of(draw: Callable[[np.random.Generator, Any], Any], seed: int = 1) -> tuple[float, float]:
+    """Return mean and p-value of a thousand ECEs of outcomes drawn in one way."""
+    rng, p = np.random.default_rng(seed), LEFT.y_prob
+    redrawn = np.array([ece_of(draw(rng, p), p) for _ in range(1000)])
+    return float(redrawn.mean()), float(np.mean(redrawn >= ece_of(LEFT.y_true, p)))
+
+
 # --- 4.4 ---------------------------------------------------------------------------------------
 
 PROB = np.random.default_rng(43).choice([0.02, 0.48, 0.52, 0.98], size=2000)
@@ -137,7 +168,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda c, m, f, n: (c, "mean", f)), "not an array of numbers"),
         (lose_one, "p = 1.0 is in no bin"),
         (by_index(near_edges), "`np.linspace` has the edge"),
-        (always(5), "`count` has 5 bins instead of 8. Use the argument `n_bins`"),
+        (by_index_without_minlength, "needs `minlength=n_bins`"),
+        (by_scikit_learn, "scikit-learn drops them"),
+        (always(5), "`count` has 5 bins instead of 8"),
         (always(10), "`count` has 10 bins instead of 5. Use the argument `n_bins`"),
         (changed(lambda c, m, f, n: (c / c.sum(), m, f)), "these are shares"),
         (changed(lambda c, m, f, n: (c[::-1], m[::-1], f[::-1])), "in reverse order"),
@@ -153,7 +186,21 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ),
         (spoil_input, "changes its input"),
     ],
-    "4.2": [("A", "do not stand in the middle"), ("C", "More bins are no lie"), (2, "text")],
+    "4.2": [
+        (null_of(lambda rng, p: rng.random(300) < p)[::-1], "null level comes first"),
+        (null_of(lambda rng, p: rng.random(300) > p), "happens with the chance p"),
+        (null_of(lambda rng, p: rng.random(300) < p.mean()), "his own p"),
+        (null_of(lambda rng, p: rng.random(300) < 0.5), "his own p"),
+        (null_of(lambda rng, p: rng.permutation(LEFT.y_true)), "his own p"),
+        (null_of(lambda rng, p: rng.random() < p), "not one for all"),
+        (null_of(lambda rng, p: LEFT.y_true), "the seller's own ECE"),
+        ((0.0705, 0.71), "share of smaller errors"),
+        ((0.0705, 287), "Divide the count"),
+        ((0.0705, 0.5), "should be about 0.29, but here it is 0.50"),
+        ((0.0144, 0.29), "the null level should be about"),
+        ((0.104, 0.95), "drawn again"),
+        (0.07, "two numbers"),
+    ],
     "4.4": [
         (band(0.025, 0.975), "as wide as a 90 % band"),
         (band(0.25, 0.75), "only"),
@@ -178,7 +225,10 @@ RIGHT: dict[str, list[Any]] = {
         by_index(lambda p, n: np.minimum((p * n).astype(int), n - 1)),
         changed(in_single_precision),
     ],
-    "4.2": ["B", " b "],
+    "4.2": [
+        *(null_of(lambda rng, p: rng.random(300) < p, seed) for seed in range(20)),
+        (ck.null_level(ece, LEFT.y_true, LEFT.y_prob, rng=4).mean, 0.3),
+    ],
     "4.4": [band(), band(seed=2).tolist(), by_formula(), np.float32(band())],
     "4.3": ["Confidence across, accuracy up, 899 predictions: far below the band, over-confident."],
 }
