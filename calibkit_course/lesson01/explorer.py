@@ -37,7 +37,7 @@ _CONTROLS = (
 )
 _PRESETS: tuple[Preset, ...] = (
     ("10 days", {"days": 10}),
-    ("50 days", {}),
+    ("50 days", {"days": 50}),
     ("200 days", {"days": 200}),
     ("1,000 days", {"days": 1000}),
 )
