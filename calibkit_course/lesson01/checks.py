@@ -225,16 +225,6 @@ PREDICTIONS = {
         "here.",
         tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
-    "1c": Prediction(
-        question="In the group 1/6 it rained on 1 of 5 days. Was this forecaster's best guess, "
-        "*dry*, stated too surely or not surely enough?",
-        options=("too surely", "not surely enough"),
-        outcome="too surely",
-        why="About rain, the forecaster said too little (0.167 against 0.2). About the dry day "
-        "that this predicts, the same forecaster was too sure (0.833 against 0.8). Whoever says "
-        '"over-confident" must say about which event.',
-        tells=(r"over-confident about what|about which event|\b0\.833\b",),
-    ),
     "1d": Prediction(
         question="A forecaster says 70 % each day; in truth it rains on 60 % of days. After how "
         "many days will the record expose this with a chance of 80 %?",

@@ -268,14 +268,6 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "2a": Prediction(
-        question="A slide gives the log losses 0.477 and 0.176. Which logarithm was used?",
-        options=("base 2", "natural", "base 10"),
-        outcome="base 10",
-        why="The text around it does not say so, and most software uses the natural logarithm, "
-        "with which the same forecasts cost 1.099 and 0.405. A log loss needs a unit.",
-        tells=(r"(slide|used|uses|in|was) (base 10|log10)|decimal logarithm|\b1\.099\b",),
-    ),
     "2g": Prediction(
         question="Which forecaster gets the worst (largest) Brier score?",
         options=("climate", "shy", "expert"),
