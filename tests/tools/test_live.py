@@ -411,7 +411,7 @@ def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
 @needs_site
 @pytest.mark.browser
 def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(lite: Any) -> None:
-    lesson, explorer = "04_read_a_reliability_diagram", "lesson04.diagram_lab()"
+    lesson, explorer = "04_read_a_reliability_diagram", "lesson04.chance_at_work()"
     opened = lite(lesson)
     opened.run(opened.cell("open_lesson"))
     shown = opened.run(opened.cell(re.escape(explorer)))

@@ -23,6 +23,7 @@ from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
+from tests.browser_pages import FURTHER, LESSON
 from tests.conftest import ROOT, served
 from tests.helpers import each_case
 from tests.paths import PROGRAMS
@@ -31,7 +32,6 @@ from tools.live import pages, site as live
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
 needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
-LESSON = "notebooks/04_read_a_reliability_diagram.html"
 MARKDOWN = ROOT / "book" / "audit_a_file.md"
 HOSTILE = "--html=x <img src=x onerror=alert(1)> & 'ü'.csv"
 
@@ -348,8 +348,8 @@ def idle(here: Live, root: Any) -> None:
 @needs_site
 @pytest.mark.browser
 def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
-    here = Live(browser, address, LESSON, viewport={"width": 1100, "height": 900})
-    root = here.page.locator(".ck-explorer").last
+    here = Live(browser, address, FURTHER, viewport={"width": 1100, "height": 900})
+    root = here.page.locator(".ck-explorer").first
     root.locator("input[type=range]").first.focus()
     here.page.keyboard.press("ArrowRight")  # a prepared state, which going live keeps
     before = root.locator(".ck-readout").inner_text()
@@ -373,6 +373,7 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     root.locator('[data-role="reset"]').click()
     idle(here, root)
     assert root.locator(".ck-readout").inner_text() == lab.show()[1]
+    here.page.goto(f"{address}/{LESSON}")
     quiz = here.page.locator(".ck-quiz").first
     here.go_live(quiz)
     held = lesson04.which_is_perfect().n_book
@@ -392,20 +393,20 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
 @needs_site
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
-    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{LESSON}"[1:])
-    root = here.page.locator(".ck-explorer").last
+    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{FURTHER}"[1:])
+    root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
     here.context.close()
-    here = Live(browser, address, LESSON)
+    here = Live(browser, address, FURTHER)
     here.page.evaluate("delete window.Worker")
-    root = here.page.locator(".ck-explorer").last
+    root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "too old" in root.locator(".ck-live [role=status]").inner_text()
     here.context.close()
-    here = Live(browser, address, LESSON)
+    here = Live(browser, address, FURTHER)
     here.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
-    root = here.page.locator(".ck-explorer").last
+    root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     root.get_by_role("button", name="Try again").wait_for()
     assert "did not arrive" in root.locator(".ck-live [role=status]").inner_text()
