@@ -54,13 +54,11 @@ const put = async ({ file, name }) => {
   python.FS.writeFile(`${folder}/${name}`, new Uint8Array(await file.arrayBuffer()));
 };
 
-const add = (part) => python.loadPackage(part, { messageCallback: () => {} });
-
 const ask = async ({ name, words, given }) => {
   if (given) await put(given);
-  if (given && /\.(parquet|pq)$/i.test(given.name)) await add("pyarrow");
-  // A cell that works on a table asks for pandas by its import; no other page waits for it.
-  if (/\bimport pandas\b/.test(JSON.stringify(words))) await add("pandas");
+  if (given && /\.(parquet|pq)$/i.test(given.name)) {
+    await python.loadPackage("pyarrow", { messageCallback: () => {} });
+  }
   const call = python.runPython(
     "lambda name, words: json.dumps(globals()[name](*json.loads(words)))",
   );
