@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calibkit.bins import isotonic_blocks
 from calibkit.decisions.murphy import as_levels
 from calibkit.inputs import FloatVector, View, as_probabilities, binary_problem
-from calibkit.results import Number, Result, spell
+from calibkit.results import Number, Result, listed, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -133,6 +133,9 @@ class Saving(Number):
             f"At most {self.value:.4f} per prediction could have been saved, by acting {instead} "
             f"where costs ask to act from {self.threshold:.4f} on, {spell(self.n, 'prediction')}."
         )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "threshold", "cutoff", "n"), ("quantity", "number"))
 
 
 def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None) -> Saving:
