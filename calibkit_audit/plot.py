@@ -181,7 +181,7 @@ def audit_groups(
             (found, look.OVER, "D", "miscalibrated"),
         ):
             _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
-        _rows(ax, groups.segment[shown].tolist())
+        _rows(ax, [name.replace(" and ", ", ") for name in groups.segment[shown].tolist()])
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax
 
@@ -192,7 +192,7 @@ def _rows(ax: Axes, names: list[Any]) -> None:
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     has = font.get_char_index
     drawn = ("".join(c if has(ord(c)) else ascii(c)[1:-1] for c in str(name)) for name in names)
-    shown = [name if len(name) <= 28 else f"{name[:27]}…" for name in drawn]
+    shown = [name if len(name) <= 36 else f"{name[:35]}…" for name in drawn]
     ax.set_yticks(np.arange(len(names)), shown, parse_math=False)
     ax.set_ylim(len(names) - 0.4, -0.6)
 

@@ -85,10 +85,8 @@ class SegmentTable(Result):
 
     def describe(self) -> str:
         """Say which is worst, in numbers of a hundred, and whether chance would do."""
-        many, few = (
-            spell(len(self.segment), "segment"),
-            int((self.smallest > self.detectable).sum()),
-        )
+        many = spell(len(self.segment), "segment")
+        few = int((self.smallest > self.detectable).sum())
         error = f"an average error of {self.detectable:g}"
         if few == len(self.segment) and not self.miscalibrated:
             return f"{many} ({self.view}): too few rows in each to show {error}; join some."

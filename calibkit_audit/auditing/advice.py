@@ -19,13 +19,13 @@ from calibkit_audit.auditing.repairs import RepairTable
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _IN_OTHER_WORDS = {
-    "temperature": "one number makes all of them bolder or more careful",
-    "Platt": "a number and a shift, the same for all",
-    "pulled Platt": "a number and a shift, the same for all",
-    "beta": "a smooth curve of three numbers",
-    "isotonic": "steps that keep their order",
-    "one-vs-rest": "a number and a shift for each class",
-    "vector": "a number and a shift for each class",
+    "temperature": " (one number makes all of them bolder or more careful)",
+    "Platt": " (a number and a shift, the same for all)",
+    "pulled Platt": " (a number and a shift, the same for all)",
+    "beta": " (a smooth curve of three numbers)",
+    "isotonic": " (steps that keep their order)",
+    "one-vs-rest": " (a number and a shift for each class)",
+    "vector": " (a number and a shift for each class)",
 }
 
 
@@ -38,15 +38,18 @@ def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = F
     'of 100 cases it expects the event in 15; it came in 23'
     >>> frequencies(0.0004, 0.0012, 50_000, _words(1, "class fraud"))
     'of 10,000 cases it expects class fraud in 4; it came in 12'
+    >>> frequencies(0.153, 0.146, 9000, _words(1, "positive class"), apart=True)
+    'of 1,000 cases it expects the event in 153; it came in 146'
     >>> frequencies(0.91, 51 / 60, 60, _words(TOP, ""))
     'of 60 answers it expects 54.6 to be right; 51 were'
     """
     if n < 100:
         counts = {"said": f"{n * said:.1f}", "came": f"{n * came:.0f}"}
         return words.format(of=n, s="s" * (n > 1), **counts)
-    parts = [said, 1 - said, came, 1 - came, abs(said - came) if apart else 1]
-    of, least = 100, min(part for part in parts if part > 0)
-    while of < _LARGEST and round(of * least) == 0:
+    of, least = 100, min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
+    while of < _LARGEST and (
+        round(of * least) == 0 or (apart and round(of * said) == round(of * came))
+    ):
         of *= 10
     counts = {"said": f"{of * said:,.0f}", "came": f"{of * came:,.0f}"}
     return words.format(of=f"{of:,}", s="s", **counts)
@@ -125,10 +128,8 @@ def _what_to_do(
     repair = ""
     if verdicts["repair"] == "repair":
         name = str(table.name[table.chosen])
-        meaning = f" ({_IN_OTHER_WORDS[name]})" if name in _IN_OTHER_WORDS else ""
-        repair = (
-            f"mend its probabilities by {REPAIRED.get(name, name)}{meaning}, then check on new rows"
-        )
+        how = REPAIRED.get(name, name) + _IN_OTHER_WORDS.get(name, "")
+        repair = f"mend its probabilities by {how}, then check on new rows"
     if summary.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
         return f"{never} First {repair}." if repair else never

@@ -120,9 +120,9 @@ def test_models_have_two_codes_and_one_view():
 
 
 def test_names_of_groups_are_cut_and_thirty_are_shown() -> None:
-    names = np.array(["a" * 28, "b" * 29])  # a longer one is cut
+    names = np.array(["a" * 36, "b" * 37])  # a longer one is cut
     ax = plot.audit_groups(replace(GROUPS, segment=names))
-    assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 27 + "…"]
+    assert [name.get_text() for name in ax.get_yticklabels()] == [names[0], "b" * 35 + "…"]
     ax = plot.audit_groups(replace(GROUPS, segment=np.array(["$1$", "\ue000"])))
     ax.figure.canvas.draw()
     assert [name.get_text() for name in ax.get_yticklabels()] == ["$1$", r"\ue000"]

@@ -65,6 +65,19 @@ def test_real_predictions(name: str, verdicts: dict[str, str]) -> None:
     assert report.verdicts["alignment"] == "aligned"
 
 
+@pytest.mark.parametrize("k", CLASSES)
+def test_thirty_rows_are_too_few(k: int) -> None:
+    for seed in range(5):
+        case = make("calibrated", k, 30, seed)
+        report = of(case, settings=QUICK)
+        assert report.verdicts["data"] == "too little data"
+        assert report.verdicts["calibration"] == "cannot say"
+        assert report.headline == "Too little data to say."
+        needed = int(report["data"].numbers["needed"])
+        assert needed > 100
+        assert f"{needed:,} rows" in report["data"].sentence
+
+
 @pytest.mark.long
 def test_the_smallest_error_is_found_as_often_as_promised() -> None:
     """In 90 % of draws, by the whole test and over all views; of 20 draws at least 14 do."""
@@ -610,19 +623,22 @@ def test_groups() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("more", ["", "cluster", "sample_weight"])
-def test_groups_keep_their_level(more: str) -> None:
+@pytest.mark.parametrize(
+    ("more", "rate"), [("", 0.1), ("", 0.04), ("", 0.5), ("cluster", 0.1), ("sample_weight", 0.1)]
+)
+def test_groups_keep_their_level(more: str, rate: float) -> None:
     wrong = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        prob, pairs = rng.beta(1, 9, 2000), np.arange(2000) // 2
+        prob, pairs = rng.beta(1, 1 / rate - 1, 2000), np.arange(2000) // 2
         label = rng.random(2000) < prob
         if more == "cluster":
             prob, label = prob[pairs], label[pairs]
         given = {more: pairs if more == "cluster" else rng.uniform(1, 5, 2000)} if more else {}
-        rows = drop_weightless(rows_of(label, prob, groups=pairs // 2 % 20, **given))
+        rows = drop_weightless(rows_of(label, prob, groups=pairs // 2 % 10, **given))
         table = groups_of(rows, 1, AuditSettings(n_draws=299), rng)
-        wrong += table is None or bool(table.miscalibrated)
+        assert table is not None and np.isfinite(table.p_value).all()
+        wrong += bool(table.miscalibrated)
     assert wrong <= 6  # of 100 at 1 %: more have a chance of 1 in 10 000
 
 

@@ -35,6 +35,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
 
+from calibkit import expected_calibration_error, null_level
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import rows_of
@@ -159,6 +160,18 @@ def test_the_verdict_keeps_its_level_and_finds(shape: str, n: int) -> None:
             found += p_value_of(far, y, i) <= 0.01
     assert alarms <= 14
     assert n < 1000 or found >= 17
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", ROWS)
+def test_verdict_and_null_level_rarely_disagree(shape: str) -> None:
+    """Both are about calibrated models here: they disagree where one of them errs."""
+    apart = 0
+    for i in range(40):
+        said, y = set_of(shape, 400, np.random.default_rng([20261126, i]))
+        null = null_level(expected_calibration_error, y, said, bins=15, n_draws=99, rng=i)
+        apart += (p_value_of(said, y, i) <= 0.01) != (null.p_value <= 0.05)
+    assert apart <= 9  # errors of 6 in 100: more have a chance of 1 in 3000
 
 
 @pytest.mark.long

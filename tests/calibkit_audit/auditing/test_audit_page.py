@@ -140,6 +140,22 @@ def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None
     assert plt.get_fignums() == before
 
 
+@pytest.mark.long
+def test_names_that_a_font_lacks_or_that_control_a_page_are_written_as_codes() -> None:
+    """Warnings are errors here, and an SVG with a control character is not valid."""
+    case = make("over-confident", 2, 600, 0)
+    names = ["bell\x07", "中文", "plain"] * 200
+    report = audit(case.y_true, case.y_prob, groups=names, settings=QUICK)
+    assert report.groups is not None
+    assert sorted(report.groups.segment) == sorted(["bell\\x07", "中文", "plain"])
+    axes = report.figures()["groups"].axes[0]
+    shown = {label.get_text() for label in axes.get_yticklabels()}
+    assert shown == {"bell\\x07", "\\u4e2d\\u6587", "plain"}
+    page = report.to_html()
+    assert "\x07" not in page
+    assert "中文" in page
+
+
 @pytest.mark.parametrize(
     ("place", "words"),
     [(".", "is a folder"), ("nowhere/r.html", "does not exist"), (os.devnull, "device or a pipe")],

@@ -129,6 +129,15 @@ def test_classes(view: Any) -> None:
         assert report["calibration"].numbers["p_value"] < 0.6
 
 
+def test_shuffled_labels_are_seen_in_the_sample() -> None:
+    rng = np.random.default_rng(1)
+    prob = rng.beta(0.5, 0.5, 30_000)
+    label = rng.permutation((rng.random(30_000) < prob).astype(int))
+    report = audit_stream([predictions(label, prob)], settings=QUICK, sample=2000)
+    assert report.verdicts["alignment"] == "no discrimination"
+    assert "labels belong to other rows" in report.headline
+
+
 def test_bad_streams() -> None:
     with pytest.raises(ValueError, match="no rows"):
         audit_stream([], settings=QUICK)

@@ -290,14 +290,17 @@ def test_bad_input_is_refused(what: str) -> None:
 def test_save_by_suffix(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     y, models = two(400)
-    found = compare(y, models, costs=(1, 9))
+    evil = "<script>alert(1)</script>"
+    found = compare(y, models | {evil: models["bold"]}, costs=(1, 9), title=evil)
     report = audit(
         y, models["bold"], settings=AuditSettings(n_draws=99, n_resamples=50, repairs=())
     )
     for result in (found, report):
         page = result.save(tmp_path / "x.HTML").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>") and "<script" not in page
         assert page.count("<img") == len(result.figures())
         assert json.loads(result.save(tmp_path / "x.json").read_text()) == result.to_dict()
+        assert "<script>" not in result.save(str(tmp_path / "x.md")).read_text(encoding="utf-8")
         with pytest.raises(ValueError, match=r"must end in \.html, \.md or \.json"):
             result.save(tmp_path / "x.html.gz")
         with pytest.raises(ValueError, match="does not exist"):
