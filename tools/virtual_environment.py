@@ -115,7 +115,7 @@ def side_by_side(how: str) -> list[str]:
 
 def fingerprint() -> str:
     """Return a hash of what the installation depends on."""
-    digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
+    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()

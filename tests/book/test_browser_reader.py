@@ -160,7 +160,7 @@ def sentence(asked: Prediction, guess: str) -> str:
 def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
     visit: Visit, root: Path, subtests: pytest.Subtests
 ) -> None:
-    for name in lesson_pages(root):
+    for name in filter(asked_on, lesson_pages(root)):
         with subtests.test(name=name):
             page, said = visit.open(name), dict[str, str]()
             for place, (pid, asked) in enumerate(asked_on(name).items()):
