@@ -26,6 +26,7 @@ SAY = {
     "each": "this is one shift per prediction. One per bin is asked for: {bins} of them.",
     "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
+    "size": "these have lost their signs. A shift goes up or down; the ECE drops the sign later.",
     "frequency": "this is the frequency, the height of a flat piece. How far is it from the mean?",
     "left": "this is the height at the left edge. The shift is what is added to each prediction.",
     "sums": "these are sums. The least squares want the mean of y - p in the bin.",
@@ -74,6 +75,7 @@ _CASES: tuple[tuple[Any, Any, int], ...] = (
     ((1, 0, 0, 1, 1, 0, 1), (0.9, 0.12, 0.25, 0.5, 0.5, 0.0, 1.0), 4),
     ((0, 1, 0, 0, 1, 1, 1, 0), (0.05, 0.2, 0.2, 0.31, 0.4, 0.83, 0.97, 0.9), 5),
     ((1, 0, 1, 0, 1, 0, 1), (0.3, 0.25, 0.6, 0.55, 0.7, 0.9, 1.0), 10),
+    ((1, 0, 1, 1), (0.1, 0.15, 0.35, 0.5), 8),  # nothing in the last bins
 )
 _EXACT = 1e-6
 _SEARCHED = 1e-4  # what a numerical search for the shifts may miss
@@ -136,6 +138,7 @@ def _shift_problem(
     medians = [np.median((label - prob)[index == b]) if used[b] else 0.0 for b in range(len(used))]
     known = {
         "sign": -wanted,
+        "size": np.abs(wanted),
         "frequency": table.frequency,
         "left": table.edges[:-1] + wanted,
         "sums": wanted * table.count,
@@ -294,14 +297,13 @@ PREDICTIONS = {
         ),
     ),
     "5b": Prediction(
-        question="Within a bin, the distances from a flat piece vary, and those from a slanted one "
-        "do not. In how many of the ten bins do the two maps report a different mean distance?",
-        options=("one", "five", "all ten"),
-        outcome="one",
-        why="In nine bins the flat piece stays on one side of the diagonal. Its lines are shorter "
-        "here and longer there, with the same mean. Only in the bin from 0.4 to 0.5 does it cross, "
-        "and lines up and lines down add up instead of cancelling.",
-        tells=(r"one bin (of|in) ten|whole difference|(pay|cost|lose|more) where they cross",),
+        question="Two forecasters state 0.05, 0.1, 0.9 and 0.95. The first is right about all four "
+        "events, the second wrong about all. In one bin, whose ECE is smaller?",
+        options=("the first's", "the second's", "neither's"),
+        outcome="neither's",
+        why="In one bin the ECE compares two means, and both are 0.5 for both. It does not see "
+        "which prediction had which label. Two bins part them: 0.075 against 0.925.",
+        tells=(r"(both|the two) .{0,30}(same|equal) ECE|does not see (who|which)",),
     ),
     "5c": Prediction(
         question="Which family is right about both models, to within 0.02?",
@@ -310,15 +312,6 @@ PREDICTIONS = {
         why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins draw "
         "the stairs, and invent 0.057 for the perfect model. No family is right for all.",
         tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
-    ),
-    "5e": Prediction(
-        question="The ECE and isotonic regression are fitted to the same 500 labels. In how many "
-        "of 200 data sets does isotonic regression come nearer to the true error?",
-        options=("about 70", "about 100", "about 130"),
-        outcome="about 130",
-        why="Fifteen shifts follow the luck of fifteen groups, and the ECE adds it up. The "
-        "truth rises, so a rising map has less room for it: hers is nearer in 127 of 200.",
-        tells=(r"127 of 200|her number is nearer",),
     ),
     "5d": Prediction(
         question="From 15 to 300 bins, what happens to the distance from the true map?",

@@ -1,5 +1,6 @@
 """Checks and predictions of lesson 06: choose the number of bins."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -12,29 +13,31 @@ from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.results import spell
 from calibkit_course.learn import answers
-from calibkit_course.learn.answers import same
+from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 SAY = {
     # 6.1
     "images": "a number of images, larger than 0",
-    "one": "this is for the ECE of one program. Take how far the difference of two strays.",
-    "factor": "four times as many images only halve how far it strays. Square the factor.",
+    "one": "this is for the ECE of one program. Take the standard deviation of the difference.",
+    "factor": "four times as many images only halve the standard deviation. Square the factor.",
     "bare": "this is the square of the factor. Multiply it by the 1,000 images of the cell.",
-    "gap": "with {n:,.0f} images each it strays as far as the gap, by 0.002. Ask for half of that.",
+    "gap": "with {n:,.0f} images each the standard deviation is the gap, 0.002. Ask for half.",
     "both": "this counts the images of both programs. Give the number for each of them.",
-    "level": "this takes the null level itself. How far an ECE strays stands behind the ±.",
-    "stray": "with {n:,.0f} images each, the difference strays by {stray:.5f}. It should be 0.001.",
+    "level": "this takes the null level itself. The standard deviation stands behind the ±.",
+    "stray": "with {n:,.0f} images each, the standard deviation is {stray:.5f}, not 0.001.",
     # 6.5
     "observed": "this is the ECE of the outcomes in the file. Redraw them from `p` first.",
     "zero": "a perfect model does not show 0. Average the ECE over your redraws.",
     "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
     "coins": "this looks like outcomes from a coin. Let row i happen with probability `p[i]`.",
-    "median": "this is the median of the rounds. The null level is their mean.",
+    "rounds": "the ECE of each of 1,000 rounds, in a list or an array",
+    "few": "these are {found}. A null level from so few is luck itself: take 1,000.",
+    "mean": "this is one number. Assign the ECE of each round.",
     "bins": "this is what other bins show. Take five bins of equal width.",
-    "null": "the mean of 1,000 rounds in five bins is about {wanted}, but this is {found}.",
+    "null": "the mean of 1,000 rounds in five bins is about {wanted}, but here it is {found}.",
     # 6.6
-    "no n": "an n is a whole number of predictions, at least 15.",
+    "no n": "an n is a number of predictions, at least 15.",
     "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
     "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
     # 6.3
@@ -65,6 +68,7 @@ SAY = {
 }
 
 _TOLERANCE = 0.0004  # three standard errors of a mean of 1,000 rounds
+_ROUNDS = 1000
 
 
 # --- 6.1 ---------------------------------------------------------------------------------------
@@ -120,7 +124,6 @@ def _levels() -> dict[str, float]:
     right = errors(data.y_prob, n_rounds=4000)
     return {
         "null": float(right.mean()),
-        "median": float(np.median(right)),
         "observed": expected_calibration_error(data.y_true, data.y_prob, bins=_BINS).value,
         "true labels": float(errors(data.true_prob).mean()),
         "coins": float(errors(0.5).mean()),
@@ -128,12 +131,18 @@ def _levels() -> dict[str, float]:
     }
 
 
-_NEAR = {"observed": 1e-4, "median": 0.0004, "true labels": 0.003, "coins": 0.01}
+_NEAR = {"observed": 1e-4, "true labels": 0.003, "coins": 0.01}
 
 
 def judge_null(answer: Any) -> str | None:
-    """Judge exercise 6.5: the mean error of redrawn outcomes."""
-    found, levels = answers.as_number(answer), _levels()
+    """Judge exercise 6.5: the errors of 1,000 rounds of redrawn outcomes."""
+    if np.ndim(answer) == 0 and not isinstance(answer, str):
+        answers.as_number(answer, SAY["rounds"])
+        raise Almost(SAY["mean"])
+    rounds = answers.as_numbers(answer, SAY["rounds"])
+    if len(rounds) < _ROUNDS:
+        return SAY["few"].format(found=spell(len(rounds), "round"))
+    found, levels = float(rounds.mean()), _levels()
     wanted = levels["null"]
     if same(found, wanted, _TOLERANCE):
         return None
@@ -162,9 +171,9 @@ def _uniform_null(n: int) -> float:
 def judge_enough(answer: Any) -> str | None:
     """Judge exercise 6.6: a sample size at which the null level is just below 0.01."""
     found = answers.as_number(answer)
-    if found != round(found) or found < N_BINS:
+    if found < N_BINS:
         return SAY["no n"]
-    n = int(found)
+    n = math.ceil(found)
     computed = min(n, _MOST_COMPUTED)
     level = _uniform_null(computed) * (computed / n) ** 0.5
     if level > 0.01:
@@ -306,9 +315,9 @@ CHECKS = {
         variable="my_images",
         judge=judge_images,
         hints=(
-            "How many times farther than 0.001 does the difference stray with 1,000 images? "
+            "How many times 0.001 is the standard deviation with 1,000 images? "
             "Remember that four times as many images only halve it.",
-            "The spread must shrink to 0.001 / 0.0056 of what it is. Square the inverse of that.",
+            "It must shrink to 0.001 / 0.0056 of what it is. Square the inverse of that.",
         ),
         praise="with so many, a gap of 0.002 is one that chance seldom makes.",
     ),
@@ -331,7 +340,7 @@ CHECKS = {
         ),
         hints=(
             "Put the gap of 0.002 beside what the cell has printed.",
-            '"Not shown" is another verdict than "equal". Which comparison would stray less?',
+            '"Not shown" is another verdict than "equal". Which comparison would vary less?',
         ),
     ),
     "6.3": Check(
@@ -357,14 +366,14 @@ CHECKS = {
     ),
     "6.5": Check(
         task="Compute a null level",
-        variable="my_null",
+        variable="my_rounds",
         judge=judge_null,
         hints=(
             "One round is `happened = rng.random(1000) < p`. The sample's outcomes play no part.",
-            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds; "
-            "take `np.mean`.",
+            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds in "
+            "a list.",
         ),
-        praise="this is what `calibkit.null_level` gives.",
+        praise="their mean is what `calibkit.null_level` gives.",
         tolerance=_TOLERANCE,
     ),
     "6.6": Check(
@@ -396,8 +405,8 @@ PREDICTIONS = {
         "does its mean ECE grow?",
         options=("hardly", "about three times", "about ten times"),
         outcome="about three times",
-        why="A bin with a tenth of the predictions strays √10 times as far, and the ECE is a mean "
-        "of such strays. So it grows from 0.022 to 0.070, like √(bins / predictions).",
+        why="With a tenth of the predictions, the frequency of a bin has √10 times the standard "
+        "deviation, and the ECE is a mean of such gaps. So it grows like √(bins / predictions).",
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
     "6b": Prediction(
@@ -415,8 +424,8 @@ PREDICTIONS = {
         "Where does that of 5,000 predictions lie, in the same bins?",
         options=("closer to the truth", "further below it", "above it"),
         outcome="further below it",
-        why="What five bins hide stays as it is, and chance invents less. The two no longer "
-        "cancel, and only other bins bring the estimate back to the truth.",
+        why="The mean moves from 0.047 to 0.043. What five bins hide stays as it is, and chance "
+        "invents less. The two no longer cancel, and only other bins bring it back to the truth.",
         tells=(r"away from the truth|no longer cancel|around a wrong number",),
     ),
     "6f": Prediction(
@@ -424,8 +433,8 @@ PREDICTIONS = {
         "of its own. In how many of a hundred such pairs do their ECEs lie at least 0.002 apart?",
         options=("about 10", "about 40", "about 70"),
         outcome="about 70",
-        why="Each of the two numbers strays by 0.004, so their difference strays by 0.0056. That "
-        "is nearly three times the gap of which the seller is proud.",
+        why="Each of the two numbers has a standard deviation of 0.004, so their difference has "
+        "0.0056. That is nearly three times the gap of which the seller is proud.",
         tells=(r"seven in ten|most (perfect )?pairs|\b72 %|0\.0056",),
     ),
     "6c": Prediction(

@@ -23,6 +23,7 @@ SAY = {
     "edges": "a number of edges",
     "rises": "this counts the edges at which the map rises.",
     "level": "this counts edges at which the map stays level. Such a map does not fall.",
+    "fixed": "this looks at the edges of 15 bins. Use the argument `n_bins`, here {n_bins}.",
     "whole": "this compares whole bins, within which the map rises. Look right beside the edge.",
     "falls": "the map of {n_bins} bins falls at {wanted} of its edges, but here it is {found:g}.",
     # 7.3
@@ -37,6 +38,7 @@ SAY = {
     # 7.2
     "ten": "ten values, one per prediction",
     "truth itself": "this is the truth itself. Each value should be off by 0.05.",
+    "base": "these are off by 0.05 from the predictions. Start from the truth, `c_ten`.",
     "near": "at p = {p:g} the map is off by {found:.3f}. Each value should be off by 0.05.",
     "number": "the map reports {found:.3f}, but the true error is 0.1. Let its errors cancel.",
     # 7.4
@@ -47,7 +49,7 @@ SAY = {
 }
 
 # The shifts of slanted pieces in equal bins, and a map that is level.
-_SHIFTS = (np.array([0.1, 0, -0.05, -0.35, -0.25, -0.05]), np.array([0.3, 0.1, 0.2, -0.1]))
+_SHIFTS = (np.array([0.1, 0, -0.05, -0.35, -0.45, -0.05]), np.array([0.3, 0.1, 0.2, -0.1]))
 _FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 
 
@@ -57,12 +59,14 @@ def judge_falls(answer: Any) -> str | None:
     for shifts in (*_SHIFTS, None):
         n_bins, step = (8, np.zeros(7)) if shifts is None else (len(shifts), np.diff(shifts))
         shown = SAY["call"].format(n_bins=n_bins)
-        result = answers.call(function, _curve(shifts), n_bins, shown=shown)
+        curve, near = _curve(shifts), np.arange(1, 15) / 15
+        result = answers.call(function, curve, n_bins, shown=shown)
         found, wanted = answers.as_number(result, SAY["edges"]), np.sum(step < 0)
         if found != wanted:
             slips = {
                 "rises": np.sum(step > 0),
                 "level": np.sum(step <= 0),
+                "fixed": np.sum(curve(near + 1e-9) < curve(near - 1e-9)),
                 "whole": np.sum(step + 1 / n_bins < 0),
             }
             slip = answers.slip_of(found, slips, 0) or "falls"
@@ -144,6 +148,8 @@ def judge_lucky(answer: Any) -> str | None:
         return SAY["truth itself"]
     worst = int(np.argmax(np.abs(off - 0.05)))
     if not same(off[worst], 0.05, _FOUR_DIGITS):
+        if answers.agree(np.abs(found - LUCKY), np.full(len(LUCKY), 0.05), _FOUR_DIGITS):
+            return SAY["base"]
         return SAY["near"].format(p=LUCKY[worst], found=off[worst])
     return None if same(reports, 0.1, _FOUR_DIGITS) else SAY["number"].format(found=reports)
 
@@ -224,7 +230,7 @@ PREDICTIONS = {
         options=("about 5", "about 25", "about 50"),
         outcome="about 50",
         why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
-        "of the two bins stray by six points each, and the two patients differ by one point.",
+        "of the two bins have a standard deviation of six points; the patients differ by one.",
         tells=(
             r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
         ),

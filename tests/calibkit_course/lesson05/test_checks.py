@@ -50,6 +50,12 @@ def medians(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return out
 
 
+def short(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    """Return no shifts of bins behind the last prediction: `bincount` without `minlength`."""
+    index = index_of(y_prob, n_bins)
+    return np.bincount(index, y_true - y_prob) / np.maximum(np.bincount(index), 1)
+
+
 def slanted(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index_of(y_prob, n_bins)]
 
@@ -95,6 +101,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda t: -t.gap), "empty bin is 0"),
         (changed(lambda t: -t.gap[t.occupied]), "An empty bin has a shift too"),
         (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
+        (changed(lambda t: np.abs(np.nan_to_num(t.gap))), "lost their signs"),
+        (short, "An empty bin has a shift too"),
         (medians, "median of y - p"),
         (lambda y, p, n: OPEN(y, p, n)[0], "belongs to the last bin"),
         (lambda y, p, n: slanted(y, p, n) - p, "one shift per prediction"),

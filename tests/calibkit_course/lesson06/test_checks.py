@@ -26,6 +26,8 @@ def rounds(chance: Any = DATA.y_prob, bins: Any = 5, prob: Any = DATA.y_prob) ->
     return np.abs((drawn - prob) @ np.eye(table.n_bins)[index]).sum(axis=1) / 1000
 
 
+OBSERVED = ck.expected_calibration_error(DATA.y_true, DATA.y_prob, bins=5).value
+
 # --- 6.3 ---------------------------------------------------------------------------------------
 
 C = (np.arange(64_000) + 0.5) / 64_000
@@ -108,15 +110,17 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         *((4000, "0.00281"), (36_000, "0.00094"), (1e6, "1,000,000 images each")),
     ],
     "6.5": [
-        (ck.expected_calibration_error(DATA.y_true, DATA.y_prob, bins=5), "Redraw them from `p`"),
-        (0.0, "does not show 0"),
-        (rounds(DATA.true_prob).mean(), "what the true model shows"),
-        (rounds(0.5).mean(), "from a coin"),
-        (np.median(rounds()), "the median of the rounds"),
-        (rounds(bins=ck.EqualMass(5)).mean(), "what other bins show"),
-        (rounds(EVEN, prob=EVEN).mean(), "is about 0.007, but this is 0.022"),
-        (0.9, "but this is 0.900"),
-        ([0.03, 0.04], "a number"),
+        (1000 * [OBSERVED], "Redraw them from `p`"),
+        (1000 * [0.0], "does not show 0"),
+        (rounds(DATA.true_prob), "what the true model shows"),
+        (rounds(0.5), "from a coin"),
+        (rounds(bins=ck.EqualMass(5)), "what other bins show"),
+        (rounds(EVEN, prob=EVEN), "is about 0.007, but here it is 0.022"),
+        (1000 * [0.9], "but here it is 0.900"),
+        (rounds().mean(), "this is one number"),
+        *((rounds()[[k]], "these are 1 round.") for k in range(8)),
+        (rounds()[:100], "these are 100 rounds"),
+        ("many", "each of 1,000 rounds"),
     ],
     "6.6": [
         (1000, "still show 0.03858"),
@@ -126,7 +130,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (17_500, "only 0.00922 there"),
         (40_000, "more than you need"),
         (3, "at least 15"),
-        (14_900.5, "whole number"),
         ("many", "a number"),
     ],
     "6.3": [
@@ -177,12 +180,21 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 RIGHT: dict[str, list[Any]] = {
     "6.1": [31_360, 31_643.4, 2 * 16_000, 34_000, np.int64(29_500)],
     "6.5": [
-        rounds().mean(),
+        rounds(),
         ck.null_level(
             ck.expected_calibration_error, DATA.y_true, DATA.y_prob, bins=5, n_draws=4000, rng=5
-        ).mean,
+        ).draws.tolist(),
     ],
-    "6.6": [14_890, 14_900, 15_000, 16_000.0, np.int64(15_915), 16_390],
+    "6.6": [
+        1000 * (0.039 / 0.01) ** 2,
+        14_900.5,
+        14_890,
+        14_900,
+        15_000,
+        16_000.0,
+        np.int64(15_915),
+        16_390,
+    ],
     "6.3": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),

@@ -68,7 +68,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (beside(np.less_equal), "does not fall"),
         (beside(np.less, first=0), "0 and 1 are no inner edges"),
         (lambda curve, n: np.sum(np.diff(curve(np.arange(n) / n)) < 0), "whole bins"),
-        (lambda curve, n: 5, "falls at 3 of its edges, but here it is 5"),
+        (lambda curve, n: 5, "falls at 4 of its edges, but here it is 5"),
+        (lambda curve, n: beside(np.less)(curve, 15), "edges of 15 bins"),
         (lambda curve, n: np.array([True, False]), "a number of edges"),
     ],
     "7.3": [
@@ -90,6 +91,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lesson07.LUCKY + 0.1, "the truth itself"),
         (lesson07.LUCKY + 0.15, "the map reports 0.150"),
         (lesson07.LUCKY + 0.05, "the map reports 0.050"),
+        (lesson07.LUCKY + 0.05 * np.array([1, -1] * 5), "Start from the truth"),
+        (lesson07.LUCKY - 0.05, "Start from the truth"),
         (lesson07.LUCKY, "at p = 0.05 the map is off by 0.100"),
         (lesson07.LUCKY[:9], "9"),
         (0.1, "ten values"),
