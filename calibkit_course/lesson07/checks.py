@@ -49,7 +49,7 @@ SAY = {
 }
 
 # The shifts of slanted pieces in equal bins, and a map that is level.
-_SHIFTS = (np.array([0.1, 0, -0.05, -0.35, -0.45, -0.05]), np.array([0.3, 0.1, 0.2, -0.1]))
+_SHIFTS = (np.array([0.5, 0.3, 0.1, -0.1, -0.15, 0.35]), np.array([0.3, 0.1, 0.2, -0.1]))
 _FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 
 

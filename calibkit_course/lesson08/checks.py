@@ -1,5 +1,6 @@
 """Checks and predictions of lesson 08: test calibration."""
 
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 from scipy import stats
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
+from calibkit.chance import null_level
+from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
@@ -27,9 +30,25 @@ SAY = {
     "alike": "this takes as many honest models as others. There are 97 of the one and 3 of the "
     "other.",
     "all caught": "this takes all three as caught. The test catches a share `power` of them.",
+    "counts": "this takes the two counts of the cell as they stand, as if there were as many "
+    "honest models as others. Here 97 are honest and 3 are not.",
     "measured": "this takes the 12 of 200 honest models that chance gave above. The level promises "
     "5 %.",
-    "share off": "of the rejected models a share of {wanted} is honest, not {found}.",
+    "share off": "{found} is not the share: divide the honest ones that are rejected by all that "
+    "are rejected.",
+    # 8.6
+    "a p": "a p-value, one number",
+    "fair": "400 predictions of an honest model",
+    "off": "2,000 predictions of a model that is far off",
+    "sure": "40 predictions of 0 and 1, all right",
+    "number": "this is a number of redraws. Divide, so that it becomes a share.",
+    "better": "this counts the redraws that do better than the data. Count those at least as bad.",
+    "plus one": "the data count as one of the redraws: add 1 above and below the line.",
+    "as bad": "a redraw that does exactly as badly as the data counts, too: `>=`.",
+    "unlike": "for an honest model the p-value comes out as {found}, not near {wanted}. Does row i "
+    "of each redraw happen with probability `p[i]`, by a random number of its own?",
+    "rounds": "on a model that is far off no redraw does as badly, so 199 of them give 1/200. "
+    "Here it is {found}.",
     # 8.2
     "case": "{hits} events in {count} trials",
     "each": "one p-value per probability",
@@ -92,12 +111,63 @@ def judge_share(answer: Any) -> str | None:
         "power": _CAUGHT,
         "others": 1 - wanted,
         "all": (honest + others) / 100,
+        "counts": 12 / (12 + 101),
         "alike": 0.05 / (0.05 + _CAUGHT),
         "all caught": honest / (honest + 3),
         "measured": 1.2 * honest / (1.2 * honest + others),
     }
     slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
     return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
+
+
+# --- 8.6 ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, tuple[Any, FloatVector]]:
+    """Return outcomes and predictions of an honest model, of one far off, and of a sure one."""
+    fair = LogitDistortion(scores=(2, 18)).sample(400, rng=861)
+    off = LogitDistortion(slope=0.3).sample(2000, rng=862)
+    sure = np.tile([0, 1], 20)
+    return {
+        "fair": (fair.y_true, fair.y_prob),
+        "off": (off.y_true, off.y_prob),
+        "sure": (sure, sure.astype(np.float64)),
+    }
+
+
+@lru_cache(maxsize=1)
+def _fair_p() -> float:
+    rows = _files()["fair"]
+    return float(
+        null_level(expected_calibration_error, *rows, bins=10, n_draws=2000, rng=86).p_value
+    )
+
+
+def _with(function: Any, rng: np.random.Generator, label: Any, prob: Any) -> Any:
+    return function(label, prob, rng)
+
+
+def judge_test(answer: Any) -> str | None:
+    """Judge exercise 8.6: a function that redraws outcomes and returns a p-value."""
+    function, found = answers.as_function(answer), {}
+    for name, (label, prob) in _files().items():
+        rng = np.random.default_rng(86)  # a learner's function may use it up
+        result = answers.call(partial(_with, function, rng), label, prob, shown=SAY[name])
+        found[name] = answers.as_number(result, SAY["a p"])
+    if max(found.values()) > 1.5:
+        return SAY["number"]
+    if found["off"] > 0.9 and found["fair"] < 0.95:
+        return SAY["better"]
+    if not same(found["fair"], _fair_p(), 0.17):  # five standard deviations of 199 redraws
+        return SAY["unlike"].format(**answers.apart(found["fair"], _fair_p(), 2))
+    if found["off"] == 0 or found["sure"] > 1:
+        return SAY["plus one"]
+    if found["sure"] < 1:
+        return SAY["as bad"]
+    if not same(found["off"], 1 / 200, 0.005):
+        return SAY["rounds"].format(found=f"{found['off']:.3f}")
+    return None
 
 
 # --- 8.2 ---------------------------------------------------------------------------------------
@@ -194,8 +264,8 @@ def _runs(values: FloatVector) -> list[tuple[int, int]]:
 # --- 8.4 ---------------------------------------------------------------------------------------
 
 _SIZES = (
+    ((0, 6, 13, 20), 5, 9, "positions"),
     ((0, 5, 11, 20), 5, 9, "ends"),
-    ((0, 10, 20, 31), 10, 11, "positions"),
     ((0, 4, 12, 20), 5, 9, "too small"),
     ((0, 8, 12, 20), 5, 9, "too small"),
     ((0, 5, 10, 20), 5, 9, "too large"),
@@ -270,6 +340,18 @@ def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
 TITLE = "Test calibration"
 
 CHECKS = {
+    "8.6": Check(
+        task="Write the test",
+        variable="p_value",
+        judge=judge_test,
+        hints=(
+            "One redraw is `rng.random(len(p)) < p`: row i happens with probability `p[i]`. Its "
+            "ECE is `ece(rng.random(len(p)) < p, p)`.",
+            "Put 199 of them into an array `draws`. Add 1 to `np.sum(draws >= ece(y, p))`, and "
+            "divide by 200.",
+        ),
+        praise="with another measure in place of the ECE, this tests that one.",
+    ),
     "8.1": Check(
         task="Count the wrongly accused",
         variable="my_share",
@@ -352,6 +434,15 @@ PREDICTIONS = {
         why="Of 97 honest models the test rejects 4.85, and of the three others 1.5. The 5 % are "
         "a share of the honest ones, and not of the rejected ones.",
         tells=(r"accuses can be honest|most of (those|them|the rejected)|\b76 ?%|three in four",),
+    ),
+    "8g": Prediction(
+        question="An honest model, 1,000 stays of 100 patients who tend to come back again. A test "
+        "at the 5 % level takes the stays as independent. How many of 200 such models are accused?",
+        options=("about 10", "about 25", "about 50"),
+        outcome="about 50",
+        why="Ten stays of one patient tell little more than a few. The sum of all gaps varies far "
+        "more than that of 1,000 independent stays. Taken patient by patient, 9 are accused.",
+        tells=(r"five times as often|repeats? (is|are) accused|patients? repeat",),
     ),
     "8b": Prediction(
         question="A perfect model with 500 predictions, spread evenly from 0 to 1, has a TCE of "

@@ -105,7 +105,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         *((n, "ECE of one program") for n in (16_000, 1000 * 3.98**2)),
         *((n, "Square the factor") for n in (5600, 1000 * 2**0.5 * 4)),
         *((n, "Multiply it by the 1,000") for n in (31.36, 32)),
-        *((n, "as far as the gap") for n in (7840, 8000)),
+        *((n, "is the gap, 0.002") for n in (7840, 8000)),
         *((62_720, "both programs"), (158_760, "null level itself"), (0, "larger than 0")),
         *((4000, "0.00281"), (36_000, "0.00094"), (1e6, "1,000,000 images each")),
     ],

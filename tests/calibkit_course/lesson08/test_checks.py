@@ -62,7 +62,41 @@ def sized(rule: Callable[[FloatVector, int, int], Any]) -> Callable[..., Any]:
     return lambda bounds, n_min, n_max: bool(rule(np.diff(bounds), n_min, n_max))
 
 
+# --- 8.6 ---------------------------------------------------------------------------------------
+
+
+def ten_bins(y: Any, p: FloatVector) -> float:
+    return ck.expected_calibration_error(np.asarray(y, int), p, bins=10).value
+
+
+def redrawn(
+    share: Callable[[FloatVector, float], Any] = lambda draws, own: (
+        (1 + np.sum(draws >= own)) / 200
+    ),
+    draw: Callable[[Any, FloatVector, Any], Any] = lambda y, p, rng: rng.random(len(p)) < p,
+    rounds: int = 199,
+) -> Callable[..., Any]:
+    """Return a test by redraws, right but for what is given."""
+
+    def answer(y: Any, p: FloatVector, rng: np.random.Generator) -> Any:
+        draws = np.array([ten_bins(draw(y, p, rng), p) for _ in range(rounds)])
+        return share(draws, ten_bins(y, p))
+
+    return answer
+
+
 WRONG: dict[str, list[tuple[Any, str]]] = {
+    "8.6": [
+        (redrawn(lambda draws, own: np.sum(draws >= own)), "a number of redraws"),
+        (redrawn(lambda draws, own: np.mean(draws < own)), "do better than the data"),
+        (redrawn(lambda draws, own: np.mean(draws >= own)), "count as one of the redraws"),
+        (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 199), "count as one"),
+        (redrawn(lambda draws, own: (1 + np.sum(draws > own)) / 200), "exactly as badly"),
+        (redrawn(draw=lambda y, p, rng: rng.random(len(p)) < 0.5), "of its own"),
+        (redrawn(draw=lambda y, p, rng: rng.random() < p), "of its own"),
+        (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 20, rounds=19), "give 1/200"),
+        (lambda y, p, rng: None, "a p-value"),
+    ],
     "8.1": [
         (0.05, "Which share of the rejected"),
         (0.505, "that are caught"),
@@ -73,7 +107,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0.7935, "the 12 of 200"),
         (76.2, "per cent"),
         (4.85, "a number of models"),
-        (0.4, "is honest, not 0.40"),
+        (0.106, "as they stand"),
+        (0.4, "0.40 is not the share"),
         (None, "it should be a number"),
         ("3 of 4", "a number"),
     ],
@@ -108,7 +143,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (sized(lambda s, low, high: (s >= low).all()), "larger than allowed"),
         (sized(lambda s, low, high: low <= s[-1] <= high), "smaller than allowed"),
         (sized(lambda s, low, high: (low <= s[:-1]).all() and (s <= high).all()), "[0, 5, 11, 14]"),
-        (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "both ends"),
+        (lambda b, low, high: bool((np.asarray(b[1:]) <= high).all()), "the differences of the"),
+        (lambda b, low, high: all(low <= one <= high for one in b), "the differences of the"),
         (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
     ],
     "8.5": [
@@ -125,6 +161,15 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
+    "8.6": [
+        redrawn(),
+        lambda y, p, rng: (
+            ck.null_level(
+                ck.expected_calibration_error, y, p, bins=10, n_draws=199, rng=rng
+            ).p_value
+        ),
+        redrawn(lambda draws, own: np.mean(np.append(draws, own) >= own), rounds=250),
+    ],
     "8.1": [4.85 / 6.365, 0.76, np.float32(0.762)],
     "8.2": [
         lambda k, n, p: np.round(scipy_p(k, n, p), 4),
