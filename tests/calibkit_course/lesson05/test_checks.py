@@ -82,14 +82,6 @@ def right_closed(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index]
 
 
-def flat(y_true: Any, y_prob: Any, n_bins: int) -> Any:
-    return HistogramBinning(n_bins).fit(y_prob, y_true).curve(y_prob)
-
-
-def nearly(y_true: Any, y_prob: Any, n_bins: int) -> Any:
-    return slanted(y_true, y_prob, n_bins) + 5e-10
-
-
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "5.1": [
         (lambda y, p, n: -np.array(shifts(y, p, n)), "signs are reversed"),
@@ -113,7 +105,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "5.3": [
         (lambda y, p, n: slanted(y, p, n) - p, "prediction plus shift"),
-        (flat, "these are flat pieces"),
+        (lambda y, p, n: HistogramBinning(n).fit(p, y).curve(p), "these are flat pieces"),
         (lambda y, p, n: np.clip(slanted(y, p, n), 0, 1), "cut to [0, 1]"),
         (
             lambda y, p, n: fit_on_test(y, p, evaluator=SlopeOneBinning(n)).fitted,
@@ -121,7 +113,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ),
         (right_closed, "gets the shift of another bin"),
         (lambda y, p, n: slanted(y, p, n) + 0.01, "the map should be"),
-        (nearly, "holds to 1e-12"),
+        (lambda y, p, n: slanted(y, p, n) + 5e-10, "holds to 1e-12"),
         (lambda y, p, n: NEAR(y, p, n)[1], "`np.linspace` has the edge"),
         (lambda y, p, n: CLOSED(y, p, n)[1], "on an edge belongs to the bin above"),
         (lambda y, p, n: shifts(y, p, n), "2 values for 6 predictions"),

@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit.bins import assign
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course.lesson06 import null_ece, squares
+from calibkit_course.lesson06 import squares
 
 # --- 6.5 ---------------------------------------------------------------------------------------
 
@@ -83,15 +83,6 @@ def changed(edit: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def from_labels(count: Any, mean_prob: Any, frequency: Any) -> float:
-    """Return the pairwise form: mean product of two different rows of a bin."""
-    total = 0.0
-    for k, p, y in zip(count, mean_prob, frequency, strict=True):
-        d = p - (np.arange(k) < round(k * y))
-        total += k * (d.sum() ** 2 - (d**2).sum()) / (k * (k - 1))
-    return total / count.sum()
-
-
 # --- 6.2 ---------------------------------------------------------------------------------------
 
 REVIEW = (
@@ -124,7 +115,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "6.6": [
         (1000, "still show 0.03858"),
-        (4000, "Take more"),
         (13_500, "still show 0.01050"),
         (14_800, "still show 0.01003"),
         (17_500, "only 0.00922 there"),
@@ -179,29 +169,15 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "6.1": [31_360, 31_643.4, 2 * 16_000, 34_000, np.int64(29_500)],
-    "6.5": [
-        rounds(),
-        ck.null_level(
-            ck.expected_calibration_error, DATA.y_true, DATA.y_prob, bins=5, n_draws=4000, rng=5
-        ).draws.tolist(),
-    ],
-    "6.6": [
-        1000 * (0.039 / 0.01) ** 2,
-        14_900.5,
-        14_890,
-        14_900,
-        15_000,
-        16_000.0,
-        np.int64(15_915),
-        16_390,
-    ],
+    "6.5": [rounds(), rounds().tolist()],
+    "6.6": [1000 * (0.039 / 0.01) ** 2, 14_890, 14_900.5, np.int64(15_915), 16_390],
     "6.3": [
         refined(lambda gap: float(np.abs(gap).mean())),
         np.array(package_errors()),
         [0.0167, 0.0167, 0.0392, 0.0470, 0.0492, 0.0498],
     ],
     "6.4": [int(WITHIN.min()), np.int64(CHOICE.n_bins_), float(CHOICE.n_bins_)],
-    "6.7": [by_loops, from_labels, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
+    "6.7": [by_loops, changed(lambda share, gap, v, n: share @ (gap - v / (n - 1)))],
     "6.2": [REVIEW],
 }
 
@@ -214,9 +190,3 @@ def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(
     assert plain.truth == debiased.truth == pytest.approx(np.mean((said - true) ** 2))
     for found, wanted in ((plain, np.mean(true * (1 - true)) / 50), (debiased, 0)):
         assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
-
-
-@pytest.mark.slow
-def test_fifteen_thousand_predictions_are_enough() -> None:
-    found = null_ece(LogitDistortion(), 14_900, ck.EqualWidth(15), seed=1)[0]
-    assert found == pytest.approx(0.01, abs=4e-4)

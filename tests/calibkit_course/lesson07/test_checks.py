@@ -54,12 +54,6 @@ def optimum() -> Any:
     return minimize_scalar(lambda t: (t - 2.38) ** 2, bounds=(0.1, 10), method="bounded")
 
 
-def from_pl3() -> float:
-    sample = fakes.LogitDistortion(slope=0.4).sample(2000, rng=72)
-    model = PiecewiseLinear("logit", 1).fit(sample.y_prob, sample.y_true)
-    return float(np.diff(logit(model.knots_))[0] / np.diff(logit(model.heights_))[0])
-
-
 # --- all ---------------------------------------------------------------------------------------
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
@@ -112,7 +106,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 RIGHT: dict[str, list[Any]] = {
     "7.1": [beside(np.less), one_by_one, lambda curve, n: float(beside(np.less)(curve, n))],
-    "7.3": [temperature(), from_pl3(), 2.38, round(temperature(), 3)],
+    "7.3": [temperature(), 2.38, round(temperature(), 3)],
     "7.2": [lesson07.LUCKY + 0.1 + 0.05 * np.repeat([1, -1], 5)],
     "7.4": [
         ("pl3", "pl", "platt", "15 Bins"),
@@ -166,8 +160,6 @@ def test_a_better_map_is_no_better_number() -> None:
             assert wrong <= off  # the triangle inequality
             errors.append((map_error(model, shape), wrong))
         found[name] = np.array(errors)
-    assert found["bins"][1] == pytest.approx((0.0403, 0.0024), abs=0.0005)
-    assert found["PL"][1] == pytest.approx((0.0217, 0.0050), abs=0.0015)
     wins = np.sum(found["PL"] < found["bins"], axis=0)
     assert wins[0] >= 17 and 6 <= wins[1] <= 14
 
