@@ -19,6 +19,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.experiments import front_door
 from calibkit_course.explore import Explorer
+from tools.lesson_pages import lesson_pages
+from tools.lesson_times import stated
 
 CARD = "_static/card.png"  # what a link to the site shows; drawn at each build
 SAID = {
@@ -55,8 +57,8 @@ def diagram(name: str, found: dict[str, Any]) -> str:
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     points = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>' for x, y in places)
     ticks = "".join(
-        f'<text x="{40 + 270 * t}" y="256" text-anchor="middle">{t:g}</text>'
-        f'<text x="35" y="{242 - 230 * t}" text-anchor="end">{t:g}</text>'
+        f'<g class="ck-tick"><text x="{40 + 270 * t}" y="256" text-anchor="middle">{t:g}</text>'
+        f'<text x="35" y="{242 - 230 * t}" text-anchor="end">{t:g}</text></g>'
         for t in (0, 0.5, 1)
     )
     return (
@@ -83,11 +85,14 @@ class FrontDoor(SphinxDirective):
             f'<div class="ck-model" data-model="{name}">{diagram(name, found[name])}</div>'
             for name in ("perfect", "wrong")
         )
+        taught, _ = lesson_pages("04")
         html = (
             '<div class="ck-door" role="group" aria-labelledby="ck-ask">'
             f'<p id="ck-ask" class="ck-ask">{front_door.QUESTION}</p>'
             f'<div class="ck-models">{panels}<div class="ck-verdict-box" hidden>'
             '<p role="status"></p><div class="ck-row"></div>'
+            f'<p class="ck-next"><a href="../notebooks/{taught.stem}.html">'
+            f"Next: lesson 04 · {stated(taught)} min</a></p>"
             '<svg class="ck-dots" role="img"></svg></div></div>'
             f"<noscript><details><summary>The answer</summary>{ANSWER}</details></noscript>"
             f'<script type="application/json">{data}</script>'
@@ -97,7 +102,7 @@ class FrontDoor(SphinxDirective):
 
 
 class LessonCards(SphinxDirective):
-    """Show a list of lessons as cards, each with the opening state of its explorer."""
+    """Show a list of lessons as cards: the minutes, and the opening state of the explorer."""
 
     has_content = True
 
@@ -108,16 +113,20 @@ class LessonCards(SphinxDirective):
         for item in holder.findall(nodes.list_item):
             number = re.match(r"\d\d", item.astext())
             if number:
-                item.append(nodes.raw("", hero(number[0]), format="html"))
+                minutes = stated(lesson_pages(number[0])[0])
+                line = f'<p class="ck-minutes" data-lesson="{number[0]}">{minutes} min</p>'
+                item.append(nodes.raw("", line + hero(number[0]), format="html"))
         return [holder]
 
 
 def hero(number: str) -> str:
     """Return the first large panel of a lesson's first explorer, as it opens.
 
-    Lesson 00 shows how explorers work by that of lesson 01.
+    Lesson 00, which has none, shows the sign of the course.
     """
-    shown = next(explorers(number), None) or next(explorers("01"))
+    shown = next(explorers(number), None)
+    if shown is None:
+        return '<img class="ck-hero" src="../_static/logo.svg" alt="The sign of this free course">'
     picture = shown.show(**shown.default)[0].small().png
     ink = narrow_figures.drawn(picture)
     panels = narrow_figures.pieces(ink, (0, 0, *ink.shape[::-1]))

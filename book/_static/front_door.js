@@ -102,7 +102,7 @@
     const mean = () => seen.reduce((sum, error) => sum + error, 0) / seen.length;
     const summary = () => {
       const worse = seen.filter((error) => error > wrong.error).length;
-      return `on average ${three(mean())}${seen.length < ENOUGH ? "" : ", its null level"}; ${worse} of ${seen.length} look worse than model B.`;
+      return `on average ${three(mean())}${seen.length < ENOUGH ? "" : ", its null level (what chance alone gives)"}; ${worse} of ${seen.length} look worse than model B.`;
     };
 
     const next = () => {
@@ -164,4 +164,11 @@
   };
 
   document.querySelectorAll(".ck-door").forEach(start);
+
+  // Each card counts the exercises that this browser has solved.
+  const answers = Object.entries(window.calibkitExercises?.read() ?? {});
+  document.querySelectorAll(".ck-minutes").forEach((line) => {
+    const solved = answers.filter(([id, { state }]) => state === "Correct" && parseInt(id) === Number(line.dataset.lesson));
+    if (solved.length) line.append(` · ✓ ${solved.length} solved`);
+  });
 })();

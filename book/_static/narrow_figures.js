@@ -1,11 +1,12 @@
 // A wide figure on a telephone: the same picture, seen through pieces that stand below each other.
 // Python has found where nothing is drawn (_ext/narrow_figures.py). What is still too wide scrolls
-// in its frame, which then says so.
+// in its frame, which then says so: formulas, tables and printed columns, too.
 (() => {
   "use strict";
 
   const MARGIN = 3; // pixels around a piece
   const LEAST = 0.84; // of its size: letters of 9.5 points are 11 pixels high then
+  const COLUMNS = /^.*\S {2,}\S.*\n(.*\n)?.*\S {2,}\S/m; // gaps in neighbouring lines
 
   const piece = ([left, top, right, bottom], widest, [width, height]) => {
     const x = Math.max(0, left - MARGIN);
@@ -43,6 +44,12 @@
   const start = () => {
     document.querySelectorAll("img[data-pieces]").forEach((image) => {
       image.decode().then(() => cut(image), () => {});
+    });
+    const columns = [...document.querySelectorAll(".cell_output pre")].filter((pre) => COLUMNS.test(pre.textContent));
+    const wide = document.querySelectorAll("div.math, .pst-scrollable-table-container, .cell_output table");
+    [...columns, ...wide].forEach((box) => {
+      box.classList.add("ck-frame");
+      box.tabIndex = 0;
     });
     document.querySelectorAll(".ck-frame").forEach((frame) => scrolls.observe(frame));
   };

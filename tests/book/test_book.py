@@ -78,6 +78,7 @@ def test_the_introduction_lists_the_same_lessons() -> None:
     cards = source("intro.md").partition("{lesson-cards}")[2]
     named = re.findall(r"\]\(\.\./(notebooks/\d\d_\w+)\.md\) [A-Z].*\?$", cards, re.MULTILINE)
     assert named == [item["file"] for item in LISTED]
+    assert f"Start lesson 01 · {stated(ROOT / f'{named[1]}.md')} min" in source("intro.md")
 
 
 def teaching(number: str) -> str:

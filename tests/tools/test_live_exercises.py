@@ -183,7 +183,7 @@ def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes
     here = Live(browser, address, "book/intro.html", viewport={"width": 390, "height": 800})
     here.page.locator(".ck-door").get_by_role("button", name="Model B").click()
     here.page.get_by_role("status").filter(has_text="Yes, model B").wait_for()
-    here.page.get_by_role("link", name="Play lesson 01 in the browser").click()
+    here.page.get_by_role("link", name="Start lesson 01").click()
     answers = dict(pair for cells in LESSONS.values() for pair in exercises(cells))
     first = Exercise(here, "1.1")
     first.root.get_by_role("textbox").focus()
