@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from calibkit.inputs import FloatVector, as_number
@@ -67,19 +68,24 @@ def six_vectors_view(*, share: float = 0.0) -> HidingView:
 
 
 def _draw(view: HidingView, figure: AnyFigure, compact: bool) -> None:
-    left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
+    left, *panels = _axes(figure)
     simplex.draw(view.classifier, ax=left)
     if not compact:
         left.set_title(f"{float(view.classifier.strong_error()):.2f} from the truth", pad=18, y=1.0)
-    with look.drawing(right, (3.6, 3.6), title=None if compact else "Four diagrams") as ax:
-        frames.frame(ax, ("stated probability", "true frequency"))
-        for size, (marker, colour), (name, points) in zip(
-            (11, 8.5, 6, 3.5), _CODES, view.seen.items(), strict=True
-        ):
-            line = ax.plot(*points, marker, markersize=size, label=name, gid=name, zorder=3)[0]
+    for ax, (marker, colour), (name, points) in zip(panels, _CODES, view.seen.items(), strict=True):
+        with look.drawing(ax, (1.8, 1.8), title=name) as ax:
+            frames.frame(ax, ("stated", "true"))
+            line = ax.plot(*points, marker, markersize=7, gid=name, zorder=3)[0]
             line.set(markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.6)
-        ax.set_ylabel("true frequency", fontsize=look.FONT_SIZE)
-    look.remember(right, [view.describe()])
+            ax.set_ylabel("true", fontsize=look.FONT_SIZE)
+    look.remember(panels[-1], [view.describe()])
+
+
+def _axes(figure: AnyFigure) -> list[Axes]:
+    """Return the axes of the simplex, and of four small diagrams beside it."""
+    grid = figure.add_gridspec(2, 4, width_ratios=(1.2, 1.2, 1, 1))
+    places = (grid[:, :2], grid[0, 2], grid[0, 3], grid[1, 2], grid[1, 3])
+    return [figure.add_subplot(place) for place in places]
 
 
 def six_vectors(**defaults: Any) -> Explorer[HidingView]:

@@ -35,16 +35,6 @@ def view_of(y: FloatVector, p: FloatVector, view: Any) -> tuple[FloatVector, Any
     return p[:, view].sum(axis=1), np.isin(y, view)
 
 
-def view_by_loops(y: Any, p: Any, view: Any) -> tuple[list[float], list[int]]:
-    prob, event = [], []
-    for label, row in zip(y, p, strict=True):
-        group = [int(np.argmax(row))] if view == "top-label" else view
-        group = [group] if isinstance(group, int) else group
-        prob.append(sum(float(row[k]) for k in group))
-        event.append(int(label in group))
-    return prob, event
-
-
 def but(view: Any, made: Callable[..., Any]) -> Callable[..., Any]:
     """Make one kind of view in another way."""
 
@@ -155,6 +145,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (but(0, lambda y, p, view: (p[:, 1], y == view)), "class 1 only"),
         (but(0, lambda y, p, view: (p[:, 0], y == view)), "row 0 states 0.55"),
         (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == y)), "the event"),
+        (but("", lambda y, p, view: (p.max(axis=1), p.argmax(axis=1))), "the predicted class"),
+        (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == view)), "2 is predicted"),
         (lambda y, p, view: p.max(axis=1), "Return two"),
         (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
         (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
@@ -164,6 +156,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "12.2": [
         (map_of(lambda own, _: own[-1]), "last truth only"),
+        (lambda c, r, v: seen_map(c, 0 * r + r.max(axis=1, keepdims=True), v), "largest truth"),
         (map_of(lambda own, _: own.sum()), "adds up the truths"),
         (map_of(lambda own, every: own.sum() / len(every)), "not of all"),
         (lambda c, r, view: {s: s for s in rows_of(c, r, view)[0]}, "number back"),
@@ -206,7 +199,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 RIGHT: dict[str, list[Any]] = {
     "12.1": [
         view_of,
-        view_by_loops,
         lambda y, p, view: (view_of(y, p, view)[0].astype(np.float32), view_of(y, p, view)[1]),
         lambda y, p, view: [pd.Series(part) for part in view_of(y, p, view)],
     ],
