@@ -16,12 +16,14 @@ from calibkit.inputs import (
     View,
     binary_problem,
     binary_problems,
+    unwrapped,
 )
 from calibkit.results import Result, spell
 
 __all__ = ["BinTable", "reliability_table", "reliability_tables"]
 
 _MOST_REPEATED = 100_000_000
+_ROUNDED = 0.005 + 1e-9  # of a share with two decimals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -51,6 +53,88 @@ class BinTable(Result):
     binning: Binning
     mass: NDArray[np.float64] | None = None
     precision: str = "float64"
+
+    @classmethod
+    def from_bins(cls, count: Any, mean_prob: Any, frequency: Any) -> "BinTable":
+        """Return the table of bins that are printed, e.g. those of a diagram in a paper.
+
+        Parameters
+        ----------
+        count, mean_prob, frequency : array-like of shape (B,)
+            Rows, mean prediction and share of events of each bin. The means increase; edges are
+            put half-way between them. Shares may be rounded to two decimals.
+
+        Returns
+        -------
+        BinTable
+            Without empty bins, and with whole numbers of events. From `rows` null levels and bands
+            are computed.
+
+        Raises
+        ------
+        ValueError
+            If a bin cannot be (with its place and value), or a share of its rows is no number of
+            events.
+
+        Examples
+        --------
+        >>> from calibkit import expected_calibration_error, null_level
+        >>> table = BinTable.from_bins([40, 60], [.21, .74], [.33, .70])
+        >>> null = null_level(expected_calibration_error, *table.rows(), bins=table.binning, rng=0)
+        >>> round(null.value, 3), null.p_value > .05
+        (0.07, True)
+        """
+        columns = {"count": count, "mean_prob": mean_prob, "frequency": frequency}
+        given = [unwrapped(values, name) for name, values in columns.items()]
+        if given[0].ndim != 1 or len({one.shape for one in given}) > 1 or not given[0].any():
+            shapes = ", ".join(str(one.shape) for one in given)
+            raise ValueError(f"columns of shapes {shapes}; bins need one number each, and rows.")
+        used = np.flatnonzero(given[0] != 0)
+        n, mean, share = (one[used].astype(np.float64) for one in given)
+        events = np.rint(share * n)
+        whole = np.abs(events - share * n) <= _ROUNDED * n
+        for name, values, good, wanted in (
+            ("count", n, (n > 0) & (n == np.rint(n)), "a number of rows"),
+            ("mean_prob", mean, (mean >= 0) & (mean <= 1), "a probability in [0, 1]"),
+            ("frequency", share, (share >= 0) & (share <= 1), "a share in [0, 1]"),
+            ("frequency", share, whole, "a whole number of events, to two decimals"),
+            ("mean_prob", mean, np.diff(mean, prepend=-1) > 0, "above the mean of the bin before"),
+        ):
+            if not good.all():
+                k = int(good.argmin())
+                raise ValueError(f"{name}[{used[k]}] = {values[k]:g} is not {wanted}.")
+        edges = np.concatenate([[0.0], (mean[:-1] + mean[1:]) / 2, [1.0]])
+        binning = FixedEdges(edges)
+        return cls(
+            edges=edges,
+            count=n.astype(np.intp),
+            mean_prob=mean,
+            frequency=events / n,
+            view="positive class",
+            bins=str(binning),
+            binning=binning,
+        )
+
+    def rows(self) -> tuple[IntVector, FloatVector]:
+        """Return labels and predictions of the bins, as if each prediction were its bin's mean.
+
+        Returns
+        -------
+        y_true, y_prob : ndarray of shape (n,)
+            In any order within a bin; chance is then binomial, and a little larger than that of
+            predictions that differ.
+
+        Raises
+        ------
+        ValueError
+            If rows have weights: what chance does to them is not in the table.
+        """
+        if self.mass is not None:
+            raise ValueError("A table of weighted rows does not hold the rows: pass the rows.")
+        used = self.occupied
+        n, events = self.count[used], np.rint((self.count * self.frequency)[used]).astype(np.intp)
+        label = np.tile([1, 0], len(n)).repeat(np.column_stack([events, n - events]).ravel())
+        return label, self.mean_prob[used].repeat(n)
 
     @property
     def n(self) -> int:

@@ -186,6 +186,37 @@ def test_a_number_that_is_none_opens_nothing(visit: Visit, root: Path) -> None:
     assert page.evaluate(HIDDEN)
 
 
+def test_a_diagram_in_a_picture_is_clicked_and_judged(visit: Visit, tmp_path: Path) -> None:
+    """Axes from pixel 40 to 440; what cannot be is said, and what was clicked stays."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.imsave(tmp_path / "figure.png", np.ones((480, 480)), cmap="gray")
+    page = visit.open("book/read_a_diagram.html")
+    part = {
+        name: page.locator(f"#ck-diagram-{name}") for name in ["canvas", "n", "problem", "verdict"]
+    }
+    page.set_input_files("#ck-diagram-file", tmp_path / "figure.png")
+    part["canvas"].wait_for()
+
+    def click(x: float, y: float) -> None:
+        scale = part["canvas"].bounding_box()["width"] / 480
+        place = {"x": scale * (40 + 400 * x), "y": scale * (440 - 400 * y)}
+        part["canvas"].click(position=place)
+
+    for corner in ((0, 0), (0.5, 0), (1, 1)):
+        click(*corner)
+        assert ("one line" in part["problem"].inner_text()) == (corner == (0.5, 0))
+    for point in ((0.1, 0.14), (0.5, 0.46), (0.9, 0.87), (1.08, 0.5)):
+        click(*point)
+    assert "outside the axes" in part["problem"].inner_text()
+    assert "the counts are missing" in part["verdict"].inner_text()
+    for n, words in (("300", "With n = 300 cases"), ("20000", "Not by chance"), ("-3", "")):
+        part["n"].fill(n)
+        assert part["verdict"].inner_text().startswith(words)
+    assert "n is a whole number" in part["problem"].inner_text()
+    assert len(page.locator("#ck-diagram-table").input_value().split("\n")) == 3
+    assert visit.messages == [] and visit.elsewhere == []
+
+
 # --- the reader's own calibration -----------------------------------------------------------------
 
 OWN = "book/your_calibration.html"

@@ -93,14 +93,6 @@ def test_miscalibration_is_the_squared_l2_error(bins) -> None:
     assert parts.miscalibration == pytest.approx(squared, abs=1e-12)
 
 
-def test_miscalibration_is_what_recalibrating_the_bins_wins() -> None:
-    labels, prob = coarse_binary(300, 10, seed=1)
-    table = ck.reliability_table(labels, prob, bins=ck.Distinct())
-    repaired = table.frequency[np.unique(prob, return_inverse=True)[1]]
-    won = ck.brier_score(labels, prob).value - ck.brier_score(labels, repaired).value
-    assert ck.brier_decomposition(labels, prob).miscalibration == pytest.approx(won, abs=1e-12)
-
-
 def test_skill_is_that_over_the_base_rate() -> None:
     labels, prob = binary_data(200)
     base = float(ck.brier_score(labels, np.full(200, labels.mean())))

@@ -54,15 +54,6 @@ class TestNorms:
         assert all(low <= high + EPS for low, high in pairwise(values))
         assert values[0] >= 0 and values[-1] <= 1 + EPS
 
-    @given(binary(), binnings)
-    @settings(max_examples=80)
-    def test_the_expected_error_is_at_least_its_heaviest_bin(self, data: Any, bins: Any) -> None:
-        table = ck.reliability_table(*data, bins=bins)
-        used = table.occupied
-        for norm in (1, 2):
-            heaviest = (table.weight[used] ** (1 / norm) * np.abs(table.gap[used])).max()
-            assert heaviest <= error(data, bins, norm) + EPS
-
 
 class TestBounds:
     @given(binary(), binnings)

@@ -125,14 +125,6 @@ def test_an_int_is_no_stream_that_the_caller_may_have_drawn_from() -> None:
     assert null.draws.min() > 0.4
 
 
-def test_null_level_of_a_proper_score_is_its_expectation() -> None:
-    """A calibrated model expects a Brier score of mean p (1 - p)."""
-    labels, prob = binary_data(300)
-    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
-    expected = (prob * (1 - prob)).mean()
-    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
-
-
 def test_bins_that_look_at_the_labels_are_found_anew_in_each_redraw() -> None:
     calls = []
 
@@ -200,13 +192,6 @@ def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
     assert np.mean([not band.outside.any() for band in bands]) == pytest.approx(0.9, abs=0.03)
 
 
-@pytest.mark.slow
-def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
-    bands = calibrated_bands(200, 300, seed=4, n_draws=300)
-    share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
-    assert 0.03 < share < 0.1
-
-
 def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:
     """With one prediction value per bin, the exact distribution is known."""
     labels = np.tile([0, 1], 200)
@@ -255,14 +240,6 @@ class TestBandShape:
         wrong = ck.consistency_band([0, 1, 1, 0], prob, simultaneous=simultaneous, rng=0, bins=2)
         assert wrong.outside.tolist() == [True, True]
 
-    def test_higher_levels_are_wider(self, simultaneous: bool) -> None:
-        data = binary_data(400)
-        widths = []
-        for level in (0.5, 0.9, 0.99):
-            band = ck.consistency_band(*data, level=level, simultaneous=simultaneous, rng=0)
-            widths.append(np.nansum(band.upper - band.lower))
-        assert widths == sorted(widths)
-
 
 # --- bootstrap ----------------------------------------------------------------------------------
 
@@ -297,17 +274,6 @@ class TestBootstrapFormulas:
         assert np.mean([kept for _, kept in sizes[1:]]) / 30 == pytest.approx(0.638, abs=0.02)
         se = prob.std() / np.sqrt(30)
         assert interval.draws.std() == pytest.approx(se, rel=0.15)
-
-    def test_predictions_move_with_their_rows(self) -> None:
-        """One bin, certain and right: the mean prediction is the frequency in each resample."""
-        labels = np.tile([0, 1, 2], 10)
-        draws = [
-            ck.bootstrap_interval(ECE, labels == 1, labels == 1, bins=1, rng=0).draws,
-            ck.bootstrap_interval(
-                ck.class_wise_calibration_error, labels, np.eye(3)[labels], bins=1, rng=0
-            ).draws,
-        ]
-        assert np.abs(draws).max() < 1e-12
 
 
 # --- random numbers -----------------------------------------------------------------------------

@@ -131,14 +131,6 @@ def test_equal_predictions_are_compared_with_their_frequency(prob: float) -> Non
     assert smooth_ece(labels, np.full(40, prob)).value == pytest.approx(abs(prob - 0.25))
 
 
-def test_exact_frequencies_are_no_error() -> None:
-    labels, prob = [0, 0, 0, 1, 0, 1, 1, 1, 1], [0.25] * 4 + [0.75] * 4 + [1.0]
-    labels[4] = 0
-    found = smooth_ece(labels, prob)
-    assert found.value == 0 and found.frequency[0][64] == pytest.approx(0.25)
-    assert "0.0000" in found.describe()
-
-
 def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
     """Noise of a kernel is about ``(n s)^(-1/2)``, so that s falls like ``n^(-1/3)``."""
     means = [
