@@ -29,6 +29,7 @@ All speak scikit-learn's words as well: ``predict_proba``, ``transform``, ``scor
 
 from calibkit.calibrators.base import Calibrator
 from calibkit.calibrators.binning import (
+    BayesianBinning,
     HistogramBinning,
     ScalingBinning,
     SlopeOneBinning,
@@ -48,6 +49,7 @@ from calibkit.calibrators.piecewise import PiecewiseLinear
 from calibkit.calibrators.prior_shift import estimate_prevalence, shift_prior
 
 __all__ = [
+    "BayesianBinning",
     "BetaCalibrator",
     "Calibrator",
     "CrossValidatedBinning",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import betaln, softmax
 from sklearn.base import clone
 
 from calibkit.bins import Binning, Distinct, EqualMass, EqualWidth, FixedEdges, as_bins, assign
@@ -206,6 +207,70 @@ class SweepBinning(ChosenBinning):
             if not _rising(events, np.searchsorted(prob, inner)):
                 return n_bins - 1
         return most
+
+
+class BayesianBinning(Calibrator):
+    """Bayesian binning into quantiles (BBQ): histograms of many sizes, each by its evidence.
+
+    Attributes
+    ----------
+    n_bins_, evidence_ : ndarray of shape (M,)
+        Numbers of equal-mass bins that were tried, and the weight of each; they sum to 1.
+    edges_, height_ : lists of M ndarrays of shape (B + 1,) and (B,)
+        The edges of each histogram, and what its bins say.
+    n_parameters_ : None
+        An average of histograms has no number of its own.
+
+    Notes
+    -----
+    All B from ``n^(1/3) / 10`` to ``10 n^(1/3)``, at most n, are tried. A bin with n_b rows and
+    m_b events has the chance of a beta distribution, ``a_b = 2 q_b / B`` and
+    ``b_b = 2 (1 - q_b) / B`` with its middle q_b, before it sees labels; so it says
+    ``(a_b + m_b) / (2 / B + n_b)``, and the evidence of B bins is
+    ``prod_b Beta(a_b + m_b, b_b + n_b - m_b) / Beta(a_b, b_b)``. It never says exactly 0 or 1.
+    Naeini, Cooper and Hauskrecht (2015), section "BBQ".
+
+    Examples
+    --------
+    >>> p, u = np.random.default_rng(0).random((2, 600))
+    >>> map_ = BayesianBinning().fit(p, u < p**2)
+    >>> int(map_.n_bins_[map_.evidence_.argmax()]), map_.calibrate([.3, .9]).round(2).tolist()
+    (6, [0.07, 0.88])
+    """
+
+    family: ClassVar[str] = "Bayesian bins"
+    loss_name: ClassVar[str] = "evidence"
+
+    def _fit(self, prob: FloatVector, label: FloatVector) -> None:
+        n = len(prob)
+        fewest, most = max(1, int(n ** (1 / 3) / 10)), min(n, int(10 * n ** (1 / 3)))
+        tables = [
+            reliability_table(label, prob, bins=EqualMass(n_bins))
+            for n_bins in range(fewest, most + 1)
+        ]
+        self.edges_ = [table.edges for table in tables]
+        self.n_bins_ = np.array([table.n_bins for table in tables])
+        self.height_, evidence = [], []
+        for table in tables:
+            strength = 2 / table.n_bins
+            yes = strength * (table.edges[:-1] + table.edges[1:]) / 2
+            events = np.rint(table.count * np.where(table.occupied, table.frequency, 0))
+            self.height_.append((yes + events) / (strength + table.count))
+            no, others = strength - yes, table.count - events
+            evidence.append(float((betaln(yes + events, no + others) - betaln(yes, no)).sum()))
+        self.evidence_ = softmax(evidence)
+        self.n_parameters_, self.converged_, self.n_iter_ = None, True, len(tables)
+
+    def _curve(self, prob: FloatVector) -> FloatVector:
+        histograms = zip(self.evidence_, self.height_, self.edges_, strict=True)
+        return np.asarray(sum(w * height[assign(prob, edges)] for w, height, edges in histograms))
+
+    def polyline(self) -> tuple[FloatVector, FloatVector]:
+        """Return the steps between the edges of all histograms, with NaN between them."""
+        self._check_fitted()
+        edges = np.unique(np.concatenate(self.edges_))
+        level = self._curve(edges[:-1])
+        return drawn_apart(edges[:-1], edges[1:], (level, level))
 
 
 def _rising(events: IntVector, cuts: IntVector) -> bool:

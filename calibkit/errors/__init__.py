@@ -18,7 +18,7 @@ member                                   bins          norm          weights
 =======================================  ============  ============  =====================
 
 `smooth_ece` smooths with a kernel in place of bins, `averaged_two_bin_error` takes all ways to make
-two; they are no members.
+two; they are no members. `canonical_calibration_error` is about whole vectors.
 ECE, ACE, MCE, TCE each have two meanings in the literature, so public names are spelled out; the
 book's notation page has the table.
 """
@@ -39,7 +39,7 @@ from calibkit.errors.members import (
     root_mean_square_calibration_error,
     top_label_calibration_error,
 )
-from calibkit.errors.smooth import smooth_ece
+from calibkit.errors.smooth import canonical_calibration_error, smooth_ece
 from calibkit.errors.truthful import averaged_two_bin_error
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "average_calibration_error",
     "averaged_two_bin_error",
     "calibration_error",
+    "canonical_calibration_error",
     "class_wise_calibration_error",
     "debiased_calibration_error",
     "expected_calibration_error",

@@ -1,10 +1,13 @@
-"""The smooth calibration error of Błasiok and Nakkiran (2023): a kernel instead of bins."""
+"""Errors with a kernel in place of bins: of one event (SmoothECE), and of whole vectors."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
 
 from calibkit.errors.family import view_of
 from calibkit.inputs import (
@@ -12,10 +15,12 @@ from calibkit.inputs import (
     FloatMatrix,
     FloatVector,
     View,
+    as_norm,
     as_positive,
+    as_predictions,
     binary_problems,
 )
-from calibkit.results import Number, spell
+from calibkit.results import Number, listed, spell
 
 # The grid has 2048 cells, and more until a bandwidth is 16 of them wide, up to this number.
 _CELLS, _PER_BANDWIDTH, _MOST_CELLS = 2048, 16, 2**17
@@ -251,3 +256,136 @@ def _area(waves: FloatVector, width: float) -> float:
     """Return the integral of the absolute smoothed residuals."""
     size = np.abs(_at_points(waves, width))
     return float(size.sum() - (size[0] + size[-1]) / 2)
+
+
+# Rows that are smoothed at once, and what stands for the logarithm's argument at 0.
+_ROWS, _ZERO = 512, 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CanonicalError(Number):
+    """A canonical calibration error: how far whole vectors lie from the truth.
+
+    Parameters
+    ----------
+    value, norm, bandwidth : float
+        The error, from 0 to 2 with norm 1; its norm; the width of the kernel.
+    true_prob : ndarray of shape (n, K)
+        The estimated chances of each row, from all other rows.
+    n : int
+        The predictions.
+    """
+
+    name: ClassVar[str] = "canonical calibration error"
+
+    value: float
+    norm: float
+    bandwidth: float
+    true_prob: FloatMatrix
+    n: int
+
+    def describe(self) -> str:
+        """Say the error, its norm and the bandwidth."""
+        return (
+            f"Canonical calibration error {self.value:.4f} (whole vectors, norm {self.norm:g}, "
+            f"Dirichlet kernel of bandwidth {self.bandwidth:.2g}, {spell(self.n, 'prediction')})."
+        )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return listed(self, ("value", "norm", "bandwidth", "n"), ("quantity", "value"))
+
+
+def canonical_calibration_error(
+    y_true: Any, y_prob: Any, *, norm: float = 1, bandwidth: float | None = None
+) -> CanonicalError:
+    """Estimate how far whole vectors lie from the truth, by a kernel on the simplex.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels ``0 .. K-1``.
+    y_prob : array-like of shape (n, K)
+        One column per class with rows that sum to 1; two rows or more.
+    norm : float, default 1
+        The p of the distance, finite and at least 1.
+    bandwidth : float, optional
+        Width h of the kernel, above 0. By default the most likely one: each prediction's density,
+        from all others, is made as large as can be.
+
+    Returns
+    -------
+    CanonicalError
+        The error, the bandwidth and the estimated chances.
+
+    Raises
+    ------
+    ValueError
+        If labels, probabilities or options are not valid; the message names row and value.
+
+    Notes
+    -----
+    ``((1/n) sum_i sum_k |r_k(p_i) - p_ik|^norm)^(1/norm)`` with
+    ``r(p_i) = sum_{j != i} w_ij e(y_j) / sum_{j != i} w_ij``, where e(y) is 1 for the label and 0
+    else, and ``w_ij`` the density at ``p_i`` of the Dirichlet distribution with parameters
+    ``1 + p_j / h``, whose mode is ``p_j``. Popordanoska, Sayer and Blaschko (2022), section 3.
+
+    Whole vectors have few neighbours: with three classes and 2,000 rows a calibrated model shows
+    .1, with five .2. Read it beside `null_level` with the same `bandwidth`. Time grows like n²
+    (a second for 5,000 rows; some ten times that to find the bandwidth). The book's page "Measured" has the table.
+
+    Examples
+    --------
+    >>> from calibkit.fakes import DirichletFake, Power
+    >>> draw = DirichletFake((1, 1, 1), Power(2)).sample(300, rng=0)
+    >>> error = canonical_calibration_error(draw.y_true, draw.y_prob, bandwidth=.05)
+    >>> true = np.abs(draw.true_prob - draw.y_prob).sum(axis=1).mean()
+    >>> round(error.value, 2), round(float(true), 2)
+    (0.25, 0.27)
+    """
+    label, given = as_predictions(y_true, y_prob)
+    if given.ndim != 2 or len(given) < 2:
+        raise ValueError(
+            f"y_prob must have two rows or more and one column per class, got {given.shape}. Of "
+            "P(y = 1) alone pass np.column_stack([1 - y_prob, y_prob])."
+        )
+    norm, prob = as_norm(norm), given.astype(np.float64)
+    if bandwidth is None:
+        found = minimize_scalar(
+            lambda log: -_log_likelihood(prob, np.exp(log)),
+            bounds=np.log([1e-4, 1]),
+            method="bounded",
+            options={"xatol": 0.05},
+        )
+        bandwidth = float(np.exp(found.x))
+    bandwidth = as_positive(bandwidth, "bandwidth")
+    hit = np.eye(prob.shape[1])[label]
+    blocks = _dirichlet_kernel(prob, bandwidth)
+    true_prob = np.vstack([w @ hit / w.sum(axis=1, keepdims=True) for w, _ in blocks])
+    distance = np.abs(true_prob - prob) ** norm
+    return CanonicalError(
+        value=float(distance.sum(axis=1).mean() ** (1 / norm)),
+        norm=norm,
+        bandwidth=bandwidth,
+        true_prob=true_prob,
+        n=len(prob),
+    )
+
+
+def _dirichlet_kernel(
+    prob: FloatMatrix, bandwidth: float
+) -> Iterator[tuple[FloatMatrix, FloatVector]]:
+    """Yield the densities at some rows around all others, over their largest, and its logarithm."""
+    n_classes = prob.shape[1]
+    power = prob / bandwidth
+    scale = gammaln(1 / bandwidth + n_classes) - gammaln(1 + power).sum(axis=1)
+    for start in range(0, len(prob), _ROWS):
+        rows = np.arange(start, min(start + _ROWS, len(prob)))
+        density = np.log(np.maximum(prob[rows], _ZERO)) @ power.T + scale  # 0 to the power 0 is 1
+        density[rows - start, rows] = -np.inf
+        largest = density.max(axis=1)
+        yield np.exp(density - largest[:, np.newaxis]), largest
+
+
+def _log_likelihood(prob: FloatMatrix, bandwidth: float) -> float:
+    blocks = _dirichlet_kernel(prob, bandwidth)
+    return float(sum((np.log(w.sum(axis=1)) + largest).sum() for w, largest in blocks))

@@ -12,6 +12,7 @@ from sklearn.base import clone
 import calibkit as ck
 from calibkit import calibrators
 from calibkit.calibrators import (
+    BayesianBinning,
     BetaCalibrator,
     Calibrator,
     CrossValidatedBinning,
@@ -34,7 +35,7 @@ from tests.helpers import binary_data
 
 ONE_EVENT: list[Any] = [
     *(PlattCalibrator(), PlattCalibrator(smoothing=False)),
-    *(BetaCalibrator(), IsotonicCalibrator(), ScalingBinning(4)),
+    *(BetaCalibrator(), IsotonicCalibrator(), ScalingBinning(4), BayesianBinning()),
     *(SlopeOneBinning(), SlopeOneBinning(ck.EqualMass(4))),
     *(HistogramBinning(bins) for bins in (15, ck.EqualMass(4), ck.Distinct())),
     *(CrossValidatedBinning(kind, max_bins=8) for kind in ("equal-mass", "equal-width")),

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import optimize
+from scipy import optimize, stats
 from scipy.integrate import trapezoid
 
 import calibkit as ck
 from calibkit import smooth_ece
+from calibkit.errors import canonical_calibration_error
+from calibkit.fakes import DirichletFake, Power
 from tests.helpers import binary_data, class_data, golden, golden_data
 
 # Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
@@ -203,3 +205,54 @@ def test_how_far_relplot_is_from_the_definition(case: str) -> None:
     assert seen.sum() >= 4
     # Their grid has 1001 points, and a little is added to the density.
     np.testing.assert_allclose(shown[seen], np.array(theirs["frequency at 0.05"])[seen], atol=3e-3)
+
+
+# --- whole vectors ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_the_canonical_error_is_its_sums(norm: float) -> None:
+    """Row by row, with scipy's Dirichlet density."""
+    draw = DirichletFake((1, 2, 3), Power(2)).sample(40, rng=3)
+    label, prob = draw.y_true, draw.y_prob
+    distance = 0.0
+    for i in range(40):
+        others = [j for j in range(40) if j != i]
+        weight = [stats.dirichlet.pdf(prob[i] / prob[i].sum(), 1 + prob[j] / 0.1) for j in others]
+        true = np.average(np.eye(3)[label[others]], axis=0, weights=weight)
+        distance += (np.abs(true - prob[i]) ** norm).sum() / 40
+    found = canonical_calibration_error(label, prob, norm=norm, bandwidth=0.1)
+    assert found.value == pytest.approx(distance ** (1 / norm), rel=1e-6)
+    turned = canonical_calibration_error((label + 1) % 3, np.roll(prob, 1, axis=1), norm=norm)
+    assert turned.value == pytest.approx(canonical_calibration_error(label, prob, norm=norm).value)
+
+
+def test_the_canonical_error_tells_three_models_apart_where_the_truth_is_known() -> None:
+    """More than its null level by about what is true: calibrated, a little wrong, very wrong."""
+    over = []
+    for power in (1.0, 1.5, 3.0):
+        extra, true = [], []
+        for seed in range(5):
+            draw = DirichletFake((1, 1, 1), Power(power)).sample(1000, rng=seed)
+            error = canonical_calibration_error(draw.y_true, draw.y_prob, bandwidth=0.02)
+            running = draw.y_prob.cumsum(axis=1)[:, :2]
+            redrawn = (np.random.default_rng(seed).random((1000, 1)) > running).sum(axis=1)
+            null = canonical_calibration_error(redrawn, draw.y_prob, bandwidth=0.02)
+            extra.append(error.value - null.value)
+            true.append(np.abs(draw.true_prob - draw.y_prob).sum(axis=1).mean())
+        over.append((np.mean(extra), np.mean(true)))
+    (calibrated, _), (little, _), (much, truth) = over
+    assert abs(calibrated) < 0.02
+    assert 0.05 < little < much
+    assert much == pytest.approx(truth, abs=0.15)
+
+
+def test_rows_that_say_zero_have_neighbours_that_do() -> None:
+    label, prob = [0, 1, 0, 1, 2, 2], np.array([[0.5, 0.5, 0]] * 4 + [[0, 0, 1]] * 2)
+    found = canonical_calibration_error(label, prob, bandwidth=0.05)
+    assert found.true_prob[4:].tolist() == [[0, 0, 1]] * 2
+    assert found.true_prob[:4, 2].tolist() == [0] * 4
+    with pytest.raises(ValueError, match=r"one column per class, got \(6,\)"):
+        canonical_calibration_error([0, 1] * 3, prob[:, 0])
+    with pytest.raises(ValueError, match=r"two rows or more"):
+        canonical_calibration_error([0], prob[:1])
