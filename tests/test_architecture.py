@@ -249,7 +249,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
     "calibkit_audit": (6_740, 76_050, 47),
-    "tests": (25_700, 323_100, 190),
+    "tests": (25_800, 324_500, 190),
     "tools": (2_600, 28_300, 28),
 }
 

@@ -330,8 +330,8 @@ def canonical_calibration_error(
     ``1 + p_j / h``, whose mode is ``p_j``. Popordanoska, Sayer and Blaschko (2022), section 3.
 
     Whole vectors have few neighbours: with three classes and 2,000 rows a calibrated model shows
-    .1, with five .2. Read it beside `null_level` with the same `bandwidth`. Time grows like n²
-    (a second for 5,000 rows; some ten times that to find the bandwidth). The book's page "Measured" has the table.
+    .1, with five .2. Read it beside `null_level` with the same `bandwidth`. Time grows like n²:
+    a second for 5,000 rows, ten times that to find the bandwidth. Page "Measured" of the book.
 
     Examples
     --------
