@@ -145,6 +145,11 @@ def as_positive(value: Any, name: str) -> float:
     return as_number(value, name, "a positive finite number", lambda number: 0 < number < np.inf)
 
 
+def as_norm(value: Any) -> float:
+    """Check the p of ``(E |p - c|^p)^(1/p)``, from 1 on and finite."""
+    return as_number(value, "norm", "a finite number from 1 on", lambda norm: 1 <= norm < np.inf)
+
+
 def as_level(level: Any, name: str = "level") -> float:
     """Check a probability that is neither 0 nor 1."""
     wanted = "strictly between 0 and 1 (e.g. 0.9)"
