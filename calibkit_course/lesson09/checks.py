@@ -23,7 +23,8 @@ SAY = {
     "around": "this range lies around the measured ratio. By chance, ratios lie around 1.",
     "outer": "this range holds 95 % of calibrated models. Take 1.645, not 1.96.",
     "observed": "this takes the root of what came. Chance is measured by what was expected: √E.",
-    "chance": "the ends should be near {low:.2f} and {high:.2f}: 1 minus and plus 1.645 / √E.",
+    "rows": "this takes the root of the number of rows. Chance is measured by expected events: √E.",
+    "chance": "each end is off. They are 1 minus and plus 1.645 / √E; √E is the root of `p.sum()`.",
     # 9.2
     "needed call": "`events_needed({factor:g})`",
     "events": "a whole number of expected events",
@@ -55,6 +56,7 @@ SAY = {
 # --- 9.1 ---------------------------------------------------------------------------------------
 
 
+_ROWS = 10_000
 _COUNTED = 246  # events in the data of the exercise
 _QUANTILES = (0.05, 0.95, 0.025, 0.975)  # those that are asked for, and those of a slip
 
@@ -62,9 +64,9 @@ _QUANTILES = (0.05, 0.95, 0.025, 0.975)  # those that are asked for, and those o
 @lru_cache(maxsize=1)
 def _counts() -> FloatVector:
     """Return ratio and quantiles by chance for the data of the exercise, with the same seed."""
-    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(10_000, 92)
+    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(_ROWS, 92)
     rng, expected = np.random.default_rng(0), float(sample.y_prob.sum())
-    by_chance = [np.sum(rng.random(10_000) < sample.y_prob) / expected for _ in range(2000)]
+    by_chance = [np.sum(rng.random(_ROWS) < sample.y_prob) / expected for _ in range(2000)]
     return np.array([sample.y_true.sum() / expected, *np.quantile(by_chance, _QUANTILES)])
 
 
@@ -85,7 +87,8 @@ def judge_ratio(answer: Any) -> str | None:
     if not (same(low, wanted[1], 0.02) and same(high, wanted[2], 0.02)):
         if same(low, wanted[3], 0.02) and same(high, wanted[4], 0.02):
             return SAY["outer"]
-        return SAY["chance"].format(low=wanted[1], high=wanted[2])
+        of_rows = same((high - low) / 2, 1.645 / np.sqrt(_ROWS), 0.001)
+        return SAY["rows" if of_rows else "chance"]
     root = 1.645 / np.sqrt(_COUNTED)
     return SAY["observed"] if same((high - low) / 2, root, 0.001) else None
 
@@ -263,19 +266,6 @@ PREDICTIONS = {
         tells=(
             r"(errors?|distances?) (near zero )?(is|are) short|looks harmless|ECE shrinks",
             r"useless, and its ECE|beats even|knows nothing has the smallest",
-        ),
-    ),
-    "9b": Prediction(
-        question="One model states the true chances of events that come half of the time. Another "
-        "says 1 % where 2 % happen. Both are measured on 6,000 predictions. In how many of a "
-        "hundred such pairs has the second the smaller ECE?",
-        options=("about 5", "about 65", "about 95"),
-        outcome="about 65",
-        why="Near zero all distances are short: the wrong model is off by about a hundredth. The "
-        "right model has no error, but in 67 of 100 pairs chance alone shows more than this error.",
-        tells=(
-            r"2 if twice as many|(errors?|distances?) (near zero )?(is|are) short|ECE shrinks",
-            r"factor of two is the better|two (pairs )?(of|in) three|\b67 ?%",
         ),
     ),
     "9c": Prediction(

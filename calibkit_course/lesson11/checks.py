@@ -40,7 +40,8 @@ SAY = {
     "choice": "a pair: the name of a calibrator, and its log loss",
     "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
     "then open `test_rows`.",
-    "by error": "this has the lowest ECE. Choose by the log loss of `validation`.",
+    "by error": "this looks best on the rows that it was fitted to, and has the lowest ECE on "
+    "`validation`. Choose by the log loss of `validation`, to which no map was fitted.",
     "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
     "several numbers is too good on average.",
     "worst": "this is not the lowest log loss on `validation`. Compare all four there.",

@@ -42,6 +42,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ([RATIO, 1 + SPREAD, 1 - SPREAD], "the lower end comes before"),
         ([RATIO, RATIO - SPREAD, RATIO + SPREAD], "By chance, ratios lie around 1"),
         ([RATIO, 0.99, 1.01], "plus 1.645 / √E"),
+        ([RATIO, 1 - 0.01645, 1 + 0.01645], "root of the number of rows"),
         ([RATIO, 1 - 1.19 * SPREAD, 1 + 1.19 * SPREAD], "not 1.96"),
         ([RATIO, 1 - 1.645 / COUNTED**0.5, 1 + 1.645 / COUNTED**0.5], "by what was expected"),
         ([1.2275, 1 - SPREAD, 1 + SPREAD], "the ratio should be 1.230, but here it is 1.228"),
