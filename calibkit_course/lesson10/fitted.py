@@ -58,10 +58,11 @@ SAY = {
     "changes its bin: minimise the log loss.",
     "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
     "towards {wanted}. Allow more steps, or longer ones.",
-    "bound": "for {case}, {found} is too far from {wanted}. Does the search reach both "
-    "sides of 1, and end where it should?",
+    "bound": "for {case}, {found} is too far from {wanted}. Is the softmax taken over "
+    "the classes, `axis=1`? Does the search reach both sides of 1?",
     "edge": "for {case}, this is the end of the search, {found}. Is it the log loss that is "
-    "minimised, with its minus sign?",
+    "minimised, with its minus sign, and in each row only the column of its label? "
+    "`log_prob[np.arange(len(y)), y]` takes that; `log_prob[:, y]` takes all labels in all rows.",
     "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
     "subtract each row's largest logit before `exp`.",
     "overflow": "for {case}, {found} is too far from {wanted}. The softmax has not "

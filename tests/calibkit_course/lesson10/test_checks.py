@@ -96,6 +96,10 @@ def bounded(logits: Any, y: Any, low: float = 0.05, high: float = 20.0) -> float
     return search(lambda temperature: mean_loss(logits, y, temperature), low, high)
 
 
+def own_column(log_prob: Any, y: Any) -> float:
+    return float(-log_prob[np.arange(len(y)), y].mean())
+
+
 def in_the_inverse(logits: Any, y: Any) -> float:
     return 1 / search(lambda slope: mean_loss(logits, y, 1 / slope))
 
@@ -172,6 +176,9 @@ WRONG_FITS: list[tuple[Any, str]] = [
     (by_plain_exp, "overflows"),
     (of_lowest_ece, "where the ECE is about lowest"),
     (lambda z, y: 19.99999, "minus sign"),
+    (lambda z, y: search(lambda t: -log_softmax(z / t, axis=1)[:, y].mean()), "takes all labels"),
+    (lambda z, y: search(lambda t: own_column(log_softmax(z / t), y)), "over the classes"),
+    (lambda z, y: search(lambda t: own_column(log_softmax(z / t, axis=0), y)), "the classes"),
     (not_a_number, "not a number"),
     (lambda z, y: softmax(z, axis=1), "should be one temperature"),
     (lambda z, y: packaged(softmax(z, axis=1) + 1, y), "softmax was applied twice"),
