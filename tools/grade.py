@@ -41,6 +41,7 @@ STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "
 STATES += ("Not attempted", "Not defined")
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+MOODLE = re.compile(r"_\d+_assignsubmission_.*")  # what it adds to the names of folders
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -71,8 +72,8 @@ class Grade:
         name = self.workbook.student
         if self.lesson and name == self.workbook.path.stem:
             rest = re.sub(rf"(?<!\d){self.lesson}(?!\d)", "", name)
-            for word in lesson_words(self.lesson):
-                rest = rest.replace(word, "")
+            for page in reversed(lesson_pages(self.lesson)):
+                rest = rest.replace(page.stem[3:], "")
             return rest.strip(" _-.") or name
         return name
 
@@ -85,10 +86,10 @@ class Grade:
         return sum(row["state"] == state for row in self.of("exercise"))
 
     @property
-    def early(self) -> str:
-        """How many of the guesses were made before their outcome was shown."""
-        asked = next((int(row["item"]) for row in self.of("predictions")), 0)
-        return f"{sum(row['state'] == 'before reveal' for row in self.of('guess'))} of {asked}"
+    def typed(self) -> str:
+        """How many guesses there are; whether its outcome was looked at before, no file tells."""
+        asked = next((row["item"] for row in self.of("predictions")), 0)
+        return f"{len(self.of('guess'))} of {asked}"
 
     @property
     def in_words(self) -> str:
@@ -98,14 +99,9 @@ class Grade:
         assessed = self.count("Self-assessed")
         parts = [f"{self.count('Correct')} of {len(self.of('exercise'))} correct"]
         parts += [f"{assessed} self-assessed"] if assessed else []
-        parts += [f"{self.early} guesses"]
+        parts += [f"{self.typed} guesses typed in"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         return ", ".join(parts)
-
-
-def lesson_words(lesson: str) -> list[str]:
-    """Return what the names of a lesson's files say beside its number."""
-    return [path.stem[3:] for path in reversed(lesson_pages(lesson))]
 
 
 def workbooks(folder: Path) -> list[Workbook]:
@@ -116,7 +112,7 @@ def workbooks(folder: Path) -> list[Workbook]:
         if any(part.startswith(".") or part.endswith(".ipynb") for part in parts[:-1]):
             continue
         student = parts[0] if len(parts) > 1 else path.stem
-        found.append(Workbook(path, "/".join(parts), student))
+        found.append(Workbook(path, "/".join(parts), MOODLE.sub("", student)))
     return found
 
 
@@ -213,10 +209,10 @@ def html_table(head: Line, lines: Iterable[Line]) -> str:
 
 def summary(grades: list[Grade]) -> str:
     """Return one line per workbook, with the number of exercises in each state."""
-    about = ("guesses before reveal", "cells raised", "seconds", "file")
+    about = ("guesses typed in", "cells raised", "seconds", "file")
     lines: list[Line] = []
     for found in grades:
-        counts = [*(str(found.count(state)) for state in STATES), found.early]
+        counts = [*(str(found.count(state)) for state in STATES), found.typed]
         if found.problem:
             counts = ["not graded", *[""] * len(STATES)]
         last = (str(len(found.raised)), f"{found.seconds:.0f}", found.workbook.file)
@@ -282,9 +278,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     chosen = parser.parse_args(arguments)
     if not chosen.folder.is_dir():
         parser.error(f"there is no folder {chosen.folder}")
-    if chosen.jobs < 1:
-        parser.error("--jobs must be at least 1")
-    for name in ("seconds", "memory"):
+    for name in ("jobs", "seconds", "memory"):
         if not 0 < getattr(chosen, name) < float("inf"):
             parser.error(f"--{name} is not above 0")
     if not workbooks(chosen.folder):

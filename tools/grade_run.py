@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def read_workbook(raw: bytes) -> Cells:
         notebook = nbformat.reads(text, as_version=4)
         cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
         return [(str(cell.source), [str(tag) for tag in files.tags(cell)]) for cell in cells]
-    except (Exception, RecursionError, MemoryError) as error:
+    except Exception as error:
         raise Ungradable(f"The file is not a notebook ({type(error).__name__}).") from None
 
 
@@ -71,12 +72,12 @@ def lesson_of(cells: Cells, name: str, known: tuple[str, ...]) -> str:
     return str((opened or named)[0])
 
 
-def plain(source: str) -> str:
-    """Return code without comments and layout."""
+def statements(source: str) -> list[str]:
+    """Return the statements of a cell without comments and layout."""
     try:
-        return str(ast.unparse(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
+        return [ast.unparse(one) for one in ast.parse(source).body]
+    except Exception:
+        return []
 
 
 def page_of(cells: Cells, lesson: str) -> NotebookNode:
@@ -86,16 +87,30 @@ def page_of(cells: Cells, lesson: str) -> NotebookNode:
     return max(pages, key=lambda page: sum(cell.source in written for cell in page.cells))
 
 
-def copied(cells: Cells, page: NotebookNode) -> list[str]:
-    """Return the exercises that hold the folded solution word for word, of three lines or more."""
-    written = {plain(source) for source, tags in cells if "solution" not in tags}
-    found, asked = [], ""
+def solutions(page: NotebookNode) -> Iterator[tuple[str, list[str]]]:
+    """Yield each exercise with the statements of its folded solution."""
+    asked = ""
     for cell in page.cells:
         if "check" in files.tags(cell):  # one that ticks the points of a text names no exercise
             asked = next(iter(files.called_ids(cell, "check")), asked)
-        if "solution" in files.tags(cell) and plain(cell.source).count("\n") >= 2:
-            found += [asked] if plain(cell.source) in written else []
-    return found
+        if "solution" in files.tags(cell):
+            yield asked, statements(cell.source)
+
+
+def own_cells(cells: Cells, page: NotebookNode) -> list[bool]:
+    """Tell which cells are no folded solution, by their tag, or by their text below the check."""
+    known, below, own = [*solutions(page)], list[list[str]](), list[bool]()
+    for source, tags in cells:
+        below += [code for cid, code in known if cid in ASKED.findall(source)]
+        own.append("solution" not in tags and statements(source) not in below)
+    return own
+
+
+def copied(cells: Cells, own: list[bool], page: NotebookNode) -> list[str]:
+    """Return the exercises with all statements of a folded solution of three lines or more."""
+    written = {one for source, _ in compress(cells, own) for one in statements(source)}
+    found = [(cid, code) for cid, code in solutions(page) if written.issuperset(code)]
+    return [cid for cid, code in found if "\n".join(code).count("\n") >= 2]
 
 
 # --- the run -------------------------------------------------------------------------------------
@@ -154,13 +169,15 @@ class Run:
         self.next_file.write_text(name, encoding="utf-8")
         return name not in self.left_out
 
-    def cells(self, cells: Cells) -> None:
+    def cells(self, cells: Cells, own: list[bool]) -> None:
         """Execute the student's cells, but no folded solution."""
         left = self.seconds
         for number, (source, tags) in enumerate(cells, start=1):
-            if "solution" in tags or not source.strip():
+            if not source.strip() or "solution" in tags:
                 continue
-            if not self.comes(f"cell {number}"):
+            if not own[number - 1]:
+                self.raised[number] = "the folded solution, whose tag is missing, was left out"
+            elif not self.comes(f"cell {number}"):
                 self.raised[number] = "the process ended here, so this cell was left out"
             elif left <= 0:
                 self.raised[number] = "TimeUp: not run, because the time was over"
@@ -195,11 +212,8 @@ class Run:
         for record in (one.record for one in found if one.id == self.lesson.id):
             for pid in self.predictions:
                 if pid in record.guesses:
-                    early = record.before(pid)
-                    guess = record.revealed.get(pid) if early else None
-                    says = str(record.guesses[pid] if guess is None else guess)[:WORDS]
-                    when = "before reveal" if early else "after reveal"
-                    self.guesses[pid] = {"state": when, "says": says}
+                    guess = record.revealed.get(pid) or record.guesses[pid]
+                    self.guesses[pid] = {"state": "typed in", "says": str(guess)[:WORDS]}
             for cid, points in [*record.points.items()]:
                 made = ", ".join(map(str, points)) or "none"
                 self.assessed[str(cid)] = f"points that the text makes, by its writer: {made}"
@@ -267,12 +281,13 @@ def graded(raw: bytes, options: Said) -> Said:
         run = Run(found["lesson"], page, options)
         os.chdir(Path(options["job"], "here"))
         without_network()
-        run.cells(cells)
+        own = own_cells(cells, page)
+        run.cells(cells, own)
         found["rows"], found["raised"] = [*run.rows()], sorted(run.raised.items())
-        copies = copied(cells, page)
+        copies = copied(cells, own, page)
         for row in found["rows"]:
             if row["item"] in copies and row["state"] == "Correct":
-                row["says"] += " Word for word the folded solution."
+                row["says"] += " Statement by statement the folded solution."
     except Ungradable as problem:
         found["problem"] = str(problem)
     except BaseException as error:  # nothing of one workbook may reach the others

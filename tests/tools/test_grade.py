@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_fence, grade_run
+from tools import grade, grade_fence, grade_run, notebook_files as files
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -78,13 +78,14 @@ class Reader(HTMLParser):
 
 
 def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
-    names = ("ann/01.ipynb", "bob/week 1/01.ipynb", "04_carl.ipynb", ".ipynb_checkpoints/x.ipynb")
+    names = ("ann/01.ipynb", "bob_48213_assignsubmission_file/week 1/01.ipynb", "04_carl.ipynb",
+             ".ipynb_checkpoints/x.ipynb")  # fmt: skip
     write(tmp_path, dict.fromkeys((*names, "ann/note.txt"), b""))
     found = grade.workbooks(tmp_path)
     assert [(book.student, book.file) for book in found] == [
         ("04_carl", "04_carl.ipynb"),
         ("ann", "ann/01.ipynb"),
-        ("bob", "bob/week 1/01.ipynb"),
+        ("bob", "bob_48213_assignsubmission_file/week 1/01.ipynb"),
     ]
 
 
@@ -118,6 +119,17 @@ def test_the_setup_cell_names_the_lesson_or_else_the_file(cells, name, lesson) -
     assert grade_run.lesson_of([(cell, []) for cell in cells], name, known) == lesson
 
 
+def test_solutions_are_known_by_their_text_without_tags_and_below_the_given_code() -> None:
+    page = made.source("05")
+    bare: grade_run.Cells = [(cell.source, []) for cell in page.cells if cell.cell_type == "code"]
+    own = grade_run.own_cells(bare, page)
+    assert own.count(False) == len([*grade_run.solutions(page)]) >= 2
+    assert grade_run.copied(bare, own, page) == []
+    code = [cell.source for cell in page.cells if "solution" in files.tags(cell)]
+    pasted = [*bare, *((f"print()\n{source}", []) for source in code)]
+    assert len(grade_run.copied(pasted, grade_run.own_cells(pasted, page), page)) >= 2
+
+
 @pytest.mark.parametrize(
     ("text", "safe"),
     [
@@ -146,7 +158,7 @@ def test_the_page_shows_texts_and_runs_none(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["missing"], "there is no folder missing"),
-        ([".", "--jobs", "0"], "--jobs must be at least 1"),
+        ([".", "--jobs", "0"], "--jobs is not above 0"),
         ([".", "--seconds", "-1"], "is not above 0"),
     ],
 )
@@ -169,7 +181,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
         monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
     sure = made.short('lesson.predict("0a", "91", sure=0.5)', 'lesson.reveal("0a")')
-    wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "before reveal"})
+    wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "typed in"})
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     out = tmp_path / "out"
     assert grade.main([str(tmp_path), "--out", str(out)]) == 1
@@ -239,7 +251,7 @@ def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path)
     assert not (grade.ROOT / "spoilt.txt").exists()
     assert not strays()
     copied = next(row for row in found["ann/01_what.ipynb"] if row["item"] == "1.1")
-    assert "Word for word the folded solution" in copied["detail"]
+    assert "Statement by statement the folded solution" in copied["detail"]
 
 
 def strays() -> list[str]:
