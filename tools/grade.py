@@ -41,7 +41,6 @@ STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "
 STATES += ("Not attempted", "Not defined")
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-MOODLE = re.compile(r"_\d+_assignsubmission_.*")  # what it adds to the names of folders
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -111,8 +110,8 @@ def workbooks(folder: Path) -> list[Workbook]:
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part.endswith(".ipynb") for part in parts[:-1]):
             continue
-        student = parts[0] if len(parts) > 1 else path.stem
-        found.append(Workbook(path, "/".join(parts), MOODLE.sub("", student)))
+        student = re.sub(r"_\d+_assignsubmission_.*", "", parts[0]) if len(parts) > 1 else path.stem
+        found.append(Workbook(path, "/".join(parts), student))
     return found
 
 

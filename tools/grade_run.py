@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -97,18 +96,19 @@ def solutions(page: NotebookNode) -> Iterator[tuple[str, list[str]]]:
             yield asked, statements(cell.source)
 
 
-def own_cells(cells: Cells, page: NotebookNode) -> list[bool]:
-    """Tell which cells are no folded solution, by their tag, or by their text below the check."""
-    known, below, own = [*solutions(page)], list[list[str]](), list[bool]()
+def own_cells(cells: Cells, page: NotebookNode) -> Cells:
+    """Empty the folded solutions, known by their tag, or by their text below the check."""
+    below, own = list[list[str]](), Cells()
     for source, tags in cells:
-        below += [code for cid, code in known if cid in ASKED.findall(source)]
-        own.append("solution" not in tags and statements(source) not in below)
+        below += [code for cid, code in solutions(page) if cid in ASKED.findall(source)]
+        is_folded = "solution" in tags or statements(source) in below
+        own.append(("" if is_folded else source, tags))
     return own
 
 
-def copied(cells: Cells, own: list[bool], page: NotebookNode) -> list[str]:
+def copied(cells: Cells, page: NotebookNode) -> list[str]:
     """Return the exercises with all statements of a folded solution of three lines or more."""
-    written = {one for source, _ in compress(cells, own) for one in statements(source)}
+    written = {one for source, _ in cells for one in statements(source)}
     found = [(cid, code) for cid, code in solutions(page) if written.issuperset(code)]
     return [cid for cid, code in found if "\n".join(code).count("\n") >= 2]
 
@@ -149,9 +149,7 @@ class Run:
         from calibkit_course.learn.exercises import MISSING
 
         self.missing, self.lesson = MISSING, open_lesson(lesson)
-        code = "".join(
-            one.source for one in page.cells if {"check", "predict"} & {*files.tags(one)}
-        )
+        code = "".join(c.source for c in page.cells if {"check", "predict"} & {*files.tags(c)})
         checks, predictions = self.lesson.checks.items(), self.lesson.predictions.items()
         self.checks = {cid: one for cid, one in checks if f'"{cid}"' in code}
         self.predictions = {pid: one for pid, one in predictions if f'"{pid}"' in code}
@@ -169,15 +167,13 @@ class Run:
         self.next_file.write_text(name, encoding="utf-8")
         return name not in self.left_out
 
-    def cells(self, cells: Cells, own: list[bool]) -> None:
-        """Execute the student's cells, but no folded solution."""
+    def cells(self, cells: Cells) -> None:
+        """Execute the student's cells."""
         left = self.seconds
-        for number, (source, tags) in enumerate(cells, start=1):
-            if not source.strip() or "solution" in tags:
+        for number, (source, _) in enumerate(cells, start=1):
+            if not source.strip():
                 continue
-            if not own[number - 1]:
-                self.raised[number] = "the folded solution, whose tag is missing, was left out"
-            elif not self.comes(f"cell {number}"):
+            if not self.comes(f"cell {number}"):
                 self.raised[number] = "the process ended here, so this cell was left out"
             elif left <= 0:
                 self.raised[number] = "TimeUp: not run, because the time was over"
@@ -282,9 +278,9 @@ def graded(raw: bytes, options: Said) -> Said:
         os.chdir(Path(options["job"], "here"))
         without_network()
         own = own_cells(cells, page)
-        run.cells(cells, own)
+        run.cells(own)
         found["rows"], found["raised"] = [*run.rows()], sorted(run.raised.items())
-        copies = copied(cells, own, page)
+        copies = copied(own, page)
         for row in found["rows"]:
             if row["item"] in copies and row["state"] == "Correct":
                 row["says"] += " Statement by statement the folded solution."

@@ -206,7 +206,7 @@ CLASS_GAP = (
     "{n} of {students}: mean confidence minus share right is {gap} points. "
     "Its 95 % interval is {low} to {high}. "
     "It counts students as clusters, and questions too, for a hard one misleads many at once. "
-    "Taken alone, {over} students are over-confident and {under} under-confident beyond chance; "
+    "Over-confident beyond chance, each taken alone: {over}; under-confident: {under}; "
     "luck alone would make it about 3 in 100."
 )
 TEMPERATURE = "temperature {value} (95 % interval {low} to {high}, {n})."

@@ -285,7 +285,7 @@ def test_the_interval_of_a_class_counts_its_clusters() -> None:
     assert one.to_frame()["each"].mean() == pytest.approx(one.gap)
     assert {"means", "gap"} <= {artist.get_gid() for artist in one.draw().findobj()}
     ends = (one.low > 0).sum(), (one.high < 0).sum()
-    assert "alone, {} students are over-confident and {} under".format(*ends) in one.describe()
+    assert "taken alone: {}; under-confident: {};".format(*ends) in one.describe()
     two = class_calibration({"Ann": own([0, 0], [0.9, 0.7]), "Bob": own([0, 0], [0.7, 0.5])})
     # Squares of sums: 0.16 of students and 0.16 of questions, of which 0.08 would count twice.
     assert two.half == pytest.approx(stats.t.ppf(0.975, 1) * 0.24**0.5 / 4)
