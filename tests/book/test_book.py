@@ -130,7 +130,7 @@ def test_wrong_predictions_of_the_teachers_notes_are_offered_and_wrong(number, s
             for option in re.findall(r'"(.+?)"', quoted):
                 value: Any = option
                 if not prediction.options:  # a number with its unit
-                    number, _, unit = option.partition(" ")
+                    number, unit = option.split(" ", 1)
                     value = int(number)
                     assert unit == prediction.unit
                 else:
