@@ -13,6 +13,7 @@ the judge is not the rate that people would find. What corrects it is a calibrat
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +32,11 @@ from calibkit.inputs import (
 )
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of
+from calibkit_audit.saving import finite
 
 _FEWEST = 20  # labels, below which nothing is estimated
 _WANTED = 0.02
+_WIDTH = 88  # of a line in a terminal
 _APART = 3.0  # z beyond which rows with labels are said to differ from the others
 HONEST = ("map", "prediction-powered", "people alone")
 
@@ -89,6 +92,23 @@ class RateEstimate(Result):
             f"{spell(self.n, 'row')}, {self.labelled:,} with a label; {more}."
         )
         return " ".join([text, *self.notes])
+
+    def text(self) -> str:
+        """Return the sentence, and a line for each method."""
+        lines = [
+            f"  {name:<20}{rate:.3f}  ({low:.3f} to {high:.3f})"
+            if rate == rate
+            else f"  {name:<20}does not apply"
+            for name, rate, low, high in zip(
+                self.method, self.rate, self.low, self.high, strict=True
+            )
+        ]
+        return "\n".join([*lines, "", fill(self.describe(), _WIDTH)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the sentence as JSON can hold them; NaN is None."""
+        numbers = {name: np.array(getattr(self, name)).tolist() for name in self.__slots__}
+        return {"sentence": self.describe()} | {k: finite(v) for k, v in numbers.items()}
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in ("method", "rate", "low", "high")}
@@ -339,8 +359,14 @@ def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
     if abs(z) > _APART and len(rows.known) < len(score):
         notes.append(
             f"Rows with a label have other scores than all rows (mean {mean:.2f} against "
-            f"{score.mean():.2f}): where they were chosen by score, give chance=."
+            f"{score.mean():.2f}): where they were chosen by score, give chance= "
+            "(command line: --chance)."
         )
+    label = rows.label[rows.known]
+    if (label == score[rows.known]).all():
+        notes.append("The judge errs on no row with a label, which is no proof that it never does.")
+    if np.ptp(label) == 0:
+        notes.append(f"All labels are {label[0]:g}: how the judge treats others is not known.")
     if undefined:
         notes.append(
             "Two error rates say nothing here: they need independent rows, and some of "
