@@ -21,21 +21,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
-from calibkit.inputs import (
-    FloatVector,
-    IntVector,
-    as_count,
-    as_generator,
-    as_level,
-    quiet,
-    unwrapped,
-)
+from calibkit.inputs import FloatVector, IntVector, as_generator, as_level, quiet, unwrapped
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of
 from calibkit_audit.saving import finite
 
 _FEWEST = 20  # labels, below which nothing is estimated
 _WANTED = 0.02
+_FOLDS = 5  # in which the map is fitted
 _WIDTH = 88  # of a line in a terminal
 _APART = 3.0  # z beyond which rows with labels are said to differ from the others
 HONEST = ("map", "prediction-powered", "people alone")
@@ -121,7 +114,6 @@ def estimate_rate(
     cluster: Any = None,
     chance: Any = None,
     level: float = 0.95,
-    folds: int = 5,
     rng: int | np.random.Generator | None = 0,
 ) -> RateEstimate:
     """Estimate the mean label of all rows from a judge's scores and a few labels of people.
@@ -141,8 +133,6 @@ def estimate_rate(
         choice looked at the score.
     level : float
         Nominal content of each interval.
-    folds : int
-        Folds in which the map is fitted.
     rng : int, numpy.random.Generator or None
         Draws the folds.
 
@@ -169,7 +159,7 @@ def estimate_rate(
     rows = _checked_rows(judge, labels, cluster, chance)
     score, label, known, _, groups = rows
     n = len(score)
-    mapped = _mapped(rows, folds, as_generator(rng))
+    mapped = _mapped(rows, as_generator(rng))
     sums = [_Corrected.of(values, rows) for values in (mapped, score, 0 * score)]
     half = [one.half_width(level) for one in sums]
     place = int(np.argmin(half))
@@ -247,10 +237,10 @@ class _Corrected:
         return int(labels) if labels <= self.n else 0
 
 
-def _mapped(rows: _Rows, folds: int, rng: np.random.Generator) -> FloatVector:
+def _mapped(rows: _Rows, rng: np.random.Generator) -> FloatVector:
     """Return Platt's map of the scores, each row by a fit that has not seen its cluster."""
     score, label, known, weight, groups = rows
-    fold, count = cluster_folds(groups.code, as_count(folds, "folds", minimum=2), rng)
+    fold, count = cluster_folds(groups.code, _FOLDS, rng)
     mapped = np.empty(len(score))
     for one in range(count):
         kept, out = known[fold[known] != one], fold == one
