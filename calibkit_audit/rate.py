@@ -13,6 +13,7 @@ the judge is not the rate that people would find. What corrects it is a calibrat
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,20 +21,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
-from calibkit.inputs import (
-    FloatVector,
-    IntVector,
-    as_count,
-    as_generator,
-    as_level,
-    quiet,
-    unwrapped,
-)
+from calibkit.inputs import FloatVector, IntVector, as_generator, as_level, quiet, unwrapped
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of
+from calibkit_audit.saving import finite
 
 _FEWEST = 20  # labels, below which nothing is estimated
 _WANTED = 0.02
+_FOLDS = 5  # in which the map is fitted
+_WIDTH = 88  # of a line in a terminal
 _APART = 3.0  # z beyond which rows with labels are said to differ from the others
 HONEST = ("map", "prediction-powered", "people alone")
 
@@ -90,6 +86,23 @@ class RateEstimate(Result):
         )
         return " ".join([text, *self.notes])
 
+    def text(self) -> str:
+        """Return the sentence, and a line for each method."""
+        lines = [
+            f"  {name:<20}{rate:.3f}  ({low:.3f} to {high:.3f})"
+            if rate == rate
+            else f"  {name:<20}does not apply"
+            for name, rate, low, high in zip(
+                self.method, self.rate, self.low, self.high, strict=True
+            )
+        ]
+        return "\n".join([*lines, "", fill(self.describe(), _WIDTH)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the sentence as JSON can hold them; NaN is None."""
+        numbers = {name: np.array(getattr(self, name)).tolist() for name in self.__slots__}
+        return {"sentence": self.describe()} | {k: finite(v) for k, v in numbers.items()}
+
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in ("method", "rate", "low", "high")}
 
@@ -101,7 +114,6 @@ def estimate_rate(
     cluster: Any = None,
     chance: Any = None,
     level: float = 0.95,
-    folds: int = 5,
     rng: int | np.random.Generator | None = 0,
 ) -> RateEstimate:
     """Estimate the mean label of all rows from a judge's scores and a few labels of people.
@@ -121,8 +133,6 @@ def estimate_rate(
         choice looked at the score.
     level : float
         Nominal content of each interval.
-    folds : int
-        Folds in which the map is fitted.
     rng : int, numpy.random.Generator or None
         Draws the folds.
 
@@ -149,7 +159,7 @@ def estimate_rate(
     rows = _checked_rows(judge, labels, cluster, chance)
     score, label, known, _, groups = rows
     n = len(score)
-    mapped = _mapped(rows, folds, as_generator(rng))
+    mapped = _mapped(rows, as_generator(rng))
     sums = [_Corrected.of(values, rows) for values in (mapped, score, 0 * score)]
     half = [one.half_width(level) for one in sums]
     place = int(np.argmin(half))
@@ -227,10 +237,10 @@ class _Corrected:
         return int(labels) if labels <= self.n else 0
 
 
-def _mapped(rows: _Rows, folds: int, rng: np.random.Generator) -> FloatVector:
+def _mapped(rows: _Rows, rng: np.random.Generator) -> FloatVector:
     """Return Platt's map of the scores, each row by a fit that has not seen its cluster."""
     score, label, known, weight, groups = rows
-    fold, count = cluster_folds(groups.code, as_count(folds, "folds", minimum=2), rng)
+    fold, count = cluster_folds(groups.code, _FOLDS, rng)
     mapped = np.empty(len(score))
     for one in range(count):
         kept, out = known[fold[known] != one], fold == one
@@ -339,8 +349,14 @@ def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
     if abs(z) > _APART and len(rows.known) < len(score):
         notes.append(
             f"Rows with a label have other scores than all rows (mean {mean:.2f} against "
-            f"{score.mean():.2f}): where they were chosen by score, give chance=."
+            f"{score.mean():.2f}): where they were chosen by score, give chance= "
+            "(command line: --chance)."
         )
+    label = rows.label[rows.known]
+    if (label == score[rows.known]).all():
+        notes.append("The judge errs on no row with a label, which is no proof that it never does.")
+    if np.ptp(label) == 0:
+        notes.append(f"All labels are {label[0]:g}: how the judge treats others is not known.")
     if undefined:
         notes.append(
             "Two error rates say nothing here: they need independent rows, and some of "

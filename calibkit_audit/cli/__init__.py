@@ -1,4 +1,4 @@
-"""The command ``calibkit``: audit, compare or monitor predictions in files, or check itself."""
+"""The command ``calibkit``: audit, compare, monitor or rate what is in files, or check itself."""
 
 import argparse
 import json
@@ -12,9 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import View
-from calibkit_audit import Monitor
+from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit
 from calibkit_audit.auditing.large import audit_stream, compare_rows, compare_stream
 from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
@@ -27,9 +29,10 @@ from calibkit_audit.auditing.predictions import (
 )
 from calibkit_audit.cli.arguments import CODES_OF, ROLES, command_parser
 from calibkit_audit.counts import monitor_files
+from calibkit_audit.counts.columns import floats_of
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.places import quote, quotes
-from calibkit_audit.counts.readers import Dialect, column_names
+from calibkit_audit.counts.readers import Block, Dialect, column_names
 from calibkit_audit.doctor import doctor
 from calibkit_audit.saving import printable, write_whole
 
@@ -38,6 +41,10 @@ _MEGABYTE = 2**20
 # Where a terminal knows no other signs: "?" would be the sign for what cannot be said.
 _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–": "-", "±": "+-"})
 
+# What each column of `rate` needs.
+_SCALE = "Each row needs the judge's score, in [0, 1]: divide by the largest possible one."
+_SHARES = "People say 0, 1 or a share; of counts name the column with the number of --raters."
+_CHANCE = "Each row needs the probability, above 0 and up to 1, of being chosen for a label."
 _AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "drop_missing", "rescale")
 
 Options = argparse.Namespace  # what was asked; it is read, never changed
@@ -58,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK if diagnosis.healthy else BAD_INPUT
         if options.command == "monitor":
             return _monitor(options)
+        if options.command == "rate":
+            return _rate(options)
         return _judge(options, words)
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
@@ -82,6 +91,51 @@ def _monitor(options: Options) -> int:
     monitor.save(state)
     _put(options, json.dumps(evidence.to_dict(), indent=1), printable(evidence.describe()))
     return OK if evidence.alarm is None else CONDITION_MET
+
+
+def _rate(options: Options) -> int:
+    """Estimate the rate that people would find, by every method."""
+    _check_files(options, {"json": options.json} if options.json else {})
+    given, columns = vars(options), ("judge", "label", "raters", "chance", "cluster")
+    how = {name: given[name] for name in ("labels", "on", "delimiter", "decimal")}
+    names = {role: given[role] for role in columns if given[role]}
+    logs = [  # each column is looked for in every file
+        open_log(options.paths, label=options.label, prob=name, **how)
+        for role, name in names.items()
+        if role != "label"
+    ]
+    rows: dict[str, list[Any]] = {role: [] for role in names}
+    for path in options.paths:
+        for block in logs[0].blocks(path, more=list(names.values())):
+            for role, values in _judged(block, names).items():
+                rows[role].extend(values)
+    if not rows["judge"]:
+        raise logs[0].place.error("there are no rows.")
+    labels = np.divide(rows["label"], rows.pop("raters", 1.0))
+    found = estimate_rate(
+        rows["judge"], labels, cluster=rows.get("cluster"), chance=rows.get("chance")
+    )
+    _put(options, json.dumps(found.to_dict(), indent=1), found.text())
+    return OK
+
+
+def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
+    """Return the columns of a block by what they hold; refuse what is no score, share or count."""
+    found = {role: floats_of(block, name) for role, name in names.items() if role != "cluster"}
+    label, one = found["label"], np.ones(block.n)
+    most, chance = found.get("raters", one), found.get("chance", one)
+    seen = ~np.isnan(label)
+    for role, good, remedy in (
+        ("judge", (found["judge"] >= 0) & (found["judge"] <= 1), _SCALE),
+        ("raters", ~seen | ((most >= 1) & (most == np.rint(most))), "Give a whole number from 1."),
+        ("label", ~seen | ((label >= 0) & (label <= most)), _SHARES),
+        ("chance", (chance > 0) & (chance <= 1), _CHANCE),
+    ):
+        if not np.all(good):
+            row = int(np.argmin(good))
+            value = f"{quote(names[role])} = {found[role][row]:g}"
+            raise block.place.error(f"{value} is out of range. {remedy}", row)
+    return found | {role: block.columns[name] for role, name in names.items() if role == "cluster"}
 
 
 def _judge(options: Options, words: Sequence[str]) -> int:

@@ -1,8 +1,10 @@
 """What the command understands: its words, and what ``--help`` says of them."""
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
+from typing import Any
 
 from calibkit import __version__
 from calibkit_audit.auditing import COMPARISON_CODES
@@ -34,6 +36,16 @@ exit codes:
   1  an alarm, now or before; after a repair begin a new state, with a new --model
   2  wrong use, or a file that cannot be used; the state is as it was
 """
+_JUDGED = """\
+example:
+  calibkit rate answers.csv --judge score --label human --cluster question
+What people say is 0 or 1, a share of several raters, or, with --raters, how many said 1; it may be
+missing in most rows.
+
+exit codes:
+  0  the rate was estimated
+  2  wrong use, or a file that cannot be used; one sentence on standard error says why
+"""
 ROLES = ("predicted", "group", "cluster", "time", "weight")  # columns that say more of the rows
 CODES_OF = {
     "audit": list(chain.from_iterable((CODES | FINDINGS).values())),
@@ -41,6 +53,7 @@ CODES_OF = {
 }
 _QUESTIONS = "Ask six questions about predictions and answer them in plain words."
 _BETS = "Bet against the predictions; an alarm says that they are miscalibrated."
+_RATES = "Estimate the rate that people would find, from a judge and the labels of some rows."
 _PAIRS = (
     "Compare models on the same rows, each with the first: what differs beyond chance, by how much."
 )
@@ -58,11 +71,15 @@ def command_parser() -> argparse.ArgumentParser:
         ("audit", "audit predictions in files", _QUESTIONS, _EPILOG),
         ("compare", "compare models on the same rows of files", _PAIRS, _EPILOG),
         ("monitor", "bet against the predictions of each day", _BETS, _DAILY),
+        ("rate", "correct a judge's rate by labels of people", _RATES, _JUDGED),
     ):
         command = add(name, help=help_, description=words, epilog=epilog, allow_abbrev=False)
         command.set_defaults(**dict.fromkeys((*ROLES, "logits")))
-        _add_columns(command, name)
-        (_add_bets if name == "monitor" else _add_questions)(command)
+        if name == "rate":
+            _add_judge(command)
+        else:
+            _add_columns(command, name)
+            (_add_bets if name == "monitor" else _add_questions)(command)
         _add_reports(command, name)
     add(
         "doctor",
@@ -72,11 +89,32 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
+def _add_files(parser: argparse.ArgumentParser) -> Callable[..., Any]:
+    """Add files, and how they are written; return what adds their columns."""
     kinds = ".csv, .tsv, .txt, .jsonl (and .gz of these), .parquet, .npz or .npy"
     rows = f"rows with labels and predictions: {kinds}"
     parser.add_argument("paths", nargs="+", metavar="FILE", help=rows)
     add = parser.add_argument_group("what the columns hold (never guessed)").add_argument
+    add("--labels", metavar="FILE", help="the labels are in this file, found by --on")
+    add("--on", metavar="COLUMN", help="the column by which both files belong together")
+    marks = "between the columns of a CSV file, e.g. ';', tab, or ' ' for any number of blanks"
+    add("--delimiter", metavar="MARK", help=marks)
+    add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
+    return add
+
+
+def _add_judge(parser: argparse.ArgumentParser) -> None:
+    add = _add_files(parser)
+    add("--judge", required=True, metavar="COLUMN", help="the judge's scores, in [0, 1]")
+    add("--label", required=True, metavar="COLUMN", help="what people say, of some rows")
+    add("--cluster", metavar="COLUMN", help="rows that belong together: question, document")
+    add("--raters", metavar="COLUMN", help="how many people looked; --label counts those for 1")
+    chance = "the probability with which each row was chosen for a label, where scores decided it"
+    add("--chance", metavar="COLUMN", help=chance)
+
+
+def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
+    add = _add_files(parser)
     add("--label", metavar="COLUMN", help="the labels")
     several = "P(y = 1); or once per class; or 'p_*' for all columns that begin with p_"
     if command == "compare":
@@ -84,8 +122,6 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     add("--prob", action="append", metavar="COLUMN", help=several)
     if command != "compare":
         add("--logits", action="append", metavar="COLUMN", help="the same, for logits")
-    add("--labels", metavar="FILE", help="the labels are in this file, found by --on")
-    add("--on", metavar="COLUMN", help="the column by which both files belong together")
     guess = "the predicted class; --prob is its confidence; true: --label says if it was right"
     add("--predicted", metavar="COLUMN", help=guess)
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
@@ -97,9 +133,6 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":
         add("--time", metavar="COLUMN", help="when; is the error the same all along?")
-    marks = "between the columns of a CSV file, e.g. ';', tab, or ' ' for any number of blanks"
-    add("--delimiter", metavar="MARK", help=marks)
-    add("--decimal", default=".", metavar="MARK", help="the decimal mark of a CSV file (.)")
     missing = "leave out, and count, rows without a label or prediction"
     add("--drop-missing", action="store_true", help=missing)
     rounded = "divide rows of classes that sum to 0.9 to 1.1 by their sum, and count them"
@@ -129,14 +162,14 @@ def _add_bets(parser: argparse.ArgumentParser) -> None:
 
 def _add_reports(parser: argparse.ArgumentParser, command: str) -> None:
     add = parser.add_argument_group("what comes out").add_argument
-    if command != "monitor":
+    if command in CODES_OF:
         add("--title", help="title of the report (the name of the file)")
         add("--html", metavar="FILE", help="write one self-contained page")
         add("--markdown", metavar="FILE", help="write Markdown")
     out = "write JSON; - for standard output, instead of the text"
     add("--json", metavar="FILE", help=out)
     add("--quiet", action="store_true", help="print nothing but errors")
-    if command != "monitor":
+    if command in CODES_OF:
         codes = f"e.g. '{CODES_OF[command][0]}'; codes: {', '.join(CODES_OF[command])}"
         condition = f"exit code 1 if the report has one of these codes, {codes}"
         add("--fail-if", action="append", default=[], metavar="CODES", help=condition)

@@ -173,8 +173,8 @@ def words_of(block: Block, name: str) -> NDArray[np.str_]:
     return np.array(texts_of(block, name), dtype=np.str_)
 
 
-def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
-    """Return a column of probabilities, or of any finite numbers."""
+def floats_of(block: Block, name: str) -> FloatArray:
+    """Return a column of numbers; missing ones are NaN."""
     column, place = block.columns[name], block.place
     if isinstance(column, list):
         if not block.decimal:
@@ -184,6 +184,12 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
         raise place.error(f"column {quote(name)} holds {column.dtype}, not numbers.")
+    return column
+
+
+def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
+    """Return a column of probabilities, or of any finite numbers."""
+    column, place = floats_of(block, name), block.place
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column

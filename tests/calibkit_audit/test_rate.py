@@ -48,6 +48,8 @@ def test_a_perfect_judge_on_25_rows_is_no_proof() -> None:
     passed = np.arange(1000) < 700
     known = np.random.default_rng(0).permutation(1000) < 25
     found = estimate_rate(passed.astype(float), np.where(known, passed, np.nan))
+    assert "The judge errs on no row with a label, which is no proof" in found.describe()
+    assert "All labels are 1" in estimate_rate(*(np.full(30, one) for one in (0.5, 1.0))).describe()
     assert found.high[1] - found.low[1] > 0.1 and found.low[1] < 0.7 < found.high[1]
 
 

@@ -17,7 +17,7 @@ import pytest
 from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
-from calibkit_audit import cli, doctor
+from calibkit_audit import cli, doctor, estimate_rate
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.settings import CODES
 from calibkit_audit.cli import main
@@ -368,6 +368,59 @@ def test_models_of_different_classes_are_refused(run: Run) -> None:
     csv("log.csv", "y,a_x,a_y,b_x,b_z", ["x", "y"], *([0.5, 0.5] for _ in range(4)))
     said = run("compare", "log.csv", "--label", "y", "--prob", "a_*,b_*")
     assert said.code == 2 and "the models have different classes: x, y and x, z" in said.err
+
+
+# --- a rate, from a judge ------------------------------------------------------------------------
+
+
+def judged() -> str:
+    """Write 400 answers to 100 questions, a judge who is too kind, and labels of every fourth."""
+    rng = np.random.default_rng(0)
+    chance, k = rng.beta(2, 1, 400).round(4), np.arange(400)
+    passed = (rng.random(400) < chance).astype(int)
+    few = np.where(k // 4 % 4 == 0, passed, -1)
+    texts = ["" if one < 0 else one for one in few], ["" if one < 0 else 3 * one for one in few]
+    return csv("j.csv", "id,score,human,votes,raters,q", k, chance**0.5, *texts, [3] * 400, k // 4)
+
+
+RATE = ("rate", "j.csv", "--judge", "score", "--cluster", "q")
+
+
+def test_a_rate_is_estimated_from_shares_counts_and_a_file_of_labels(run: Run) -> None:
+    judged()
+    said = run(*RATE, "--label", "human")
+    assert (said.code, said.err) == (0, "") and "Of 100 rows the judge passes" in said.out
+    assert "two error rates     does not apply" in said.out and "400 rows, 100" in said.out
+    found = json.loads(run(*RATE, "--label", "human", *JSON).out)
+    table = np.genfromtxt("j.csv", delimiter=",", names=True)
+    own = estimate_rate(table["score"], table["human"], cluster=table["q"])
+    assert found["rate"][1] == pytest.approx(own.rate[1]) and found["rate"][3] is None
+    counts = json.loads(run(*RATE, "--label", "votes", "--raters", "raters", *JSON).out)
+    assert counts["rate"] == found["rate"] and counts["labelled"] == 100
+    rows = [row.split(",") for row in Path("j.csv").read_text().splitlines()[1:]]
+    csv("l.csv", "id,people", *zip(*((row[0], row[2]) for row in rows if row[2]), strict=True))
+    other = run(*RATE, "--label", "people", "--labels", "l.csv", "--on", "id", *JSON)
+    assert json.loads(other.out)["rate"] == found["rate"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            "--label votes",
+            "'votes' = 3 is out of range. People say 0, 1 or a share; of counts name",
+        ),
+        ("--label human --judge q", "row 9: 'q' = 2 is out of range. Each row needs the judge's"),
+        ("--label score --judge human", r"row 5: 'human' = nan is out of range. Each row needs"),
+        ("--label human --chance id", "row 1: 'id' = 0 is out of range. Each row needs the prob"),
+        ("--label human --raters no", "column 'no' is not there"),
+        ("", "the following arguments are required: --label"),
+    ],
+)
+def test_what_is_no_rate_is_refused(run: Run, options: str, words: str) -> None:
+    judged()
+    said = run("rate", "j.csv", "--judge", "score", *options.split())
+    assert (said.code, said.out) == (2, "") and re.search(words, said.err), said.err
 
 
 # --- what it refuses: one sentence, exit code 2, nothing written ----------------------------------
