@@ -19,6 +19,7 @@ from calibkit_audit.auditing.repairs import RepairTable
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _IN_OTHER_WORDS = {
+    "offset": " (the same step up or down for all)",
     "temperature": " (one number makes all of them bolder or more careful)",
     "Platt": " (a number and a shift, the same for all)",
     "pulled Platt": " (a number and a shift, the same for all)",
@@ -84,7 +85,8 @@ def advice_of(
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
     if times is not None and "error changes" in {one.verdict for one in findings}:
-        texts += [_step(times, _words(summary.first.view, summary.words))]
+        words = _words(summary.first.view, summary.words)
+        texts += [_step(times, summary.first.design, words)]
     return " ".join([*texts, _what_to_do(verdicts, summary, table, findings)])
 
 
@@ -106,20 +108,26 @@ def _where(summary: Summary, words: str) -> list[str]:
     return texts
 
 
-def _step(times: Listing, words: str) -> str:
-    """Say what was promised, and what came, before and since the largest step of the error."""
-    count, gap = (np.asarray(times.columns[name], dtype=np.float64) for name in ("count", "gap"))
+def _step(times: Listing, design: float, words: str) -> str:
+    """Say what was promised, and what came, before and after the largest step of the error.
+
+    It is placed between moments, as each block of time whose likelihood ratio lies within the 90 %
+    point of Hansen (2000) of the largest may hold it.
+    """
+    first, last, count, said, came, gap = times.columns.values()
     sums, share = np.cumsum(count * gap), np.cumsum(count) / count.sum()
-    after = int(np.abs(sums - share * sums[-1])[:-1].argmax()) + 1
+    step, spread = sums - share * sums[-1], share * (1 - share) * (count @ (said * (1 - said)))
+    ratio = step[:-1] ** 2 / (design * spread[:-1])
+    near = np.flatnonzero(ratio >= ratio.max() + 2 * np.log(1 - np.sqrt(0.9)))
     parts = []
-    for part in (slice(None, after), slice(after, None)):
-        said, came = (
-            float(np.average(times.columns[name][part], weights=count[part]))
-            for name in ("mean_prob", "frequency")
-        )
-        parts += [frequencies(said, came, int(count[part].sum()), words)]
-    moment = times.columns["first"][after]
-    return f"The error changes, most at {moment}: before, {parts[0]}; since, {parts[1]}."
+    for part in (slice(None, near[0] + 1), slice(near[-1] + 1, None)):
+        n = count[part].sum()
+        means = [(count * one)[part].sum() / n for one in (said, came)]
+        parts += [frequencies(means[0], means[1], n, words)]
+    return (
+        f"The error changes, most between {first[near[0]]} and {last[near[-1] + 1]}: before, "
+        f"{parts[0]}; after, {parts[1]}."
+    )
 
 
 def _what_to_do(

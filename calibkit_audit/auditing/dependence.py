@@ -57,15 +57,12 @@ def qualify_headline(
     if not known and verdicts["calibration"] != "cannot say":
         headline = f"{headline.removesuffix('.')}, {CONDITION}."
     if "error changes" in codes:
-        headline, light = f"The error changes over time. On average: {_lower(headline)}", "bad"
+        average = headline[:1].lower() + headline[1:]
+        headline, light = f"The error changes over time. On average: {average}", "bad"
     if verdicts["alignment"] in NOT_APART:
         headline = f"{NOT_APART[verdicts['alignment']]} {headline}"
         light = "bad" if light == "bad" else "caution"
     return headline, light
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def keep_one_side(rows: AuditRows) -> tuple[AuditRows, tuple[Answer, ...]]:

@@ -249,7 +249,7 @@ def _report(
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
         repairs=table if aligned else replace(table, chosen=-1),
-        candidate=tried.calibrator if aligned else repairs.NoRepair(six[-1].sentence),
+        candidate=tried.calibrator if aligned else None,
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
@@ -306,8 +306,8 @@ def _audit_notes(
         f"{100 * settings.level:g} % bootstrap interval ({measured.error.method}, "
         f"{len(measured.error.draws):,} resamples).",
         f"Band: simultaneous, {100 * measured.band.level:g} %, from redraws of the labels.",
-        f"Repairs: {settings.folds} folds; the simplest candidate within one standard error of "
-        "the best, if the interval of its gain lies above 0.",
+        f"Repairs: {settings.folds} folds; the simplest candidate that the best does not beat "
+        "beyond chance, if the interval of its gain lies above 0.",
         "Groups, where given: range of the cumulative differences, in standard deviations; one "
         "p-value for the largest of all groups, by redraws.",
     )

@@ -11,6 +11,7 @@ REPAIRED = {
     BASE: "the base rate, as the predictions tell nothing",
     "pulled Platt": "Platt scaling pulled 1/(n + 2) away from 0 and 1",
     "one-vs-rest": "Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1",
+    "offset": "one shift of all log odds",
     "temperature": "temperature scaling",
     "Platt": "Platt scaling",
     "beta": "beta calibration",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, special
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from calibkit.calibrators import (
     BetaCalibrator,
@@ -30,13 +30,31 @@ from calibkit.results import Result
 from calibkit.scores import brier_score, log_loss
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval, pseudo_values
+from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval
 
 # A map of K^2 parameters for a hundred classes takes minutes, and data that few people have.
 _MOST_CLASSES = {"Dirichlet": 30, "one-vs-rest": 30, "vector": 200}
 BASE = "base rate"
 # Filters of warnings belong to the process: of two threads, one would restore those of the other.
 _ALONE = threading.RLock()
+
+
+class Offset(PlattCalibrator):
+    """Platt scaling with slope 1: all logits move by as much, until the mean is right.
+
+    What repairs rare events that are stated too low, which a temperature takes for boldness.
+    """
+
+    def _fit(
+        self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
+    ) -> None:
+        super()._fit(prob, label, weight)  # its mean is that of the labels
+        logits, said = self._logits(prob), self._curve(prob)
+
+        def excess(shift: float) -> Any:
+            return np.average(special.expit(logits + shift) - said, weights=weight)
+
+        self.slope_, self.intercept_ = 1.0, optimize.brentq(excess, -1e3, 1e3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -108,20 +126,8 @@ class Repairs:
 
     table: RepairTable
     repaired: FloatVector | None  # held-out predictions of the best candidate
-    calibrator: Any  # this candidate, fitted to all rows, or a `NoRepair`
+    calibrator: Any  # this candidate, fitted to all rows, or None
     certain: int = 0  # rows to which it gives exactly 0 or 1
-
-
-@dataclass(frozen=True)
-class NoRepair:
-    """No calibrator: each attribute raises sklearn's ``NotFittedError`` with the reason."""
-
-    reason: str
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "reason":  # what copies and pickles look for
-            raise AttributeError(name)
-        raise NotFittedError(f"there is no calibrator to ask for {name!r}: {self.reason}")
 
 
 def repairs_of(
@@ -144,13 +150,12 @@ def repairs_of(
         held_out.pop(BASE, None)
         flattery = flattery[: len(held_out)]
     how: Any = {"view": view, "bins": settings.bins, "sample_weight": rows.weight}
-    errors = [_error(rows.label, p, **how) for p in held_out.values()]
+    errors = [_error(rows.label, p, **how).value for p in held_out.values()]
     table = _repair_table(rows, held_out, np.array(flattery), settings, base)
     chosen = table.chosen if wanted else -1
-    table = replace(table, error=np.array(errors, dtype=float), notes=notes, chosen=chosen)
+    table = replace(table, error=np.array(errors), notes=notes, chosen=chosen)
     if table.place < 0:
-        why = " ".join(notes) or "no repair was tried, as `repairs` names none."
-        return Repairs(table=table, repaired=None, calibrator=NoRepair(why))
+        return Repairs(table=table, repaired=None, calibrator=None)
     name = str(table.name[table.place])
     with quiet():  # named in the notes already
         fitted = _fit(candidates[name], rows, np.arange(rows.n))
@@ -204,7 +209,8 @@ def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     pulled = PlattCalibrator(pull=True)
     if rows.binary:
-        known |= {"Platt": PlattCalibrator(), "pulled Platt": pulled, "beta": BetaCalibrator()}
+        known = {"offset": Offset(), **known, "Platt": PlattCalibrator(), "pulled Platt": pulled}
+        known["beta"] = BetaCalibrator()
         known["isotonic"] = IsotonicCalibrator()
     else:
         known |= {"vector": VectorScaling(kind), "one-vs-rest": OneVsRest(kind, pulled)}
@@ -272,10 +278,10 @@ def _repair_table(
         high[finite] += np.maximum(flattery[finite], 0) * (1 - 1 / settings.folds) / 2
         # What is printed decides: the interval must lie above 0.
         clear = np.isfinite(gain) & (low > 0)
-        chosen = _simplest(gains, clear & harmless, inside)
+        chosen = _simplest(gains, clear & harmless, inside, settings.level)
         if not left.all():  # then it is worth more that nothing is called impossible again
             safe = ~np.array([certain(p).any() for p in held_out.values()])
-            chosen = _simplest(-rows.weigh(after), safe & harmless, rows.clusters)
+            chosen = _simplest(-rows.weigh(after), safe & harmless, rows.clusters, settings.level)
     return RepairTable(
         name=np.array(list(held_out), dtype=np.str_),
         log_loss=loss,
@@ -296,16 +302,13 @@ def _repair_table(
     )
 
 
-def _simplest(gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters | None) -> int:
-    """Return the first clear candidate that is within one standard error of the best; or -1."""
+def _simplest(
+    gains: FloatVector, clear: NDArray[np.bool_], clusters: Clusters | None, level: float
+) -> int:
+    """Return the first clear candidate that the best does not beat beyond chance; or -1."""
     if not clear.any():
         return -1
     best = int(np.where(clear, gains.mean(axis=1), -np.inf).argmax())
     places = np.flatnonzero(clear)
-    behind = gains[best] - gains[places]
-    # With infinite losses nothing can be left out of a mean; rows then stand for themselves.
-    parts = behind
-    if clusters is not None and np.isfinite(behind).all():
-        parts = pseudo_values(behind, clusters)
-    error = parts.std(axis=1) / np.sqrt(parts.shape[1])
-    return int(places[behind.mean(axis=1) <= error][0])
+    low, _ = mean_interval(gains[best] - gains[places], level, clusters)
+    return int(places[low <= 0][0])

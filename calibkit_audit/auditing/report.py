@@ -8,14 +8,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from calibkit.inputs import as_level, warn
+from calibkit.inputs import warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import ViewTest
-from calibkit_audit.auditing.repairs import NoRepair, RepairTable
+from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.segments import SegmentTable
 
@@ -60,7 +60,7 @@ class AuditReport(Report):
         What is behind the answers: the tests of all views; error, null level and band (answers 2
         to 4); costs (5); candidates (6); groups, or None; O/E, calibration in the large and slope
         of the view in question; net benefits at the given prices, or None.
-    candidate : estimator or `NoRepair`
+    candidate : estimator or None
         The best repair, fitted to all rows; see `calibrator`.
     notes : tuple of str
         Methods, and what went wrong on the way.
@@ -108,9 +108,11 @@ class AuditReport(Report):
     def calibrator(self) -> Any:
         """The best repair, fitted to all rows: recommended, or with a `CalibrationWarning`.
 
-        Where none could be fitted, or labels must be aligned first, an object that says why.
+        A ValueError where none could be fitted, or labels must be aligned first.
         """
-        if self.repair is None and not isinstance(self.candidate, NoRepair):
+        if self.candidate is None:
+            raise ValueError(f"There is no calibrator. {self['repair'].sentence}")
+        if self.repair is None:
             warn(f"This repair is not recommended. {self['repair'].sentence}")
         return self.candidate
 
@@ -123,17 +125,15 @@ class AuditReport(Report):
             f"{events}."
         )
 
-    def passed(self, limit: float | None = None) -> bool:
+    def passed(self) -> bool:
         """Tell whether nothing speaks against the predictions, and the data would have shown it.
 
         Question 1 finds no fault, nothing that was called impossible happened, there is enough
-        data, and the p-value of question 3 is above `limit`, in [0, 1): by default twice the level
-        of the audit, so that "borderline" does not pass.
+        data, and the p-value of question 3 is above twice the level of the audit.
         """
-        limit = self.settings.limits[1] if limit is None else as_level(limit, "limit")
         doubts = {"not aligned", "no discrimination", "upside down", "too little data"} & self.codes
         doubts |= {one.verdict for one in self.findings if one.light == "bad"}
-        return not doubts and self["calibration"].numbers["p_value"] > limit
+        return not doubts and self["calibration"].numbers["p_value"] > self.settings.limits[1]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagram of the view in question; return its Axes."""

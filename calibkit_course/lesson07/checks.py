@@ -245,16 +245,6 @@ PREDICTIONS = {
         "they can follow the truth. On stairs, bins often beat two pieces.",
         tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
     ),
-    "7b": Prediction(
-        question="The logits of an over-confident network are too large by one factor. "
-        "Whose best map is closer, that of PL or that of PL3?",
-        options=("PL", "PL3", "the same"),
-        outcome="PL3",
-        why="Multiplying logits by one number is a straight line between logits, so one piece is "
-        "exactly right. Between probabilities the same map turns upright at 0 and 1, and no "
-        "straight piece can follow it there.",
-        tells=(r"straight between logits|one piece to temperature|upright at 0",),
-    ),
     "7c": Prediction(
         question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
         "map or the untouched predictions?",

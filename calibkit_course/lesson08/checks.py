@@ -426,15 +426,6 @@ PREDICTIONS = {
         "it promises nothing: it caught 101, and the rest look like chance.",
         tells=(r"get away|about half of the over-confident|\b101\b",),
     ),
-    "8f": Prediction(
-        question="A test at the 5 % level meets 97 honest models, and three others of which it "
-        "catches half. Of every hundred models that it rejects, how many are honest?",
-        options=("about 5", "about 25", "about 75"),
-        outcome="about 75",
-        why="Of 97 honest models the test rejects 4.85, and of the three others 1.5. The 5 % are "
-        "a share of the honest ones, and not of the rejected ones.",
-        tells=(r"accuses can be honest|most of (those|them|the rejected)|\b76 ?%|three in four",),
-    ),
     "8g": Prediction(
         question="An honest model, 1,000 stays of 100 patients who tend to come back again. A test "
         "at the 5 % level takes the stays as independent. How many of 200 such models are accused?",

@@ -19,6 +19,7 @@ SAY = {
     "amounts": "stake {stake:g} and win {win:g}",
     "other side": "for {call} this is the win over the sum. A larger stake must raise it.",
     "odds": "for {call} this is stake / win, the odds. A probability is divided by their sum.",
+    "per cent": "for {call} this is in per cent. A probability lies between 0 and 1.",
     "threshold off": "for {call} the threshold is {wanted}, not {found}.",
     # 13.2
     "patients": "eight patients and the prices {vain:g} and {miss:g}",
@@ -29,6 +30,8 @@ SAY = {
     "all treated": "this charges right treatments too. Only those in vain cost something.",
     "no misses": "the missed patients are not paid for. Each is a false negative.",
     "no treatments": "treatments in vain are not paid for. Each is a false positive.",
+    "upside down": "the threshold is the wrong way round: a dear miss must lower it. What acting "
+    "in vain costs is the numerator.",
     "swapped": "the two prices are swapped: a treatment in vain is a false positive.",
     "promised": "this is what the model promises. Pay by the outcomes instead.",
     "reversed": "this treats those below the threshold. They are the ones to leave alone.",
@@ -75,7 +78,7 @@ def judge_threshold(answer: Any) -> str | None:
         wanted = decision_threshold([[0, 0], [stake, -win]])
         if same(found, wanted, _SINGLE):
             continue
-        slips = {"other side": 1 - wanted, "odds": stake / win}
+        slips = {"other side": 1 - wanted, "odds": stake / win, "per cent": 100 * wanted}
         if slip := answers.slip_of(found, slips, _SINGLE):
             return SAY[slip].format(call=shown)
         return SAY["threshold off"].format(call=shown, **answers.apart(found, wanted, 2))
@@ -122,6 +125,7 @@ def _cost_slips(vain: float, miss: float) -> dict[str, float]:
         "no misses": _bill(treated, vain, 0),
         "no treatments": _bill(treated, 0, miss),
         "swapped": _bill(treated, miss, vain),
+        "upside down": _bill(miss / (vain + miss) <= _SAID, vain, miss),
         "promised": float(np.mean(np.where(treated, vain * (1 - _SAID), miss * _SAID))),
         "reversed": _bill(~treated, vain, miss),
     }
@@ -323,15 +327,6 @@ PREDICTIONS = {
         "these are only a few, and at 0.9 they are many, but by little: the highest numbers of "
         "the model are nearly right.",
         tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
-    ),
-    "13g": Prediction(
-        question="At 9 to 1 the forecasts as they stand ask for 166 bets. How many are left after "
-        "the repair?",
-        options=("about 150", "about 100", "about 50"),
-        outcome="about 50",
-        why="Most of her teams stand just above 0.9. A small error moves many bets where many "
-        "stand close to the line.",
-        tells=(r"two (bets )?of three|\b52\b[^.]{0,40}bets|stand close to the line",),
     ),
     "13c": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "

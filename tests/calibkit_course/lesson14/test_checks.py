@@ -61,6 +61,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "14.1": [
         (lambda p, h: needed(p, h, 1.959964), "95 % interval"),
         (lambda p, h: math.ceil((Z / h) ** 2 / 4), "p = 1/2 for all"),
+        (lambda p, h: math.ceil((Z / h) ** 2 * np.var(p)), "predictions differ"),
         (lambda p, h: math.ceil(Z / h * np.mean(p * (1 - p))), "not squared"),
         (lambda p, h: needed(p, 2 * h), "whole width"),
         (lambda p, h: math.ceil((Z / h) ** 2 * p.mean() * (1 - p.mean())), "Average p (1 - p)"),
