@@ -55,9 +55,9 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     monkeypatch.setattr(pins, "CORE", {name: digest(data) for name, data in core.items()})
-    ours = tmp_path / "tqdm-4.66.2-py3-none-any.whl"
+    ours = tmp_path / "ipykernel-4.66.2-py3-none-any.whl"
     with zipfile.ZipFile(ours, "w") as wheel:
-        wheel.writestr("tqdm.py", "a module")
+        wheel.writestr("ipykernel.py", "a module")
     return tmp_path / "core.tgz", tmp_path / "wheels", ours
 
 
@@ -65,7 +65,7 @@ def test_a_folder_holds_what_lessons_need_and_no_more(parts, tmp_path, subtests)
     archive, wheels, ours = parts
     (wheels / "stray.whl").write_bytes(b"not asked for")
     lock = pyodide.assemble(archive, wheels, [ours], tmp_path / "out")["packages"]
-    assert set(lock) == {*pyodide.WANTED, "pytz", "fonttools", "tqdm"}
+    assert set(lock) == {*pyodide.WANTED, "pytz", "fonttools", "ipykernel"}
     assert lock["matplotlib"]["depends"] == []  # what it names but hardly needs waits
     assert not (tmp_path / "out" / "stray.whl").exists()
     for entry in lock.values():

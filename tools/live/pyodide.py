@@ -33,12 +33,11 @@ RARE = {"matplotlib": {"fonttools", "pytz"}, "ipython": {"prompt-toolkit", "wcwi
 # Pure wheels of our own, with what they need.
 DEPENDS: dict[str, tuple[str, ...]] = {
     "comm": ("traitlets",),
-    "tqdm": (),
     "ipywidgets": ("comm", "ipython", "traitlets"),
     "ipykernel": (),
     "piplite": ("micropip",),
     "pyodide-kernel": ("ipykernel", "ipython", "comm", "traitlets"),
-    "calibkit": ("scikit-learn", "matplotlib", "pillow", "ipywidgets", "ipython", "tqdm"),
+    "calibkit": ("scikit-learn", "matplotlib", "pillow", "ipywidgets", "ipython"),
 }
 
 

@@ -157,7 +157,10 @@ def test_the_paragraph_says_the_plain_means(name: str) -> None:
         assert f"in the {inside.sum():,} rows" in report.advice
     if report.times is not None:
         (moments,) = re.findall(r"most between (\d+) and (\d+):", report.advice)
-        assert int(moments[0]) <= 1500 <= int(moments[1])
+        first, last = map(int, moments)
+        assert first <= 1500 <= last
+        for counts, part in zip(parts, (slice(first), slice(last, None)), strict=True):
+            of_so_many(counts, y[part], p[part])
     for text in (report.text(), report.to_markdown().replace("\\", ""), report.to_html()):
         assert report.advice in " ".join(text.split())
     assert_snapshot(f"advice_{name}", f"{report.headline}\n\n{report.advice}")
