@@ -113,12 +113,7 @@ def test_solutions_are_known_by_their_text_without_tags_and_below_the_given_code
 
 @pytest.mark.parametrize(
     ("text", "safe"),
-    [
-        ("=cmd()", "'=cmd()"),
-        ("-1", "'-1"),
-        ("a\nb", "a\ufffdb"),
-        ("\udcff", "\ufffd"),
-    ],
+    [("=cmd()", "'=cmd()"), ("-1", "'-1"), ("a\nb", "a\ufffdb"), ("\udcff", "\ufffd")],
 )
 def test_no_spreadsheet_takes_a_text_for_a_formula(text: str, safe: str) -> None:
     assert grade.harmless(text) == safe
