@@ -331,14 +331,14 @@ PREDICTIONS = {
     "14d": Prediction(
         question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
         "Which repair does the audit of this file recommend?",
-        options=("temperature", "Platt", "beta", "isotonic", "no repair"),
-        outcome="Platt",
-        why="Temperature cannot move a stated 0.5, and there the model is right one time in six. "
-        "Platt scaling shifts as well. The beta map and isotonic regression gain no more on this "
-        "draw, and are less simple.",
+        options=("offset", "temperature", "Platt", "beta", "isotonic", "no repair"),
+        outcome="offset",
+        why="A temperature cannot move a stated 0.5, and there the model is right one time in six. "
+        "An offset, one shift of all log odds, moves every number down. Platt scaling, which turns "
+        "them too, the beta map and isotonic regression gain no more, and are less simple.",
         tells=(
-            r"cannot move (a stated )?0\.5|one time in six|Platt[^.]{0,60}(recommend|shifts)",
-            r"repair by Platt",
+            r"cannot move (a stated )?0\.5|one time in six|offset[^.]{0,60}(recommend|shifts)",
+            r"repair by (an )?offset",
         ),
     ),
     "14e": Prediction(
