@@ -371,6 +371,8 @@ class TestBayesianBinning:
         weight = np.exp(np.array(log_evidence) - max(log_evidence))
         assert model.evidence_ == pytest.approx(weight / weight.sum(), rel=1e-9)
         assert model.calibrate(p) == pytest.approx(np.average(said, axis=0, weights=weight))
+        y, p = drawn(2000)  # to ten times the cube root of the rows, 12.6
+        assert BayesianBinning().fit(p, y).n_bins_.tolist() == [*range(1, 126)]
 
     def test_it_finds_the_map(self):
         """Its mean distance from p^1.4 falls with rows, and beats 100 bins of equal mass."""
