@@ -113,7 +113,7 @@ def audit_repairs(
     >>> report = audit(np.random.default_rng(0).random(300) < p, p)
     >>> ax = plot.audit_repairs(report.repairs)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['temperature', 'Platt', 'beta', 'isotonic (loss ∞)', 'base rate']
+    ['offset', 'temperature', 'Platt', 'beta', 'isotonic (loss ∞)', 'base rate']
     """
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")

@@ -331,7 +331,7 @@ def canonical_calibration_error(
 
     Whole vectors have few neighbours: with three classes and 2,000 rows a calibrated model shows
     .1, with five .2. Read it beside `null_level` with the same `bandwidth`. Time grows like n²:
-    a second for 5,000 rows, ten times that to find the bandwidth. Page "Measured" of the book.
+    a second for 5,000 rows, ten times that to find the bandwidth. Lesson 12 tests such vectors.
 
     Examples
     --------

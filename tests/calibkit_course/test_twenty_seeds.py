@@ -368,9 +368,9 @@ def shuffled_labels_are_not_aligned(seed: int) -> bool:
     return audit(mixed, rows.y_prob)["alignment"].verdict == "no discrimination"
 
 
-def favourite_numbers_need_more_than_a_temperature(seed: int) -> bool:
+def favourite_numbers_need_a_shift(seed: int) -> bool:
     talk = VerbalModel().sample(2000, rng=seed)
-    return audit(talk.y_true, talk.y_prob).repair in {"Platt", "beta"}
+    return audit(talk.y_true, talk.y_prob).repair == "offset"
 
 
 Claim = Callable[[int], bool]
