@@ -38,6 +38,7 @@
   };
 
   const scrolls = new ResizeObserver((frames) => frames.forEach(({ target: frame }) => {
+    frame.classList.remove("ck-wider"); // measured without the line that says so, which changes it
     frame.classList.toggle("ck-wider", frame.scrollWidth > frame.clientWidth + 1);
   }));
 

@@ -130,8 +130,6 @@ class Looks:
         page.evaluate(SETTLED)
         width = page.evaluate("document.documentElement.scrollWidth")
         found["too wide"] = [width] * (width > TELEPHONE["width"])
-        if page.evaluate(CUT_TEXT):  # what has become too wide is marked a frame later
-            page.wait_for_timeout(1000)
         found["cut text"] = page.evaluate(CUT_TEXT)
         found |= self._figures(page)
         found["no keyboard"] = ["frame"] * page.evaluate(OVERFLOWING)
