@@ -1,25 +1,34 @@
 """Checks and predictions of lesson 08: test calibration."""
 
 from functools import lru_cache, partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.chance import null_level
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
-from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
 from calibkit.inputs import FloatVector
-from calibkit.results import spell
 from calibkit_course.learn import answers
-from calibkit_course.learn.answers import Almost, WrongKind, same
+from calibkit_course.learn.answers import same
 from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.lesson08.checks_further import FURTHER
 
 SAY = {
     # 8.1
+    "a p": "a p-value, one number",
+    "fair": "400 predictions of an honest model",
+    "off": "2,000 predictions of a model that is far off",
+    "sure": "40 predictions of 0 and 1, all right",
+    "number": "this is a number of redraws. Divide, so that it becomes a share.",
+    "better": "this counts the redraws that do better than the data. Count those at least as bad.",
+    "plus one": "the data count as one of the redraws: add 1 above and below the line.",
+    "as bad": "a redraw that does exactly as badly as the data counts, too: `>=`.",
+    "unlike": "for an honest model the p-value comes out as {found}, not near {wanted}. Does row i "
+    "of each redraw happen with probability `p[i]`, by a random number of its own?",
+    "rounds": "on a model that is far off no redraw does as badly, so 199 of them give 1/200. "
+    "Here it is {found}.",
+    # 8.2
     "percent": "a share lies between 0 and 1, and this looks like one in per cent.",
     "models": "this is a number of models. Divide it by all that are rejected.",
     "level": "this is the share of the honest models that are rejected. Which share of the "
@@ -36,91 +45,10 @@ SAY = {
     "5 %.",
     "share off": "{found} is not the share: divide the honest ones that are rejected by all that "
     "are rejected.",
-    # 8.6
-    "a p": "a p-value, one number",
-    "fair": "400 predictions of an honest model",
-    "off": "2,000 predictions of a model that is far off",
-    "sure": "40 predictions of 0 and 1, all right",
-    "number": "this is a number of redraws. Divide, so that it becomes a share.",
-    "better": "this counts the redraws that do better than the data. Count those at least as bad.",
-    "plus one": "the data count as one of the redraws: add 1 above and below the line.",
-    "as bad": "a redraw that does exactly as badly as the data counts, too: `>=`.",
-    "unlike": "for an honest model the p-value comes out as {found}, not near {wanted}. Does row i "
-    "of each redraw happen with probability `p[i]`, by a random number of its own?",
-    "rounds": "on a model that is far off no redraw does as badly, so 199 of them give 1/200. "
-    "Here it is {found}.",
-    # 8.2
-    "case": "{hits} events in {count} trials",
-    "each": "one p-value per probability",
-    "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
-    "upper tail": "this counts only outcomes from {hits} on. Unlikely ones lie on both sides.",
-    "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
-    "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
-    "likely than the observed one.",
-    "one outcome": "this is the probability of {hits} events alone. Add those of all outcomes that "
-    "are no more likely.",
-    "strict": "count the observed outcome, too, and those that are exactly as likely.",
-    "normal": "this is the normal approximation. With {count} trials, sum the exact terms.",
-    "tie": "at p = {p:g} an outcome of the other tail is exactly as likely as {hits}. Rounding "
-    "hides the tie, so compare up to a factor of 1 + 1e-7.",
-    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted}, not "
-    "{found}.",
-    # 8.3
-    "eight": "eight fitted frequencies, one per label",
-    "labels": "these are the labels. They fall, so something must be pooled.",
-    "one value": "this pools everything. Pool only where a frequency is not below the next.",
-    "falls": "your fit falls from place {place} to the next. Pool these two blocks.",
-    "not a mean": "a block holds the mean of its labels. Look at places {start} to {stop}.",
-    "too much": "this pools more than it must. Places {start} to {stop} need not be one block.",
-    "sizes": "these are the sizes of the blocks. Give the fitted frequency of each place.",
-    # 8.4
-    "bounds": "bounds {bounds} with sizes {low} to {high}",
-    "not all": "for {call}, one block breaks the rule, so the answer is False. Look at all blocks.",
-    "too small": "for {call}, a block is smaller than allowed, so the answer is False.",
-    "too large": "for {call}, a block is larger than allowed, so the answer is False.",
-    "positions": "for {call}, the sizes are fine. Compare the differences of the bounds, not the "
-    "bounds themselves.",
-    "ends": "for {call}, both ends are allowed, so the answer is True.",
-    # 8.5
-    "binning": "a number of bins, or a binning of calibkit, for each n",
-    "call": "n = {n:,}",
-    "whole": "{found:g} is not a whole number of bins from 1 to {n:,}.",
-    "perfect": "with n = {n:,}, {value:.1%} of a perfect model's predictions are still rejected. "
-    "Narrower bins would help.",
-    "stays": "this passes up to n = 8,000, but for {n:,} predictions your rule takes no more than "
-    "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
-    "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
-    "{value:.1%} at n = 2,000. Make the bins larger.",
 }
 
 
 # --- 8.1 ---------------------------------------------------------------------------------------
-
-_CAUGHT = 101 / 200  # what the lesson prints
-
-
-def judge_share(answer: Any) -> str | None:
-    """Judge exercise 8.1: how many of the rejected models are honest."""
-    found, honest, others = answers.as_number(answer), 97 * 0.05, 3 * _CAUGHT
-    wanted = honest / (honest + others)
-    if same(found, wanted, 0.005):
-        return None
-    slips = {
-        "models": honest,
-        "level": 0.05,
-        "power": _CAUGHT,
-        "others": 1 - wanted,
-        "all": (honest + others) / 100,
-        "counts": 12 / (12 + 101),
-        "alike": 0.05 / (0.05 + _CAUGHT),
-        "all caught": honest / (honest + 3),
-        "measured": 1.2 * honest / (1.2 * honest + others),
-    }
-    slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
-    return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
-
-
-# --- 8.6 ---------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
@@ -149,7 +77,7 @@ def _with(function: Any, rng: np.random.Generator, label: Any, prob: Any) -> Any
 
 
 def judge_test(answer: Any) -> str | None:
-    """Judge exercise 8.6: a function that redraws outcomes and returns a p-value."""
+    """Judge exercise 8.1: a function that redraws outcomes and returns a p-value."""
     function, found = answers.as_function(answer), {}
     for name, (label, prob) in _files().items():
         rng = np.random.default_rng(86)  # a learner's function may use it up
@@ -172,167 +100,28 @@ def judge_test(answer: Any) -> str | None:
 
 # --- 8.2 ---------------------------------------------------------------------------------------
 
-_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
-# The last case has ties: at 1/2, k and N - k events are equally likely.
-_TRIALS = ((3, 15, (0.02, 0.1, 0.3, 0.6)), (18, 20, (0.4, 0.75, 0.9, 0.99)), (3, 10, (0.2, 0.5)))
+_CAUGHT = 101 / 200  # what the lesson prints
 
 
-def judge_p_values(answer: Any) -> str | None:
-    """Judge exercise 8.2: a function that returns exact two-sided p-values."""
-    function = answers.as_function(answer)
-    for hits, count, probs in _TRIALS:
-        given = np.array(probs)
-        shown = SAY["case"].format(hits=hits, count=count)
-        result = answers.call(function, hits, count, given, shown=shown)
-        found = answers.as_numbers(result, SAY["each"], len(given))
-        if problem := _p_value_problem(found, hits, count, given):
-            return problem
-    return None
-
-
-def _p_value_problem(found: FloatVector, hits: int, count: int, prob: FloatVector) -> str | None:
-    wanted = binomial_p_values(hits, count, prob)
-    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
+def judge_share(answer: Any) -> str | None:
+    """Judge exercise 8.2: how many of the rejected models are honest."""
+    found, honest, others = answers.as_number(answer), 97 * 0.05, 3 * _CAUGHT
+    wanted = honest / (honest + others)
+    if same(found, wanted, 0.005):
         return None
-    law = stats.binom(count, prob)
-    lower, upper, own = law.cdf(hits), law.sf(hits - 1), law.pmf(hits)
-    z = (hits - count * prob) / np.sqrt(count * prob * (1 - prob))
     slips = {
-        "doubled": np.minimum(1, 2 * np.minimum(lower, upper)),
-        "lower tail": lower,
-        "upper tail": upper,
-        "one tail": np.minimum(lower, upper),
-        "one outcome": own,
-        "strict": wanted - own,
-        "normal": 2 * stats.norm.sf(np.abs(z)),
+        "models": honest,
+        "level": 0.05,
+        "power": _CAUGHT,
+        "others": 1 - wanted,
+        "all": (honest + others) / 100,
+        "counts": 12 / (12 + 101),
+        "alike": 0.05 / (0.05 + _CAUGHT),
+        "all caught": honest / (honest + 3),
+        "measured": 1.2 * honest / (1.2 * honest + others),
     }
-    if slip := answers.slip_of(found, slips, _FOUR_DIGITS):
-        return SAY[slip].format(hits=hits, count=count)
-    worst = int(np.abs(found - wanted).argmax())
-    p = float(prob[worst])
-    if p == 0.5 and same(found[worst], wanted[worst] - own[worst], _FOUR_DIGITS):
-        return SAY["tie"].format(p=p, hits=hits)
-    shown = answers.apart(float(found[worst]), float(wanted[worst]), 4)
-    return SAY["test off"].format(hits=hits, count=count, p=p, **shown)
-
-
-# --- 8.3 ---------------------------------------------------------------------------------------
-
-LABELS = (0, 1, 0, 0, 1, 1, 0, 1)
-
-
-def judge_fit(answer: Any) -> str | None:
-    """Judge exercise 8.3: PAVA by hand."""
-    if not isinstance(answer, str) and hasattr(answer, "__len__") and len(answer) == 4:
-        sizes = answers.as_numbers(answer, SAY["eight"])
-        if sizes.sum() == len(LABELS):
-            return SAY["sizes"]
-    found = answers.as_numbers(answer, SAY["eight"], len(LABELS))
-    wanted = _fit()
-    if np.allclose(found, wanted, rtol=0, atol=5e-3):
-        return None
-    if np.array_equal(found, LABELS):
-        return SAY["labels"]
-    falls = np.flatnonzero(np.diff(found) < -1e-9)
-    if len(falls):
-        return SAY["falls"].format(place=int(falls[0]) + 1)
-    if np.ptp(found) < 1e-9:
-        return SAY["one value"]
-    for start, stop in _runs(found):
-        where = {"start": start + 1, "stop": stop}
-        if not same(found[start], float(np.mean(LABELS[start:stop])), 5e-3):
-            return SAY["not a mean"].format(**where)
-        if np.ptp(wanted[start:stop]) > 0:
-            return SAY["too much"].format(**where)
-    return SAY["eight"]
-
-
-def _fit() -> FloatVector:
-    label = np.array(LABELS)
-    bounds = Pava().bounds(np.arange(len(label)) / 10, label)
-    means = [label[a:b].mean() for a, b in pairwise(bounds)]
-    return np.repeat(means, np.diff(bounds))
-
-
-def _runs(values: FloatVector) -> list[tuple[int, int]]:
-    """Return start and stop of each stretch of equal values."""
-    cuts = np.flatnonzero(np.abs(np.diff(values)) > 1e-9) + 1
-    ends = [0, *cuts.tolist(), len(values)]
-    return list(pairwise(ends))
-
-
-# --- 8.4 ---------------------------------------------------------------------------------------
-
-_SIZES = (
-    ((0, 6, 13, 20), 5, 9, "positions"),
-    ((0, 5, 11, 20), 5, 9, "ends"),
-    ((0, 4, 12, 20), 5, 9, "too small"),
-    ((0, 8, 12, 20), 5, 9, "too small"),
-    ((0, 5, 10, 20), 5, 9, "too large"),
-    ((0, 5, 11, 14), 5, 9, "too small"),  # the last block alone
-    ((0, 12, 17, 22), 5, 9, "not all"),
-)
-
-
-def judge_sizes(answer: Any) -> str | None:
-    """Judge exercise 8.4: a function that tells whether all bins keep their bounds."""
-    function = answers.as_function(answer)
-    for bounds, low, high, slip in _SIZES:
-        shown = SAY["bounds"].format(bounds=list(bounds), low=low, high=high)
-        result = answers.call(function, np.array(bounds), low, high, shown=shown)
-        said, sizes = answers.as_truth(result), np.diff(bounds)
-        if said != bool(np.all((low <= sizes) & (sizes <= high))):
-            return SAY[slip].format(call=shown)
-    return None
-
-
-# --- 8.5 ---------------------------------------------------------------------------------------
-
-_LEVEL, _LEAST_SIGHT = 0.10, 0.09
-_SAMPLES = {500: 12, 2000: 8, 8000: 4}
-# Where bins grow more slowly than the cube root of n, the test outruns them in the end. There,
-# no multiple of log n that passes up to 8,000 is enough any more.
-_MANY = 10**12
-
-
-def judge_bins(answer: Any) -> str | None:
-    """Judge exercise 8.5: a rule for bins that spares a perfect model and sees a bad one."""
-    function = answers.as_function(answer)
-    for n in _SAMPLES:
-        value = _mean_share(_as_binning(function, n), n, slope=1.0)
-        if value > _LEVEL:
-            return SAY["perfect"].format(n=n, value=value)
-    seen = _mean_share(_as_binning(function, 2000), 2000, slope=0.7)
-    if seen < _LEAST_SIGHT:
-        return SAY["blind"].format(value=seen)
-    number = getattr(_as_binning(function, _MANY), "n_bins", None)
-    if number is not None and number**3 < _MANY:
-        return SAY["stays"].format(n=_MANY, bins=spell(number, "bin"))
-    return None
-
-
-def _as_binning(function: Any, n: int) -> Binning:
-    shown = SAY["call"].format(n=n)
-    result = answers.call(function, n, shown=shown)
-    if isinstance(result, EqualMass | Pava | PavaBC) or hasattr(result, "edges"):
-        return result  # type: ignore[no-any-return]
-    try:
-        number = answers.as_number(result, SAY["binning"])
-    except WrongKind:
-        raise answers.wrong_kind(result, SAY["binning"]) from None
-    if number != round(number) or not 1 <= number <= n:
-        raise Almost(SAY["whole"].format(found=number, n=n))
-    return EqualMass(int(number))
-
-
-def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
-    """Return the mean test-based error of fresh samples, always the same ones."""
-    rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
-    samples = (model.sample(n, rng) for _ in range(_SAMPLES[n]))
-    errors = [
-        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, n_draws=0) for s in samples
-    ]
-    return float(np.mean([error.value for error in errors]))
+    slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
+    return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
 
 
 # --- what the lesson asks ----------------------------------------------------------------------
@@ -340,7 +129,7 @@ def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
 TITLE = "Test calibration"
 
 CHECKS = {
-    "8.6": Check(
+    "8.1": Check(
         task="Write the test",
         variable="p_value",
         judge=judge_test,
@@ -352,7 +141,7 @@ CHECKS = {
         ),
         praise="with another measure in place of the ECE, this tests that one.",
     ),
-    "8.1": Check(
+    "8.2": Check(
         task="Count the wrongly accused",
         variable="my_share",
         judge=judge_share,
@@ -365,56 +154,7 @@ CHECKS = {
         "common a fault is before you believe a test of it.",
         tolerance=0.005,
     ),
-    "8.2": Check(
-        task="Test all predictions of a bin",
-        variable="p_values",
-        judge=judge_p_values,
-        hints=(
-            "The binomial distribution with `count` draws and chance q gives each number of events "
-            "a probability. Which of them are no larger than that of `hits`?",
-            "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
-            "`probs`.",
-        ),
-        praise="one bin and one set of events give a verdict on each prediction.",
-    ),
-    "8.3": Check(
-        task="Run PAVA by hand",
-        variable="my_fit",
-        judge=judge_fit,
-        hints=(
-            "Go from left to right. Compare each block with the one before it.",
-            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
-            "before them.",
-        ),
-        praise="there are four blocks with rising frequencies: this is isotonic regression.",
-        tolerance=0.005,
-    ),
-    "8.4": Check(
-        task="Check the sizes of blocks",
-        variable="keeps_sizes",
-        judge=judge_sizes,
-        hints=(
-            "`np.diff(bounds)` holds the sizes.",
-            "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
-        ),
-        praise=(
-            "on the random labels of the solution, PAVA-BC always keeps sizes from 10 to 40. It "
-            "keeps sizes from 30 to 40 in only 183 of 300 cases, because n_max is below 2 n_min."
-        ),
-    ),
-    "8.5": Check(
-        task="Design bins that spare a perfect model",
-        variable="my_bins",
-        judge=judge_bins,
-        hints=(
-            "Ten bins are too few for 8,000 predictions. Let their number grow with n.",
-            "The number must grow at least like the cube root of n, and the bins must not get too "
-            "few predictions. Try the square root.",
-        ),
-        praise="these bins are narrow enough to spare true predictions, and full enough to see "
-        "false ones.",
-    ),
-}
+} | FURTHER
 
 PREDICTIONS = {
     "8a": Prediction(

@@ -54,7 +54,7 @@ def often(values: Iterable[Any], *quick: Any) -> list[Any]:
 
 
 # Torch takes seconds to load, and two judges draw many samples.
-SLOW_CHECKS = ("3.1", "8.5", "10.3", "10.6")
+SLOW_CHECKS = ("3.1", "8.6", "10.3", "10.6")
 QUICK_LESSONS = often(LESSONS, *(name for name in LESSONS if name != "10"))
 EACH_CHECK = [
     pytest.param(name, cid, marks=[pytest.mark.slow] if cid in SLOW_CHECKS else [])

@@ -15,10 +15,11 @@ from calibkit import hypothesis_tests
 from calibkit.bins import Pava, PavaBC
 from calibkit.inputs import FloatVector
 from calibkit_course import data
-from calibkit_course.lesson08.checks import LABELS, PREDICTIONS
+from calibkit_course.lesson08.checks import PREDICTIONS
+from calibkit_course.lesson08.checks_further import LABELS
 from tests.paths import lesson_text
 
-# --- 8.2 ---------------------------------------------------------------------------------------
+# --- 8.3 ---------------------------------------------------------------------------------------
 
 exact = hypothesis_tests.binomial_p_values
 
@@ -43,11 +44,11 @@ def normal(hits: int, count: int, probs: FloatVector) -> FloatVector:
     return np.asarray(2 * stats.norm.sf(np.abs(z)))
 
 
-# --- 8.3 ---------------------------------------------------------------------------------------
+# --- 8.4 ---------------------------------------------------------------------------------------
 
 THIRDS = [0, 1 / 3, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1]
 
-# --- 8.4 ---------------------------------------------------------------------------------------
+# --- 8.5 ---------------------------------------------------------------------------------------
 
 
 def loop(bounds: Any, n_min: int, n_max: int) -> bool:
@@ -58,7 +59,7 @@ def sized(rule: Callable[[FloatVector, int, int], Any]) -> Callable[..., Any]:
     return lambda bounds, n_min, n_max: bool(rule(np.diff(bounds), n_min, n_max))
 
 
-# --- 8.6 ---------------------------------------------------------------------------------------
+# --- 8.1 ---------------------------------------------------------------------------------------
 
 
 def ten_bins(y: Any, p: FloatVector) -> float:
@@ -80,7 +81,7 @@ def redrawn(
 
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
-    "8.6": [
+    "8.1": [
         (redrawn(lambda draws, own: np.sum(draws >= own)), "a number of redraws"),
         (redrawn(lambda draws, own: np.mean(draws < own)), "do better than the data"),
         (redrawn(lambda draws, own: np.mean(draws >= own)), "count as one of the redraws"),
@@ -91,7 +92,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 20, rounds=19), "give 1/200"),
         (lambda y, p, rng: None, "a p-value"),
     ],
-    "8.1": [
+    "8.2": [
         (0.05, "Which share of the rejected"),
         (0.505, "that are caught"),
         (0.238, "models that are over-confident"),
@@ -106,7 +107,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (None, "it should be a number"),
         ("3 of 4", "a number"),
     ],
-    "8.2": [
+    "8.3": [
         (by_law(lambda law, k, n: np.minimum(1, 2 * np.minimum(law.cdf(k), law.sf(k - 1)))),
          "another test"),
         (by_law(lambda law, k, n: law.cdf(k)), "only outcomes up to 3"),
@@ -121,7 +122,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda k, n, p: exact(k, n, p)[:, None], "a table of one column"),
         (lambda k, n, p: exact(k, n, p) + 6e-5, "has the p-value 0."),
     ],
-    "8.3": [
+    "8.4": [
         (LABELS, "these are the labels"),
         ([0.5] * 8, "pools everything"),
         ([0, 0.5, 0.5, 0, 1, 1, 0, 1], "falls from place 3"),
@@ -131,7 +132,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (THIRDS[:7], "7 values"),
         ("0 1/3", "eight fitted"),
     ],
-    "8.4": [
+    "8.5": [
         (sized(lambda s, low, high: (low < s).all() and (s < high).all()), "both ends"),
         (sized(lambda s, low, high: (s <= high).all()), "smaller than allowed"),
         (sized(lambda s, low, high: (s >= low).all()), "larger than allowed"),
@@ -141,7 +142,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda b, low, high: all(low <= one <= high for one in b), "the differences of the"),
         (lambda b, low, high: np.diff(b) >= low, "`True` or `False`"),
     ],
-    "8.5": [
+    "8.6": [
         (lambda n: 10, "still rejected"),
         (lambda n: round(2 * n ** (1 / 3) / 2), "still rejected"),
         (lambda n: PavaBC(), "with n = 8,000"),
@@ -155,16 +156,16 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
-    "8.6": [redrawn(), redrawn(lambda draws, own: np.mean([1, *(draws >= own)]), rounds=250)],
-    "8.1": [4.85 / 6.365, 0.76, np.float32(0.762)],
-    "8.2": [lambda k, n, p: np.round(scipy_p(k, n, p), 4), scipy_p, exact],
-    "8.3": [THIRDS, [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
-    "8.4": [
+    "8.1": [redrawn(), redrawn(lambda draws, own: np.mean([1, *(draws >= own)]), rounds=250)],
+    "8.2": [4.85 / 6.365, 0.76, np.float32(0.762)],
+    "8.3": [lambda k, n, p: np.round(scipy_p(k, n, p), 4), scipy_p, exact],
+    "8.4": [THIRDS, [0, 0.333, 0.333, 0.333, 0.667, 0.667, 0.667, 1]],
+    "8.5": [
         lambda b, low, high: np.bool_(loop(b, low, high)),
         loop,
         sized(lambda s, low, high: low <= s.min() and s.max() <= high),
     ],
-    "8.5": [
+    "8.6": [
         lambda n: Pava(),
         lambda n: ck.EqualMass(round(n**0.5)),
         lambda n: n // 50,
@@ -186,7 +187,7 @@ def test_the_outcome_of_8a_is_what_the_lesson_prints() -> None:
     stored = lesson_text("08", ".ipynb")
     (caught,) = re.findall(r"over-confident: (\d+) of 200 models rejected", stored)
     assert PREDICTIONS["8a"].outcome == f"about {round(int(caught) / 50) * 50}"
-    assert int(caught) == 101 and "perfect: 12 of 200" in stored  # as exercise 8.1 says
+    assert int(caught) == 101 and "perfect: 12 of 200" in stored  # as exercise 8.2 says
 
 
 ROW = re.compile(

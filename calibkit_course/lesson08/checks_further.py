@@ -1,0 +1,281 @@
+"""Checks of the second notebook of lesson 08: exact p-values, PAVA, sizes of blocks, bins."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from calibkit.bins import Binning, EqualMass, Pava, PavaBC
+from calibkit.fakes import LogitDistortion
+from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error
+from calibkit.inputs import FloatVector
+from calibkit.results import spell
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import Almost, WrongKind, same
+from calibkit_course.learn.exercises import Check
+
+SAY = {
+    # 8.3
+    "case": "{hits} events in {count} trials",
+    "each": "one p-value per probability",
+    "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
+    "upper tail": "this counts only outcomes from {hits} on. Unlikely ones lie on both sides.",
+    "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
+    "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
+    "likely than the observed one.",
+    "one outcome": "this is the probability of {hits} events alone. Add those of all outcomes that "
+    "are no more likely.",
+    "strict": "count the observed outcome, too, and those that are exactly as likely.",
+    "normal": "this is the normal approximation. With {count} trials, sum the exact terms.",
+    "tie": "at p = {p:g} an outcome of the other tail is exactly as likely as {hits}. Rounding "
+    "hides the tie, so compare up to a factor of 1 + 1e-7.",
+    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted}, not "
+    "{found}.",
+    # 8.4
+    "eight": "eight fitted frequencies, one per label",
+    "labels": "these are the labels. They fall, so something must be pooled.",
+    "one value": "this pools everything. Pool only where a frequency is not below the next.",
+    "falls": "your fit falls from place {place} to the next. Pool these two blocks.",
+    "not a mean": "a block holds the mean of its labels. Look at places {start} to {stop}.",
+    "too much": "this pools more than it must. Places {start} to {stop} need not be one block.",
+    "sizes": "these are the sizes of the blocks. Give the fitted frequency of each place.",
+    # 8.5
+    "bounds": "bounds {bounds} with sizes {low} to {high}",
+    "not all": "for {call}, one block breaks the rule, so the answer is False. Look at all blocks.",
+    "too small": "for {call}, a block is smaller than allowed, so the answer is False.",
+    "too large": "for {call}, a block is larger than allowed, so the answer is False.",
+    "positions": "for {call}, the sizes are fine. Compare the differences of the bounds, not the "
+    "bounds themselves.",
+    "ends": "for {call}, both ends are allowed, so the answer is True.",
+    # 8.6
+    "binning": "a number of bins, or a binning of calibkit, for each n",
+    "call": "n = {n:,}",
+    "whole": "{found:g} is not a whole number of bins from 1 to {n:,}.",
+    "perfect": "with n = {n:,}, {value:.1%} of a perfect model's predictions are still rejected. "
+    "Narrower bins would help.",
+    "stays": "this passes up to n = 8,000, but for {n:,} predictions your rule takes no more than "
+    "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
+    "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
+    "{value:.1%} at n = 2,000. Make the bins larger.",
+}
+
+
+# --- 8.3 ---------------------------------------------------------------------------------------
+
+_FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
+# The last case has ties: at 1/2, k and N - k events are equally likely.
+_TRIALS = ((3, 15, (0.02, 0.1, 0.3, 0.6)), (18, 20, (0.4, 0.75, 0.9, 0.99)), (3, 10, (0.2, 0.5)))
+
+
+def judge_p_values(answer: Any) -> str | None:
+    """Judge exercise 8.3: a function that returns exact two-sided p-values."""
+    function = answers.as_function(answer)
+    for hits, count, probs in _TRIALS:
+        given = np.array(probs)
+        shown = SAY["case"].format(hits=hits, count=count)
+        result = answers.call(function, hits, count, given, shown=shown)
+        found = answers.as_numbers(result, SAY["each"], len(given))
+        if problem := _p_value_problem(found, hits, count, given):
+            return problem
+    return None
+
+
+def _p_value_problem(found: FloatVector, hits: int, count: int, prob: FloatVector) -> str | None:
+    wanted = binomial_p_values(hits, count, prob)
+    if np.allclose(found, wanted, rtol=0, atol=_FOUR_DIGITS):
+        return None
+    law = stats.binom(count, prob)
+    lower, upper, own = law.cdf(hits), law.sf(hits - 1), law.pmf(hits)
+    z = (hits - count * prob) / np.sqrt(count * prob * (1 - prob))
+    slips = {
+        "doubled": np.minimum(1, 2 * np.minimum(lower, upper)),
+        "lower tail": lower,
+        "upper tail": upper,
+        "one tail": np.minimum(lower, upper),
+        "one outcome": own,
+        "strict": wanted - own,
+        "normal": 2 * stats.norm.sf(np.abs(z)),
+    }
+    if slip := answers.slip_of(found, slips, _FOUR_DIGITS):
+        return SAY[slip].format(hits=hits, count=count)
+    worst = int(np.abs(found - wanted).argmax())
+    p = float(prob[worst])
+    if p == 0.5 and same(found[worst], wanted[worst] - own[worst], _FOUR_DIGITS):
+        return SAY["tie"].format(p=p, hits=hits)
+    shown = answers.apart(float(found[worst]), float(wanted[worst]), 4)
+    return SAY["test off"].format(hits=hits, count=count, p=p, **shown)
+
+
+# --- 8.4 ---------------------------------------------------------------------------------------
+
+LABELS = (0, 1, 0, 0, 1, 1, 0, 1)
+
+
+def judge_fit(answer: Any) -> str | None:
+    """Judge exercise 8.4: PAVA by hand."""
+    if not isinstance(answer, str) and hasattr(answer, "__len__") and len(answer) == 4:
+        sizes = answers.as_numbers(answer, SAY["eight"])
+        if sizes.sum() == len(LABELS):
+            return SAY["sizes"]
+    found = answers.as_numbers(answer, SAY["eight"], len(LABELS))
+    wanted = _fit()
+    if np.allclose(found, wanted, rtol=0, atol=5e-3):
+        return None
+    if np.array_equal(found, LABELS):
+        return SAY["labels"]
+    falls = np.flatnonzero(np.diff(found) < -1e-9)
+    if len(falls):
+        return SAY["falls"].format(place=int(falls[0]) + 1)
+    if np.ptp(found) < 1e-9:
+        return SAY["one value"]
+    for start, stop in _runs(found):
+        where = {"start": start + 1, "stop": stop}
+        if not same(found[start], float(np.mean(LABELS[start:stop])), 5e-3):
+            return SAY["not a mean"].format(**where)
+        if np.ptp(wanted[start:stop]) > 0:
+            return SAY["too much"].format(**where)
+    return SAY["eight"]
+
+
+def _fit() -> FloatVector:
+    label = np.array(LABELS)
+    bounds = Pava().bounds(np.arange(len(label)) / 10, label)
+    means = [label[a:b].mean() for a, b in pairwise(bounds)]
+    return np.repeat(means, np.diff(bounds))
+
+
+def _runs(values: FloatVector) -> list[tuple[int, int]]:
+    """Return start and stop of each stretch of equal values."""
+    cuts = np.flatnonzero(np.abs(np.diff(values)) > 1e-9) + 1
+    ends = [0, *cuts.tolist(), len(values)]
+    return list(pairwise(ends))
+
+
+# --- 8.5 ---------------------------------------------------------------------------------------
+
+_SIZES = (
+    ((0, 6, 13, 20), 5, 9, "positions"),
+    ((0, 5, 11, 20), 5, 9, "ends"),
+    ((0, 4, 12, 20), 5, 9, "too small"),
+    ((0, 8, 12, 20), 5, 9, "too small"),
+    ((0, 5, 10, 20), 5, 9, "too large"),
+    ((0, 5, 11, 14), 5, 9, "too small"),  # the last block alone
+    ((0, 12, 17, 22), 5, 9, "not all"),
+)
+
+
+def judge_sizes(answer: Any) -> str | None:
+    """Judge exercise 8.5: a function that tells whether all bins keep their bounds."""
+    function = answers.as_function(answer)
+    for bounds, low, high, slip in _SIZES:
+        shown = SAY["bounds"].format(bounds=list(bounds), low=low, high=high)
+        result = answers.call(function, np.array(bounds), low, high, shown=shown)
+        said, sizes = answers.as_truth(result), np.diff(bounds)
+        if said != bool(np.all((low <= sizes) & (sizes <= high))):
+            return SAY[slip].format(call=shown)
+    return None
+
+
+# --- 8.6 ---------------------------------------------------------------------------------------
+
+_LEVEL, _LEAST_SIGHT = 0.10, 0.09
+_SAMPLES = {500: 12, 2000: 8, 8000: 4}
+# Where bins grow more slowly than the cube root of n, the test outruns them in the end. There,
+# no multiple of log n that passes up to 8,000 is enough any more.
+_MANY = 10**12
+
+
+def judge_bins(answer: Any) -> str | None:
+    """Judge exercise 8.6: a rule for bins that spares a perfect model and sees a bad one."""
+    function = answers.as_function(answer)
+    for n in _SAMPLES:
+        value = _mean_share(_as_binning(function, n), n, slope=1.0)
+        if value > _LEVEL:
+            return SAY["perfect"].format(n=n, value=value)
+    seen = _mean_share(_as_binning(function, 2000), 2000, slope=0.7)
+    if seen < _LEAST_SIGHT:
+        return SAY["blind"].format(value=seen)
+    number = getattr(_as_binning(function, _MANY), "n_bins", None)
+    if number is not None and number**3 < _MANY:
+        return SAY["stays"].format(n=_MANY, bins=spell(number, "bin"))
+    return None
+
+
+def _as_binning(function: Any, n: int) -> Binning:
+    shown = SAY["call"].format(n=n)
+    result = answers.call(function, n, shown=shown)
+    if isinstance(result, EqualMass | Pava | PavaBC) or hasattr(result, "edges"):
+        return result  # type: ignore[no-any-return]
+    try:
+        number = answers.as_number(result, SAY["binning"])
+    except WrongKind:
+        raise answers.wrong_kind(result, SAY["binning"]) from None
+    if number != round(number) or not 1 <= number <= n:
+        raise Almost(SAY["whole"].format(found=number, n=n))
+    return EqualMass(int(number))
+
+
+def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
+    """Return the mean test-based error of fresh samples, always the same ones."""
+    rng, model = np.random.default_rng(85), LogitDistortion(slope=slope)
+    samples = (model.sample(n, rng) for _ in range(_SAMPLES[n]))
+    errors = [
+        test_based_calibration_error(s.y_true, s.y_prob, bins=binning, n_draws=0) for s in samples
+    ]
+    return float(np.mean([error.value for error in errors]))
+
+
+# --- what the notebook asks --------------------------------------------------------------------
+
+FURTHER = {
+    "8.3": Check(
+        task="Test all predictions of a bin",
+        variable="p_values",
+        judge=judge_p_values,
+        hints=(
+            "The binomial distribution with `count` draws and chance q gives each number of events "
+            "a probability. Which of them are no larger than that of `hits`?",
+            "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
+            "`probs`.",
+        ),
+        praise="one bin and one set of events give a verdict on each prediction.",
+    ),
+    "8.4": Check(
+        task="Run PAVA by hand",
+        variable="my_fit",
+        judge=judge_fit,
+        hints=(
+            "Go from left to right. Compare each block with the one before it.",
+            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
+            "before them.",
+        ),
+        praise="there are four blocks with rising frequencies: this is isotonic regression.",
+        tolerance=0.005,
+    ),
+    "8.5": Check(
+        task="Check the sizes of blocks",
+        variable="keeps_sizes",
+        judge=judge_sizes,
+        hints=(
+            "`np.diff(bounds)` holds the sizes.",
+            "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
+        ),
+        praise=(
+            "on the random labels of the solution, PAVA-BC always keeps sizes from 10 to 40. It "
+            "keeps sizes from 30 to 40 in only 183 of 300 cases, because n_max is below 2 n_min."
+        ),
+    ),
+    "8.6": Check(
+        task="Design bins that spare a perfect model",
+        variable="my_bins",
+        judge=judge_bins,
+        hints=(
+            "Ten bins are too few for 8,000 predictions. Let their number grow with n.",
+            "The number must grow at least like the cube root of n, and the bins must not get too "
+            "few predictions. Try the square root.",
+        ),
+        praise="these bins are narrow enough to spare true predictions, and full enough to see "
+        "false ones.",
+    ),
+}
