@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibkit as ck
-from tests.helpers import assert_same, binary_data, class_data, coarse_classes
+from tests.helpers import as_event, assert_same, binary_data, class_data, coarse_classes
 
 CLASSES, ROWS = class_data(200, 4, seed=2)
 
@@ -51,6 +51,16 @@ class TestOneDimension:
         one = ck.binary_problem(labels, [0.5], view="top-label")
         two = ck.binary_problem(labels, [[0.5, 0.5]], view="top-label")
         assert one.label.tolist() == two.label.tolist() == [1 - labels[0]]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 30), st.integers(1, 8))
+@settings(max_examples=100)
+def test_one_event_agrees_with_loops(seed: int, n_classes: int, n: int, denominator: int) -> None:
+    """Ties for the largest probability are frequent, and go to the lowest class."""
+    labels, prob = coarse_classes(n, n_classes, denominator, seed)
+    for view in ("top-label", 0, n_classes - 1):
+        problem = ck.binary_problem(labels, prob, view=view)
+        assert (problem.label.tolist(), problem.prob.tolist()) == as_event(labels, prob, view)
 
 
 # --- lenses: groups of classes -------------------------------------------------------------------

@@ -85,6 +85,13 @@ def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit()
     assert bins.PavaBC(n_min=2, n_max=4).bounds(prob[1:], label[1:]).tolist() == [0, 4]
 
 
+def test_the_bounds_are_reached() -> None:
+    """The stated bounds are not loose: a made-up case meets each of them."""
+    zeros, prob = np.zeros(40, dtype=int), np.linspace(0, 1, 40)
+    sizes = np.diff(bins.PavaBC(4, 9).bounds(prob, zeros))
+    assert (sizes.min(), sizes.max()) == (4, 9)
+
+
 def test_a_small_largest_size_breaks_the_smallest() -> None:
     prob, label = np.linspace(0, 1, 40), (np.arange(40) >= 19).astype(int)
     sizes = np.diff(bins.PavaBC(19, 20).bounds(prob, label)).tolist()

@@ -91,9 +91,15 @@ class TestNamedMembers:
 
 def test_high_norms_approach_the_maximum() -> None:
     """The powers themselves would underflow to 0 long before."""
-    data = binary_data(300)
-    found, largest = ck.calibration_error(*data, norm=1e300), ck.maximum_calibration_error(*data)
-    assert float(found) == pytest.approx(float(largest))
+    labels, prob = binary_data(300)
+    largest = float(ck.maximum_calibration_error(labels, prob))
+    values = [float(ck.calibration_error(labels, prob, norm=10.0**k)) for k in range(7)]
+    assert values == sorted(values) and values[-1] == pytest.approx(largest, rel=1e-4)
+    assert float(ck.calibration_error(labels, prob, norm=1e300)) == pytest.approx(largest)
+    classes, rows = class_data(300)
+    largest = float(ck.marginal_calibration_error(classes, rows, norm=inf))
+    found = float(ck.marginal_calibration_error(classes, rows, norm=1e6))
+    assert found == pytest.approx(largest, rel=1e-4)
 
 
 class TestNullMoments:
