@@ -208,7 +208,8 @@ class Run:
         for record in (one.record for one in found if one.id == self.lesson.id):
             for pid in self.predictions:
                 if pid in record.guesses:
-                    guess = record.revealed.get(pid) or record.guesses[pid]
+                    first = record.revealed.get(pid)
+                    guess = record.guesses[pid] if first is None else first
                     self.guesses[pid] = {"state": "typed in", "says": str(guess)[:WORDS]}
             for cid, points in [*record.points.items()]:
                 made = ", ".join(map(str, points)) or "none"

@@ -228,7 +228,7 @@ class BayesianBinning(Calibrator):
     ``b_b = 2 (1 - q_b) / B`` with its middle q_b, before it sees labels; so it says
     ``(a_b + m_b) / (2 / B + n_b)``, and the evidence of B bins is
     ``prod_b Beta(a_b + m_b, b_b + n_b - m_b) / Beta(a_b, b_b)``. It never says exactly 0 or 1.
-    Naeini, Cooper and Hauskrecht (2015), section "BBQ".
+    Naeini, Cooper and Hauskrecht (2015).
 
     Examples
     --------

@@ -48,13 +48,14 @@ class Offset(PlattCalibrator):
     def _fit(
         self, prob: FloatVector, label: FloatVector, weight: FloatVector | None = None
     ) -> None:
-        super()._fit(prob, label, weight)  # its mean is that of the labels
+        super()._fit(prob, label, weight)  # its mean is that of the smoothed labels
         logits, said = self._logits(prob), self._curve(prob)
 
         def excess(shift: float) -> Any:
             return np.average(special.expit(logits + shift) - said, weights=weight)
 
         self.slope_, self.intercept_ = 1.0, optimize.brentq(excess, -1e3, 1e3)
+        self.n_parameters_ = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

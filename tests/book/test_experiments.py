@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from book.experiments import clustered_rows, interval_coverage as coverage, peeking, rejection_rates
+from book.experiments import (
+    clustered_rows,
+    interval_coverage as coverage,
+    peeking,
+    rejection_rates,
+    whole_vectors,
+)
 from calibkit.fakes import LogitDistortion
+from tests.paths import ROOT
 
 
 @pytest.mark.long
@@ -49,3 +56,12 @@ def test_true_errors_of_known_bins() -> None:
     assert known.error(edges, 1) == pytest.approx(np.mean(halves), abs=1e-3)
     assert known.error(edges, 2) == pytest.approx(np.sqrt(np.mean(np.square(halves))), abs=1e-3)
     assert coverage.known("calibrated").error(edges, 1) == 0
+
+
+@pytest.mark.slow
+def test_errors_of_whole_vectors_are_those_of_the_page() -> None:
+    page = (ROOT / "book" / "measured.md").read_text("utf-8")
+    for name, power in whole_vectors.POWERS.items():
+        row = page.split(f"| 3 | 300 | {name} | ")[1].split("\n")[0]
+        stored = [float(cell) for cell in row.split("|")[:3]]
+        assert whole_vectors.errors(3, power, 300) == pytest.approx(stored, abs=0.0051)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
@@ -17,6 +18,8 @@ from tests.helpers import (
     binary_data,
     class_data,
     coarse_classes,
+    exact_distinct_edges,
+    exact_equal_mass_edges,
     exact_table,
 )
 from tests.paths import ROOT
@@ -96,6 +99,25 @@ def test_equal_mass_edges_differ_from_class_to_class() -> None:
     tables = ck.reliability_tables(labels, prob, view="class-wise", bins=ck.EqualMass(5))
     assert len({tuple(table.edges) for table in tables}) == 3
     assert all(table.count.tolist() == [60] * 5 for table in tables)
+
+
+# No edge fits between 1 and the float below it: see the tests of bins.
+probabilities = st.one_of(st.floats(0, 0.999999), st.just(1.0))
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), probabilities), min_size=1, max_size=40), st.integers(1, 40)
+)
+@settings(max_examples=80)
+def test_any_table_agrees_with_exact_loops(rows: list[tuple[bool, float]], n_bins: int) -> None:
+    labels, prob = map(np.array, zip(*rows, strict=True))
+    for bins, edges in (
+        (n_bins, [k / n_bins for k in range(n_bins + 1)]),
+        (ck.EqualMass(n_bins), exact_equal_mass_edges(prob, n_bins)),
+        (ck.Distinct(), exact_distinct_edges(prob)),
+    ):
+        table = ck.reliability_table(labels, prob, bins=bins)
+        assert_table(table, exact_table(labels, prob, edges))
 
 
 # --- bins that are printed -----------------------------------------------------------------------

@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit.bins import assign
 from calibkit.calibrators import CrossValidatedBinning
 from calibkit.fakes import LogitDistortion, SyntheticShape
-from calibkit_course.lesson06 import squares
+from calibkit_course.lesson06 import null_ece, squares
 
 # --- 6.5 ---------------------------------------------------------------------------------------
 
@@ -190,3 +190,9 @@ def test_chance_adds_its_variance_to_plain_squares_and_nothing_to_debiased_ones(
     assert plain.truth == debiased.truth == pytest.approx(np.mean((said - true) ** 2))
     for found, wanted in ((plain, np.mean(true * (1 - true)) / 50), (debiased, 0)):
         assert found.bias == pytest.approx(wanted, abs=4 * found.sd / np.sqrt(200)), found.name
+
+
+@pytest.mark.slow
+def test_fifteen_thousand_predictions_are_enough() -> None:
+    found = null_ece(LogitDistortion(), 14_900, ck.EqualWidth(15), seed=1)[0]
+    assert found == pytest.approx(0.01, abs=4e-4)

@@ -160,6 +160,8 @@ def test_a_better_map_is_no_better_number() -> None:
             assert wrong <= off  # the triangle inequality
             errors.append((map_error(model, shape), wrong))
         found[name] = np.array(errors)
+    assert found["bins"][1] == pytest.approx((0.0403, 0.0024), abs=0.0005)
+    assert found["PL"][1] == pytest.approx((0.0217, 0.0050), abs=0.0015)
     wins = np.sum(found["PL"] < found["bins"], axis=0)
     assert wins[0] >= 17 and 6 <= wins[1] <= 14
 
