@@ -276,15 +276,6 @@ PREDICTIONS = {
         "each day. The one who always states the climate pays less.",
         tells=(r"shy.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}shy",),
     ),
-    "2c": Prediction(
-        question="High adds 1 to each logit, which keeps the order of the forecasts. What moves "
-        "beside the Brier score?",
-        options=("accuracy", "AUC", "neither"),
-        outcome="accuracy",
-        why="Every forecast rises, and those that cross 0.5 change what they predict. Between "
-        "themselves their order is the same, and the AUC asks for nothing else.",
-        tells=(r"side of 0\.5|accuracy[^.]{0,40}(falls|drops|moves|suffers)|order alone",),
-    ),
     "2d": Prediction(
         question="Bold exaggerates by a factor of three, and honest has a Brier score of 0.163. "
         "How large is that of bold?",
