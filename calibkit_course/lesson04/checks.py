@@ -346,15 +346,6 @@ PREDICTIONS = {
         "the whole diagram.",
         tells=(r"every second|about half of all", r"\b5\d of 100", r"often puts one or two"),
     ),
-    "4g": Prediction(
-        question="Half of all patients come back. Which costs the most: to visit by the left "
-        "model, by the right one, or everybody?",
-        options=("left", "right", "everybody"),
-        outcome="right",
-        why="A visit in vain costs 1, and a patient who is passed over 9. Among a thousand "
-        "patients the right model saves 88 visits in vain, but passes over eleven who come back.",
-        tells=(r"more than without any model|dearest is the right",),
-    ),
     "4d": Prediction(
         question="Naive Bayes counts 64 related pixels as independent. What will it be?",
         options=("over-confident", "calibrated", "under-confident"),
