@@ -92,6 +92,13 @@ def test_the_bounds_are_reached() -> None:
     assert (sizes.min(), sizes.max()) == (4, 9)
 
 
+def test_a_largest_size_may_break_the_order() -> None:
+    prob, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 1, 0, 0])
+    assert bins.PavaBC(1, 2).bounds(prob, label).tolist() == [0, 2, 4]
+    table = ck.reliability_table(label, prob, bins=bins.PavaBC(1, 2))
+    assert table.frequency.tolist() == [1, 0]
+
+
 def test_a_small_largest_size_breaks_the_smallest() -> None:
     prob, label = np.linspace(0, 1, 40), (np.arange(40) >= 19).astype(int)
     sizes = np.diff(bins.PavaBC(19, 20).bounds(prob, label)).tolist()

@@ -37,6 +37,12 @@ class TestOptimum:
             two.calibrate(np.column_stack([1 - p, p]))[:, 1], model.calibrate(p), atol=1e-9
         )
 
+    def test_of_one_event_it_is_a_straight_line_between_logits(self):
+        y, p = golden_data("binary")
+        model, said = TemperatureScaling("probabilities").fit(p, y), np.linspace(0.01, 0.99, 99)
+        line = special.logit(said) / model.temperature_
+        np.testing.assert_allclose(special.logit(model.calibrate(said)), line, atol=1e-12)
+
 
 class TestBounds:
     def test_all_right_stops_at_the_lower_bound(self):

@@ -108,6 +108,17 @@ def two_errors(atoms: Any, divergence: Divergence) -> tuple[Any, Any, Any]:
     return after, error, lost
 
 
+@pytest.mark.parametrize("name", CONVEX)
+def test_for_every_bregman_divergence_what_lies_between_is_lost_by_merging(name: str) -> None:
+    phi, slope = CONVEX[name]
+    rng = np.random.default_rng(1)
+    mass, truth = rng.dirichlet(np.ones(6)), rng.uniform(0.05, 0.95, 6)
+    atoms = list(zip(mass, truth, [0.2, 0.5, 0.2, 0.7, 0.5, 0.2], strict=True))
+    after, error, lost = two_errors(atoms, lambda q, r: phi(r) - phi(q) - slope(q) * (r - q))
+    assert error == pytest.approx(after + lost, rel=1e-12)
+    assert min(after, lost) > 0
+
+
 @pytest.mark.parametrize(
     ("model", "merges"),
     [

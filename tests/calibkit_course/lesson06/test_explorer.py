@@ -98,6 +98,12 @@ class TestBinTunerView:
                 assert limit[many] >= limit[few] - 1e-12, (few, many)
         assert limit[4] < limit[3] - 0.01  # four bins do not split three
 
+    def test_wide_bins_hide_error_and_narrow_bins_add_chance(self):
+        view = lesson06.bin_tuner_view(n=1000)
+        assert max(view.limit[:2]) < 0.4 * view.truth < 0.98 * view.truth < min(view.limit[-5:])
+        chance = view.plain_mean - view.limit
+        assert min(chance) > 0 and chance[-1] > 10 * chance[0]
+
     def test_one_sided_errors_do_not_hide(self):
         assert lesson06.bin_tuner_view(shape="square", n=250).limit == pytest.approx(0.05, abs=1e-6)
 

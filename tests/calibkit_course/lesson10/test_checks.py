@@ -303,6 +303,18 @@ def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.Monkey
     assert "Run `python dev.py torch`" in " ".join(said.split())
 
 
+def test_size_decay_and_ensembles_show_in_the_temperature() -> None:
+    """And so does batch norm, with and without noise."""
+    for rows in lesson10.five_seeds().values():
+        hot, ece = (
+            {n: np.mean(row[key]) for n, row in rows.items()} for key in ("temperature", "ece")
+        )
+        assert hot["smaller network"] < hot["cross-entropy"] < hot["larger network"]
+        cooler = ("batch norm", "weight decay 0.3", "ensemble of 5")
+        assert max(hot[name] for name in cooler) < hot["cross-entropy"]
+        assert max(ece[name] for name in cooler) < ece["cross-entropy"]
+
+
 def test_the_table_of_five_seeds_says_what_the_lesson_says() -> None:
     noisy, clean = lesson10.five_seeds().values()
     for rows in (noisy, clean):
