@@ -138,7 +138,9 @@ class Saving(Number):
         return listed(self, ("value", "threshold", "cutoff", "n"), ("quantity", "number"))
 
 
-def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None) -> Saving:
+def largest_saving(
+    y_true: Any, y_prob: Any, *, view: View = None, positive: Any = None, sample_weight: Any = None
+) -> Saving:
     """Return the most that anybody, at any costs, could save by acting from another cut-off on.
 
     Parameters
@@ -151,6 +153,8 @@ def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any
         Which event; needed when `y_prob` has columns.
     positive : object, optional
         The label that `y_prob` is about, where labels are not 0 and 1.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts, at least 0: a row of weight 2 is that row twice.
 
     Returns
     -------
@@ -179,9 +183,13 @@ def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any
     >>> round(saving.value, 4), saving.threshold, saving.cutoff
     (0.12, 0.6, 0.8)
     """
-    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
+    how = {"positive": positive, "sample_weight": sample_weight}
+    problem = binary_problem(y_true, y_prob, view=view, **how)
     stated, place = np.unique(problem.prob.astype(np.float64), return_inverse=True)
-    hits, counts = (np.bincount(place, w, len(stated)) for w in (problem.label, None))
+    weight: Any = 1 if problem.weight is None else problem.weight
+    hits, counts = (
+        np.bincount(place, weight * of, len(stated)) for of in (problem.label, np.ones(problem.n))
+    )
     starts = isotonic_blocks(hits, counts)
     rows, events = (np.pad(x.cumsum(), (1, 0)) for x in (counts, hits))
     means = np.add.reduceat(hits, starts) / np.add.reduceat(counts, starts)
@@ -191,7 +199,7 @@ def largest_saving(y_true: Any, y_prob: Any, *, view: View = None, positive: Any
     saved = (events[waiting] - events[best]) - stated * (rows[waiting] - rows[best])
     waits, at = np.unravel_index(saved.argmax(), saved.shape)
     return Saving(
-        value=float(saved.max()) / problem.n,
+        value=float(saved.max()) / float(rows[-1]),
         threshold=float(np.nextafter(stated[at], 1) if waits else stated[at]),
         cutoff=float(np.append(stated, np.inf)[best[at]]),
         view=problem.view,

@@ -10,6 +10,7 @@ from calibkit.decisions import (
     MurphyCurve,
     best_actions,
     decision_threshold,
+    largest_saving,
     murphy_curve,
     policy_cost,
 )
@@ -18,8 +19,10 @@ from calibkit_audit.auditing.evidence import Summary
 from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
+from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.benefit import net_benefit
 from calibkit_audit.clusters import mean_interval
+from calibkit_audit.dependent_rows import DependentRows
 
 _GRID = np.linspace(0.005, 0.995, 199)
 
@@ -34,7 +37,8 @@ class Consequences:
         Over all ratios of costs that sum to 1, by how much trust costs more than repaired
         predictions: ``worst`` with its threshold, and ``average``. At given costs what trust
         costs, had ``promised``, and how much that is above repaired predictions (``regret``) and
-        the best single action (``over_ignoring``). Intervals end at ``_low`` and ``_high``.
+        the best single action (``over_ignoring``). Intervals end at ``_low`` and ``_high``. Where
+        it is beyond chance, the `largest_saving` (``saving``) and how and where it is had.
     curve, repaired : MurphyCurve, and MurphyCurve or None
         Trust for all ratios of costs, in the first view, as it is and with repaired predictions.
     costs : ndarray of shape (A, K) or None
@@ -69,10 +73,16 @@ def consequences_of(
     repaired: FloatVector | None,
     view: int,
     costs: FloatVector | None,
-    level: float,
+    settings: AuditSettings,
+    seed: int,
+    *,
+    suspect: bool,
 ) -> Consequences:
-    """Compute what trusting costs at the given costs and over all ratios of costs."""
-    event, before = _event(rows, rows.prob, view)
+    """Compute what trusting costs at the given costs and over all ratios of costs.
+
+    What another cut-off could save is compared with chance where the rows are `suspect`.
+    """
+    level, (event, before) = settings.level, _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before, sample_weight=rows.weight), None
     numbers = {"worst": 0.0, "worst_threshold": float("nan")}
     numbers |= dict.fromkeys(("average", "average_low", "average_high"), 0.0)
@@ -86,6 +96,14 @@ def consequences_of(
         numbers |= _with_interval("average", gain, rows, level)
     if costs is not None:
         numbers |= _paid(rows, repaired, costs, level)
+    if suspect:
+        model = DependentRows(label=event, prob=before, clusters=rows.clusters, weight=rows.weight)
+        draws = int(np.ceil(2 / settings.alpha)) - 1
+        null = model.null_level(largest_saving, n_draws=draws, rng=seed)
+        if null.p_value <= settings.alpha:
+            saving = largest_saving(event, before, sample_weight=rows.weight)
+            numbers |= {"saving": saving.value, "saving_by_chance": null.high}
+            numbers |= {"saving_threshold": saving.threshold, "saving_cutoff": saving.cutoff}
     return Consequences(numbers=numbers, curve=curve, repaired=after, costs=costs)
 
 
@@ -142,6 +160,7 @@ def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None)
                 wrong, missed = "trust in a wrong answer", "mistrust in a right one"
             text += f" Say {wrong} costs t and {missed} 1 - t ({summary.words})."
             text += f" {_over_t(numbers, level)}"
+        text += _at_any_costs(numbers)
         return Answer("costs", "costs unknown", "unknown", text, numbers)
     text = _paid_in_words(numbers, level)
     if numbers["over_ignoring_low"] > 0:
@@ -156,7 +175,20 @@ def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None)
     if benefit is not None:
         numbers["net_benefit"] = float(benefit.columns["net benefit"][0])
         text += f" Net benefit: {benefit.describe()}"
-    return Answer("costs", verdict, light, text, numbers)
+    return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
+
+
+def _at_any_costs(numbers: Mapping[str, float]) -> str:
+    """Say what another cut-off could save at the costs where it saves most."""
+    if "saving" not in numbers:
+        return " At any costs, what another cut-off could save is not beyond chance."
+    cutoff = numbers["saving_cutoff"]
+    instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
+    return (
+        f" At any costs, another cut-off could have saved up to {numbers['saving']:.4f} per "
+        f"prediction (where costs ask to act from {numbers['saving_threshold']:.2f} on: act "
+        f"{instead}); chance alone stays below {numbers['saving_by_chance']:.4f} in 95 of 100."
+    )
 
 
 def _over_t(numbers: Mapping[str, float], level: float) -> str:

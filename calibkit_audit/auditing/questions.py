@@ -227,7 +227,9 @@ def _report(
     table, order = tried.table, alignment.alignment_of(rows, of_order)
     summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
     focus, aligned = {summary.focus_words: measured.problem}, order.verdict != "not aligned"
-    consequences = costs.consequences_of(rows, tried.repaired, first, prices, level)
+    consequences = costs.consequences_of(
+        rows, tried.repaired, first, prices, settings, int(seeds[2]), suspect=suspect
+    )
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
     times, changes = dependence.time_finding(rows, measured.test.views[0], settings, of_times)
     findings += changes

@@ -210,6 +210,10 @@ def test_the_largest_saving_is_that_of_a_search_over_all_costs_and_cut_offs(
     assert found.value == pytest.approx(max(0, *savings), abs=1e-12)
     won = bill(found.threshold, found.threshold) - bill(found.threshold, found.cutoff)
     assert won == pytest.approx(found.value, abs=1e-12)
+    weight = np.arange(n) % 3 + 1
+    twice = largest_saving(np.repeat(labels, weight), np.repeat(prob, weight))
+    weighed = largest_saving(labels, prob, sample_weight=weight)
+    assert weighed.value == pytest.approx(twice.value, abs=1e-12)
     curve, t = murphy_curve(labels, prob), np.linspace(0, 1, 41)
     repaired = murphy_curve(labels, cal.IsotonicCalibrator().fit(prob, labels).calibrate(prob))
     assert (curve.cost(t) - repaired.cost(t)).max() <= found.value + 1e-12

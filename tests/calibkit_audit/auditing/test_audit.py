@@ -14,12 +14,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.special import expit
+from scipy.special import expit, logit
 
 import calibkit as ck
 from calibkit import CalibrationWarning
 from calibkit.calibrators import PlattCalibrator, TemperatureScaling
-from calibkit.decisions import murphy_curve
+from calibkit.decisions import largest_saving, murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.alignment import alignment_of
@@ -457,6 +457,26 @@ def test_trust_that_is_worse_than_no_model() -> None:
     y = (rng.random(4000) < np.where(said > 0.5, 0.5, 0.3)).astype(int)
     report = audit(y, said, costs=(1, 9), settings=QUICK)
     assert report.verdicts["costs"] == "worse than ignoring"
+
+
+@pytest.mark.parametrize(("slope", "n", "named"), [(1, 1000, False), (1.5, 3000, True)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_another_cut_off_could_save_at_any_costs(
+    slope: float, n: int, named: bool, weighted: bool
+) -> None:
+    rng = np.random.default_rng(n)
+    true = rng.beta(1, 2, n)
+    y, said = (rng.random(n) < true) * 1, expit(slope * logit(true))
+    weight = rng.uniform(0.5, 2, n) if weighted else None
+    settings = replace(QUICK, repairs=())
+    answer = audit(y, said, sample_weight=weight, settings=settings)["costs"]
+    assert ("saving" in answer.numbers) == named
+    assert ("not beyond chance" in answer.sentence) != named
+    if named:
+        found = largest_saving(y, said, sample_weight=weight)
+        assert answer.numbers["saving"] == pytest.approx(found.value)
+        assert f"{found.value:.4f}" in answer.sentence
+        assert answer.numbers["saving_by_chance"] < found.value
 
 
 def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
