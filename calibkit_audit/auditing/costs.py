@@ -74,13 +74,11 @@ def consequences_of(
     view: int,
     costs: FloatVector | None,
     settings: AuditSettings,
-    seed: int,
-    *,
-    suspect: bool,
+    seed: int | None,
 ) -> Consequences:
     """Compute what trusting costs at the given costs and over all ratios of costs.
 
-    What another cut-off could save is compared with chance where the rows are `suspect`.
+    What another cut-off could save is compared with redraws, if there is a seed for them.
     """
     level, (event, before) = settings.level, _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before, sample_weight=rows.weight), None
@@ -96,7 +94,7 @@ def consequences_of(
         numbers |= _with_interval("average", gain, rows, level)
     if costs is not None:
         numbers |= _paid(rows, repaired, costs, level)
-    if suspect:
+    if seed is not None:
         model = DependentRows(label=event, prob=before, clusters=rows.clusters, weight=rows.weight)
         draws = int(np.ceil(2 / settings.alpha)) - 1
         null = model.null_level(largest_saving, n_draws=draws, rng=seed)

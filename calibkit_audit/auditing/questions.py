@@ -227,9 +227,8 @@ def _report(
     table, order = tried.table, alignment.alignment_of(rows, of_order)
     summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
     focus, aligned = {summary.focus_words: measured.problem}, order.verdict != "not aligned"
-    consequences = costs.consequences_of(
-        rows, tried.repaired, first, prices, settings, int(seeds[2]), suspect=suspect
-    )
+    chance = int(seeds[2]) if suspect else None
+    consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
     times, changes = dependence.time_finding(rows, measured.test.views[0], settings, of_times)
     findings += changes
