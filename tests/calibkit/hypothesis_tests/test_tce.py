@@ -132,6 +132,17 @@ def test_shares_by_bin() -> None:
     assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
 
 
+def test_with_more_rows_wide_bins_reject_a_perfect_model() -> None:
+    """Frequencies are the mean prediction of each bin, or as near as whole labels come."""
+    found = []
+    for n in (500, 8_000):
+        prob = (np.arange(n) + 0.5) / n
+        label = np.diff(np.rint(np.cumsum(prob)), prepend=0).astype(int)
+        found.append(float(tce(label, prob, bins=10, n_draws=0)))
+        assert float(tce(label[: n // 2], np.full(n // 2, label[: n // 2].mean()), n_draws=0)) == 0
+    assert found[0] < 0.03 and found[1] > 0.25
+
+
 def test_the_order_of_tied_rows_does_not_matter() -> None:
     rng = np.random.default_rng(9)
     prob = rng.integers(0, 11, 800) / 10
