@@ -49,6 +49,8 @@ SAY = {
     "whole": "MCB is not the whole score of `said`: take the score of `repaired` away from it.",
     "left over": "this is the score of `repaired`. DSC is what it wins against the overall "
     "frequency: UNC minus that score.",
+    "frequency": "UNC is here the overall frequency itself. Take its score, as that of `said`.",
+    "stated": "UNC is here the score of the mean of `said`. Take that of `rain.mean()`.",
     "part": "{part} should be {wanted} here, but it is {found}.",
     # 2.2
     "no temperature": "a temperature is positive.",
@@ -107,6 +109,8 @@ def judge_parts(answer: Any) -> str | None:
         "whole": np.array([score, base - mended, base]),
         "left over": np.array([score - mended, mended, base]),
     }
+    uncertain = {"frequency": _RAIN.mean(), "stated": np.mean((_SAID.mean() - _RAIN) ** 2)}
+    patterns |= {name: np.array([score - mended, u - mended, u]) for name, u in uncertain.items()}
     if slip := slip_of(found, patterns, 1e-6):
         return SAY[slip]
     # UNC first, for DSC is made from it

@@ -100,16 +100,6 @@ PREDICTIONS = {
         "deviation, and the ECE is a mean of such gaps. So it grows like √(bins / predictions).",
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
-    "6b": Prediction(
-        question="A distorted model has endless data. You split each bin in two. The binned error…",
-        options=("never falls", "never rises", "can do both"),
-        outcome="never falls",
-        why="In a bin, errors of opposite sign cancel. A split can separate them; it cannot "
-        "create new cancellation. So with endless data, bins show at most the true error.",
-        tells=(
-            r"few bins hide|why bins hide|bins show at most|cannot create|most of that cancels",
-        ),
-    ),
     "6e": Prediction(
         question="In 5 bins, the mean ECE of 1,000 predictions lies a little below the true error. "
         "Where does that of 5,000 predictions lie, in the same bins?",

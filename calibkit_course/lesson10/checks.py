@@ -277,14 +277,6 @@ PREDICTIONS = {
         "diagonal together. No answer changes: dividing keeps the order of the logits.",
         tells=(r"two thirds of the|of the (ECE|error) away|no answer",),
     ),
-    "10c": Prediction(
-        question="You fit T to the training data instead. It is…",
-        options=("about the same", "smaller, above 1", "below 1"),
-        outcome="below 1",
-        why="The network has all training answers right. There, more boldness is always better, "
-        "and T falls as far as you let it.",
-        tells=(r"no lower bound|(?-i:T) (falls|goes) (to|below|as)\b",),
-    ),
     "10g": Prediction(
         question="As trained, the network books 133 wrong digits unseen. Scaled by T, it gives the "
         "same answers. How many wrong ones does it book unseen now?",

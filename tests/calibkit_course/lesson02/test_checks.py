@@ -23,9 +23,9 @@ def parts(rain: Any, said: Any, repaired: Any) -> Any:
 
 
 def without_unc(rain: Any, said: Any, repaired: Any, unc: float) -> Any:
-    """Return MCB and DSC with a wrong UNC, which spoils DSC."""
+    """Return the parts with a wrong UNC, which spoils DSC."""
     mended = np.mean((repaired - rain) ** 2)
-    return np.mean((said - rain) ** 2) - mended, unc - mended
+    return np.mean((said - rain) ** 2) - mended, unc - mended, unc
 
 
 def by_the_package(rain: Any, said: Any, repaired: Any) -> Any:
@@ -61,8 +61,9 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda *three: np.array(parts(*three))[[0, 2, 1]], "the other way round"),
         (lambda *three: np.array(parts(*three))[[1, 0, 2]], "MCB and DSC stand the other way"),
         (lambda y, p, r: (np.mean((p - r) ** 2), *parts(y, p, r)[1:]), "difference of two scores"),
-        (lambda y, p, r: (*without_unc(y, p, r, 0.5), 0.5), "UNC should be 0.25"),
-        (lambda y, p, r: (*without_unc(y, p, r, p.mean() ** 2), p.mean() ** 2), "UNC should be"),
+        (lambda y, p, r: without_unc(y, p, r, y.mean()), "the overall frequency itself"),
+        (lambda y, p, r: without_unc(y, p, r, np.mean((p.mean() - y) ** 2)), "the mean of `said`"),
+        (lambda y, p, r: without_unc(y, p, r, p.mean() ** 2), "UNC should be"),
         (turned([1, -1, 1]), "DSC has the wrong sign"),
         (turned([-1, 1, 1]), "MCB has the wrong sign"),
         (lambda y, p, r: parts(y, p, p)[1:], "there are 2 values"),
