@@ -35,6 +35,7 @@ FURTHER = [path for path in PAGES if path not in LESSONS]
 MOST_CELLS, MOST_LINES, MOST_IMPORT_LINES = 84, 26, 7  # with the quiz and the installation
 LARGEST_NOTEBOOK = 300_000
 LONGEST_CORE = 35  # minutes
+MOST_CORE_CELLS, MOST_CORE_WORDS = 40, 1160  # words outside folds and references
 
 TAGS = {
     "install",
@@ -183,6 +184,13 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
     assert section(path, "Before you start").count("<details") >= 2
     assert section(path, "Check yourself").count("<details") >= 3
     assert "static-twin" in {tag for cell in code_cells(path) for tag in files.tags(cell)}
+
+
+@lessons(FULL_LESSONS)
+def test_a_core_has_an_end(path: Path) -> None:
+    text = files.FOLD.sub(" ", prose(path)).partition("\n## References")[0]
+    assert len(text.split()) <= MOST_CORE_WORDS
+    assert len(source(path).cells) <= MOST_CORE_CELLS
 
 
 @lessons(PAGES)
