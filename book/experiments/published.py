@@ -1,4 +1,4 @@
-"""Published numbers, computed again: the page `book/published.md` and what it holds.
+"""Figures, read again, and numbers, computed again: the page `book/published.md` and what it holds.
 
 ``python -m book.experiments.published`` writes the tables of the page (seconds). All data come with
 scikit-learn, with the package or in `book/_data/published.csv.gz`, so that nothing is fetched:
@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 import calibkit as ck
-from book.experiments import pages
+from book.experiments import figures, pages
 from calibkit import decisions
 from calibkit_audit.clinic import calibration_in_the_large, calibration_slope
 from calibkit_course import data
@@ -175,6 +175,7 @@ def blocks() -> dict[str, str]:
 
     fractions = [[name, str(value)] for name, value in slide().items()]
     return {
+        "figures": figures.block(),
         "examples": table(rows),
         "fits": pages.markdown(("example", *FITS), fits),
         "slide": pages.markdown(("reading", "value"), fractions),

@@ -1,10 +1,28 @@
-"""The page "Published numbers": up to date, and what it says of them is so."""
+"""The page "Figures, read again": up to date, and what it says of its numbers is so."""
 
 import numpy as np
 import pytest
 
-from book.experiments import pages, published
+import calibkit as ck
+from book.experiments import figures, pages, published
 from calibkit_audit.clinic import calibration_in_the_large, calibration_slope
+from calibkit_course import data
+
+
+def test_the_bins_of_the_figures_are_those_of_their_sources() -> None:
+    """The hospital's have the printed totals and shape, the network's those of its predictions."""
+    *hospital, network, birds = figures.figures().values()
+    for table, events in zip(hospital, (2686, 5148, 5959), strict=True):
+        assert table.n == 37_471 and table.count @ table.frequency == pytest.approx(events)
+        assert table.count @ table.mean_prob == pytest.approx(events, abs=0.05)
+        signs = np.sign(table.frequency - table.mean_prob)
+        assert signs[0] == signs[-1] == -1 and (signs[4:8] == 1).all()
+    assert birds.n == 2897
+    net = data.load("imagenet-resnext101")
+    bins = ck.reliability_table(net.y_true, net.y_prob, bins=10)
+    assert network.count == pytest.approx(bins.count, abs=5)  # ours are stored with fewer digits
+    assert network.mean_prob == pytest.approx(bins.mean_prob, abs=1e-3)
+    assert network.frequency == pytest.approx(bins.frequency, abs=1e-3)
 
 
 @pytest.mark.long
