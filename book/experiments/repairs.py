@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from book.experiments import odir
 from book.experiments.pages import filled, markdown
 from calibkit.calibrators import (
     DirichletCalibrator,
@@ -146,7 +147,11 @@ def leaders(row: Mapping[str, list[float]]) -> list[str]:
 
 def tables(found: Found) -> dict[str, str]:
     """Return the tables of the page."""
-    return {"fakes": _table(found, tuple(WORLDS)), "clouds": _table(found, tuple(classifiers()))}
+    return {
+        "fakes": _table(found, tuple(WORLDS)),
+        "clouds": _table(found, tuple(classifiers())),
+        "networks": odir.table(odir.stored()),
+    }
 
 
 def _table(found: Found, names: tuple[str, ...]) -> str:

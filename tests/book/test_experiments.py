@@ -5,6 +5,7 @@ import pytest
 
 from book.experiments import (
     clustered_rows,
+    debiased_pieces,
     interval_coverage as coverage,
     peeking,
     rejection_rates,
@@ -65,3 +66,10 @@ def test_errors_of_whole_vectors_are_those_of_the_page() -> None:
         row = page.split(f"| 3 | 300 | {name} | ")[1].split("\n")[0]
         stored = [float(cell) for cell in row.split("|")[:3]]
         assert whole_vectors.errors(3, power, 300) == pytest.approx(stored, abs=0.0051)
+
+
+@pytest.mark.long
+def test_debiasing_pieces_helps_where_nothing_is_wrong() -> None:
+    """One draw of the ten of the page."""
+    plain, debiased = debiased_pieces.distances(0.0, n_seeds=1)[1, 4:]
+    assert debiased < 0.85 * plain

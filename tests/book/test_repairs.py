@@ -1,9 +1,12 @@
 """The benchmark of repairs: what is stored, what the page says of it."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from book.experiments import repairs
+from book.experiments import odir, repairs
 from book.experiments.pages import filled
 
 FOUND = repairs.stored()
@@ -38,3 +41,21 @@ def test_the_smallest_family_that_holds_the_error_wins_and_a_stacked_network_nee
         for i in (0, 2, 6)
     ]
     assert all(numbers in repairs.PAGE.read_text(encoding="utf-8") for numbers in told)
+
+
+@pytest.mark.slow
+def test_what_is_stored_of_real_networks_is_computed_and_said() -> None:
+    page, found = repairs.PAGE.read_text(encoding="utf-8"), odir.stored()
+    wide, dense = (found[f"{name}|{n}"] for name, n in (
+        ("wide ResNet, 10 classes", 1000), ("DenseNet, 100 classes", 5000)))  # fmt: skip
+    ahead = [draw["ODIR"] < draw["temperature"] for draw in wide]
+    assert sum(ahead) == 9 and f"costs {1000 * wide[ahead.index(False)]['ODIR']:.0f}" in page
+    assert sum(np.isinf(draw["no penalty"]) for draw in wide) == 3
+    assert [draw["ODIR"] < draw["temperature"] for draw in dense] == [True, True, False]
+    assert all(draw["auto"] == min(draw.values()) for draw in wide + dense)
+    path = Path(os.environ.get("CALIBKIT_DATA", "")) / "lenet-5-cifar-10.npz"
+    if not path.exists():
+        pytest.skip("lenet-5-cifar-10.npz is not in CALIBKIT_DATA")
+    data = np.load(path)
+    again = odir.losses(data["predictions"], data["ground_truth"], 1000, 0)
+    assert again == pytest.approx(found["LeNet, 10 classes|1000"][0], abs=2e-4)
