@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing import dependence
-from calibkit_audit.auditing.evidence import SIDE, Summary
+from calibkit_audit.auditing.evidence import SIDE, Summary, directions
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repair_report import REPAIRED
@@ -30,10 +31,16 @@ _IN_OTHER_WORDS = {
 }
 
 
+_AT_COSTS = {
+    "costly": "acting on it costs more than acting on mended probabilities",
+    "not costly": "the error makes no difference that could be shown",
+}
+
+
 def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = False) -> str:
     """Say two means of n rows as counts: of 100 cases or of as many as it takes.
 
-    `words` hold places for the counts; `apart` asks that these differ.
+    `words` hold places for the counts; `apart` asks that their difference is right to a quarter.
 
     >>> frequencies(0.15, 0.23, 800, _words(1, "positive class"))
     'of 100 cases it expects the event in 15; it came in 23'
@@ -41,15 +48,19 @@ def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = F
     'of 10,000 cases it expects class fraud in 4; it came in 12'
     >>> frequencies(0.153, 0.146, 9000, _words(1, "positive class"), apart=True)
     'of 1,000 cases it expects the event in 153; it came in 146'
+    >>> frequencies(0.0158, 0.0111, 8000, _words(1, "positive class"), apart=True)
+    'of 1,000 cases it expects the event in 16; it came in 11'
     >>> frequencies(0.91, 51 / 60, 60, _words(TOP, ""))
     'of 60 answers it expects 54.6 to be right; 51 were'
     """
     if n < 100:
         counts = {"said": f"{n * said:.1f}", "came": f"{n * came:.0f}"}
         return words.format(of=n, s="s" * (n > 1), **counts)
-    of, least = 100, min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
+    of, gap = 100, said - came
+    least = min(part for part in (said, 1 - said, came, 1 - came) if part > 0)
     while of < _LARGEST and (
-        round(of * least) == 0 or (apart and round(of * said) == round(of * came))
+        round(of * least) == 0
+        or (apart and abs(round(of * said) - round(of * came) - of * gap) > abs(of * gap) / 4)
     ):
         of *= 10
     counts = {"said": f"{of * said:,.0f}", "came": f"{of * came:,.0f}"}
@@ -80,6 +91,8 @@ def advice_of(
     texts = [f"{whole[0].upper()}{whole[1:]}."]
     if summary.miscalibrated:
         texts += _where(summary, words)
+        if verdicts["repair"] == "repair" and verdicts["costs"] in _AT_COSTS:
+            texts += [f"At the given costs {_AT_COSTS[verdicts['costs']]}."]
     elif summary.borderline:
         texts += [f"With {rows} an error may still be chance."]
     else:
@@ -99,13 +112,32 @@ def _where(summary: Summary, words: str) -> list[str]:
         ]
     if abs(view.z_level) < SIDE:
         texts += ["That much may be chance; that it is wrong in parts is not."]
-    if region is not None and region.n < view.n:
+    if region is not None:
         inside = frequencies(region.mean_prob, region.frequency, region.n, words, apart=True)
         texts += [
             f"Most of the error lies in the {spell(region.n, 'row')} to which it says "
             f"{region.low:.2f} to {region.high:.2f}: {inside}."
         ]
+    elif view.view != TOP and directions(view)[0].endswith("confident"):
+        texts += _sides(summary.table, view.mean_prob, words)
     return texts
+
+
+def _sides(table: BinTable, middle: float, words: str) -> list[str]:
+    """Say what came where it says less than its mean, and where more, by whole bins."""
+    used = np.flatnonzero(table.occupied)
+    cut, parts = int(np.searchsorted(table.mean_prob[used], middle)), []
+    for part in (used[:cut], used[cut:]):
+        if not len(part):
+            return []
+        weight, n = table.weight[part], int(table.count[part].sum())
+        said, came = (
+            np.average(x[part], weights=weight) for x in (table.mean_prob, table.frequency)
+        )
+        parts += [frequencies(float(said), float(came), n, words)]
+    return [
+        f"Where it says less than {table.edges[used[cut]]:.2f}: {parts[0]}; where more: {parts[1]}."
+    ]
 
 
 def _step(times: Listing, design: float, words: str) -> str:

@@ -290,8 +290,9 @@ def directions(view: ViewTest) -> tuple[str, str]:
 def region_of(table: BinTable, way: str, top: bool) -> Region | None:
     """Return the fewest neighbouring bins that hold more than half of an error of this direction.
 
-    They are a third of those in use at most, or it is spread out. The error of a bin is its count
-    times its gap, over-confidence of an event a gap away from the mean prediction.
+    They are a third of those in use at most, and hold more of the error than of the rows, or it is
+    spread out. The error of a bin is its count times its gap, over-confidence of an event a gap
+    away from the mean prediction.
     """
     used = np.flatnonzero(table.occupied)
     weight, mean, gap = (part[used] for part in (table.weight, table.mean_prob, table.gap))
@@ -304,6 +305,8 @@ def region_of(table: BinTable, way: str, top: bool) -> Region | None:
         best = int(held.argmax())
         if held[best] > error[error > 0].sum() / 2:
             run = slice(best, best + length)
+            if held[best] / error[error > 0].sum() <= weight[run].sum() / weight.sum():
+                break
             said, came = (np.average(x[run], weights=weight[run]) for x in (mean, mean - gap))
             low, high = table.edges[used[run][[0, -1]] + [0, 1]].tolist()
             return Region(low, high, float(said), float(came), int(table.count[used[run]].sum()))

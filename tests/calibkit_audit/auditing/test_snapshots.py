@@ -166,6 +166,33 @@ def test_the_paragraph_says_the_plain_means(name: str) -> None:
     assert_snapshot(f"advice_{name}", f"{report.headline}\n\n{report.advice}")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_error_that_is_spread_is_counted_on_both_sides(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.beta(1, 8, 6000)
+    y, p = (rng.random(6000) < true) * 1, expit(1.6 * (logit(true) + 1.8) - 1.8)
+    advice = audit(y, p, costs=(1, 4), settings=replace(QUICK, repairs=())).advice
+    cut = round(15 * float(advice.partition("Where it says less than ")[2][:4])) / 15
+    _, low, high = COUNTS.findall(advice.lower())
+    for counts, side in ((low, p < cut), (high, p >= cut)):
+        of_so_many(counts, y[side], p[side])
+    assert "At the given costs" not in advice  # of what mending would save nothing is known
+
+
+@pytest.mark.parametrize(
+    ("n", "first", "others", "named"), [(9000, 0.02, 0.2, False), (300, 0.2, 0, True)]
+)
+def test_a_region_is_named_where_it_holds_more_of_the_error_than_of_the_rows(
+    n: int, first: float, others: float, named: bool
+) -> None:
+    said = np.repeat([0.01, 0.3, 0.5, 0.7], [n, 200, 200, 200])
+    came = said + np.where(said == 0.01, first, others)
+    y = (np.arange(len(said)) * 0.61803 % 1 < came) * 1  # as evenly as can be
+    report = audit(y, said, settings=replace(QUICK, repairs=()))
+    assert ("Most of it lies" in report["direction"].sentence) == named
+    assert ("Most of the error lies" in report.advice) == named
+
+
 @pytest.mark.slow
 def test_nothing_is_claimed_beyond_the_test() -> None:
     """Twenty calibrated files: no error, no region, no repair is named."""
