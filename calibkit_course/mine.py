@@ -112,6 +112,7 @@ def my_report() -> str:
     """
     kept = _kept()
     lines = [f"{lesson}  {line}" for lesson, line in sorted(kept["report"].items())]
+    lines = lines or ["no line yet: run *Now yours*, at the end of lessons 01 to 13."]
     return "\n".join([f"My report on {Path(kept['source']['path']).name}", *lines])
 
 
