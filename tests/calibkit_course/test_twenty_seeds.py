@@ -279,11 +279,16 @@ def more_predictions_prove_the_same_fault(seed: int) -> bool:
     return found[0] < 0.25 < 0.4 < found[1] < 0.85 < found[2]
 
 
-def weights_make_a_model_say_forty_per_cent(seed: int) -> bool:
+def weights_spoil_the_level_and_leave_the_slope(seed: int) -> bool:
     world = GaussianDiscriminant(0.05, scale=1)
     old, new = world.sample(10_000, seed), world.sample(10_000, 1000 + seed)
     model = LogisticRegression(class_weight="balanced").fit(old.feature[:, None], old.y_true)
-    return 0.35 < model.predict_proba(new.feature[:, None])[:, 1].mean() < 0.45
+    weighted = model.predict_proba(new.feature[:, None])[:, 1]
+    mended = expit(logit(weighted) + logit(old.y_true.mean()))
+    ratios = new.y_true.sum() / np.array([weighted.sum(), mended.sum()])
+    slope = ck.cox_test(new.y_true, weighted).slope
+    level = 0.35 < weighted.mean() < 0.45 and ratios[0] < 0.15
+    return bool(level and 0.75 < ratios[1] < 1.25 and 0.8 < slope < 1.2)
 
 
 # --- lesson 11 -----------------------------------------------------------------------------------
