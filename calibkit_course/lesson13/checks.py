@@ -351,7 +351,8 @@ PREDICTIONS = {
         outcome=0.0,
         unit="thresholds",
         why="Halved logits lie nearer to one half. Below it the model treats more patients than it "
-        "should, but fewer than all, and leaves out only those who are not worth it.",
+        "should, but fewer than all, and leaves out only those who are not worth it. Where nearly "
+        "all patients are healthy, that is no comfort: treating none is better still.",
         tells=(r"timid[^.]{0,80}(never|wastes)|0 of 25",),
     ),
 }

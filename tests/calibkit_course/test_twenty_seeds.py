@@ -359,6 +359,17 @@ def doubled_logits_cost_more_than_no_model(seed: int) -> bool:
     return [bill.value > bill.ignoring for bill in bills] == [False, True, False] and len(same) == 1
 
 
+def timid_towards_one_half_and_not_towards_the_mean_is_worse_than_none(seed: int) -> bool:
+    q = LogitDistortion(scores=(0.5, 9.5)).sample(20_000, seed).true_prob
+    t = np.arange(2, 99, 4)[:, None] / 100
+    worth, lost = (q - t) / (1 - t), []
+    for centre in (0.5, q.mean()):
+        treated = expit((logit(q) + logit(centre)) / 2) >= t
+        gap = (treated * worth).mean(axis=1) - np.maximum(worth.mean(axis=1), 0)
+        lost.append(np.sum(gap < -1e-6))
+    return lost[0] >= 8 and lost[1] == 0
+
+
 # --- lesson 14 -----------------------------------------------------------------------------------
 
 
