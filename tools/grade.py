@@ -8,6 +8,7 @@ endless or hostile costs its own rows. Exit code 0: all were graded; 1: some cou
 
 ``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
 ``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
+``--roster class.csv`` writes `points.csv` too, one row per student (`tools.grade_points`).
 """
 
 import argparse
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -31,6 +33,7 @@ from string import Template
 from typing import Any
 
 from tools.grade_fence import Said, environment, fence, hidden
+from tools.grade_points import points, read_roster
 from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import ROOT
 
@@ -41,6 +44,9 @@ STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "
 STATES += ("Not attempted", "Not defined")
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+RESULTS = ("grades.csv", "grades.html", "points.csv")
+MOODLE = re.compile(r"_\d+_assignsubmission_.*")
+LESSON_FOLDER = re.compile(r"(?i)(week|lesson|session|unit)?[ _-]*\d+")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -63,6 +69,7 @@ class Grade:
     rows: list[Said] = field(default_factory=list)
     raised: list[tuple[int, str]] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
+    again: int = 1
     seconds: float = 0.0
 
     @property
@@ -100,18 +107,26 @@ class Grade:
         parts += [f"{assessed} self-assessed"] if assessed else []
         parts += [f"{self.typed} guesses typed in"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
+        parts += [f"one of {self.again} files of this lesson"] if self.again > 1 else []
         return ", ".join(parts)
 
 
 def workbooks(folder: Path) -> list[Workbook]:
-    """Return all `.ipynb` files in a stable order, whatever they are."""
+    """Return all that was handed in, in a stable order: what is no notebook, too.
+
+    The student is the outermost folder that names no week or lesson, or Moodle's; else the file.
+    """
     found = []
-    for path in sorted(folder.rglob("*.ipynb")):
+    for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if any(part.startswith(".") or part.endswith(".ipynb") for part in parts[:-1]):
+        folded = any(part.endswith(".ipynb") for part in parts[:-1])
+        if folded or path.name in RESULTS or any(part[0] in "._" for part in parts):
             continue
-        student = re.sub(r"_\d+_assignsubmission_.*", "", parts[0]) if len(parts) > 1 else path.stem
-        found.append(Workbook(path, "/".join(parts), student))
+        if path.is_file() or path.suffix == ".ipynb":
+            names = [part for part in parts[:-1] if not LESSON_FOLDER.fullmatch(part)]
+            names = [part for part in names if MOODLE.search(part)] or names
+            student = MOODLE.sub("", names[0]) if names else path.stem
+            found.append(Workbook(path, "/".join(parts), student))
     return found
 
 
@@ -137,6 +152,8 @@ def result(workbook: Workbook, folder: Path, job: Path, seconds: float, memory: 
     """Return what the process of one workbook reports; what ends it is left out of the next try."""
     if not workbook.path.is_file():
         return {"problem": "This is not a file."}
+    if workbook.path.suffix != ".ipynb":
+        return {"problem": "This is no notebook (.ipynb). Unpack it, or ask its student for one."}
     if workbook.path.stat().st_size > LARGEST_WORKBOOK:
         return {"problem": f"The file is larger than {LARGEST_WORKBOOK // 2**20} MB."}
     options: Said = {"name": workbook.path.stem, "job": str(job), "hidden": hidden(folder, job)}
@@ -188,6 +205,19 @@ def write_csv(grades: list[Grade], path: Path) -> None:
         writer.writerow(COLUMNS)
         for found in grades:
             writer.writerows([harmless(word) for word in line] for line in table(found))
+
+
+def write_points(roster: list[dict[str, str]], grades: list[Grade], path: Path) -> list[str]:
+    """Write one row per student, if there is a roster; return who stands not in it."""
+    if not roster:
+        return []
+    marks = [(g.student, g.lesson, g.count("Correct")) for g in grades if not g.problem]
+    rows, strangers = points(roster, marks)
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(rows[0])
+        writer.writerows([harmless(word) for word in row.values()] for row in rows)
+    return strangers
 
 
 PAGE = Template(Path(__file__).with_name("grade_page.html").read_text(encoding="utf-8"))
@@ -273,6 +303,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="workbooks at a time (2)")
     parser.add_argument("--seconds", type=float, default=300, help="for the cells of one (300)")
     parser.add_argument("--memory", type=float, default=4, help="GiB for each process (4)")
+    parser.add_argument("--roster", type=Path, help="the class, as Moodle or Canvas exports it")
     parser.add_argument("--out", type=Path, help="folder of grades.csv and grades.html (FOLDER)")
     chosen = parser.parse_args(arguments)
     if not chosen.folder.is_dir():
@@ -281,7 +312,11 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         if not 0 < getattr(chosen, name) < float("inf"):
             parser.error(f"--{name} is not above 0")
     if not workbooks(chosen.folder):
-        parser.error(f"there is no .ipynb file in {chosen.folder}")
+        parser.error(f"there is no file in {chosen.folder}")
+    try:
+        chosen.roster_rows = read_roster(chosen.roster) if chosen.roster else []
+    except ValueError as error:
+        parser.error(str(error))
     return chosen
 
 
@@ -293,7 +328,8 @@ def main(arguments: list[str]) -> int:
     if not fence():
         print("This platform cannot take the network from a process (no `unshare`).")
         print("Python's sockets are refused; the page says which limits held.")
-    found = workbooks(chosen.folder)
+    roster = chosen.roster and chosen.roster.resolve()
+    found = [one for one in workbooks(chosen.folder) if one.path.resolve() != roster]
     grades: list[Grade] = []
     with ThreadPoolExecutor(chosen.jobs) as pool:
         seen = pool.map(lambda w: grade(w, chosen.folder, chosen.seconds, chosen.memory), found)
@@ -306,11 +342,17 @@ def main(arguments: list[str]) -> int:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     grades.sort(key=lambda one: (one.student, one.lesson, one.workbook.file))
+    handed_in = Counter((one.student, one.lesson) for one in grades if not one.problem)
+    for one in grades:
+        one.again = handed_in[one.student, one.lesson]
     write_csv(grades, out / "grades.csv")
+    strangers = write_points(chosen.roster_rows, grades, out / "points.csv")
+    if strangers:
+        print(f"Not one row of the roster, or several: {harmless(', '.join(strangers))}.")
     write_page(grades, out / "grades.html")
     bad = sum(bool(one.problem) for one in grades)
     print(f"{len(grades) - bad} graded, {bad} not. See {out / 'grades.html'} and grades.csv.")
-    return 1 if bad else 0
+    return 1 if bad or strangers else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_fence, grade_run
+from tools import grade, grade_fence, grade_points, grade_run
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -69,15 +69,63 @@ def tags_and_text(path: Path) -> tuple[list[str], str]:
 def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
     moodle = "bob_48213_assignsubmission_file/week 1/01.ipynb"
     names = ("ann/01.ipynb", "eve/week 1/01.ipynb", moodle, "04_carl.ipynb")
-    names += (".ipynb_checkpoints/x.ipynb",)
-    write(tmp_path, dict.fromkeys((*names, "ann/note.txt"), b""))
+    moodles_other = "week2/Ivy Möller_7_assignsubmission_file/04.ipynb"
+    names += (".ipynb_checkpoints/x.ipynb", "week2/ivy/04.ipynb", "lesson 05/ivy 04.ipynb")
+    write(tmp_path, dict.fromkeys((*names, moodles_other, "ann/note.py", "ola_04.zip"), b""))
+    write(tmp_path, {"grades.csv": b"", "points.csv": b"", "._04.ipynb": b""})
     found = grade.workbooks(tmp_path)
     assert [(book.student, book.file) for book in found] == [
         ("04_carl", "04_carl.ipynb"),
         ("ann", "ann/01.ipynb"),
+        ("ann", "ann/note.py"),
         ("bob", moodle),
         ("eve", "eve/week 1/01.ipynb"),
+        ("ivy 04", "lesson 05/ivy 04.ipynb"),
+        ("ola_04", "ola_04.zip"),
+        ("Ivy Möller", moodles_other),
+        ("ivy", "week2/ivy/04.ipynb"),
     ]
+    problems = [grade.grade(book, tmp_path, 1, 1).problem for book in found if "ola" in book.file]
+    assert problems[0].startswith("This is no notebook")
+
+
+MOODLES = (
+    "First name,Last name,ID number,Email address\nIvy,Möller,7,ivy@x.org\nOla,Bo,8,ola@x.org\n"
+)
+CANVAS = 'Student,ID,SIS Login ID\n"Möller, Ivy",7,ivy@x.org\n"Bo, Ola",8,ola@x.org\n'
+
+
+@pytest.mark.parametrize("roster", [MOODLES, CANVAS])
+@pytest.mark.parametrize("student", ["Ivy Möller", "möller_ivy", "ivy@x.org", "7"])
+def test_a_roster_gets_one_row_per_student_with_points_and_what_is_missing(
+    roster: str, student: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"class.csv": roster.encode("utf-8-sig")})
+    right = [{"kind": "exercise", "item": str(k), "state": "Correct", "says": ""} for k in range(3)]
+    files = [(student, "04", right[:1]), (student, "04", right), ("Bo, Ola", "05", right[:2])]
+    files += [("mia", "04", right)]
+    grades = [grade.Grade(grade.Workbook(Path("x"), "x", name), lesson, "", rows)
+              for name, lesson, rows in files]  # fmt: skip
+    rows = grade_points.read_roster(tmp_path / "class.csv")
+    assert grade.write_points(rows, grades, tmp_path / "points.csv") == ["mia"]
+    with (tmp_path / "points.csv").open(encoding="utf-8-sig", newline="") as file:
+        found = [[*row.values()][len(rows[0]) :] for row in csv.DictReader(file)]
+    assert found == [["3", "", "05"], ["", "2", "04"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "row of titles"),
+        ("a,a\n1,2\n", "titles that are the same"),
+        ("a\n", "no row"),
+        ("a,b\n1\n", "row 2: 1 fie"),
+    ],
+)
+def test_a_roster_that_is_no_table_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    write(tmp_path, {"class.csv": text.encode()})
+    with pytest.raises(ValueError, match=words):
+        grade_points.read_roster(tmp_path / "class.csv")
 
 
 @pytest.mark.parametrize(
