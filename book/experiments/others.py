@@ -17,6 +17,7 @@ import numpy as np
 
 import calibkit as ck
 from book.experiments.pages import filled, markdown
+from calibkit import calibrators
 from calibkit_audit import clinic
 from tools.virtual_environment import ROOT
 
@@ -175,6 +176,38 @@ LIBRARIES = (
         ),
     ),
     Library(
+        "probcal",
+        {"pm": "probcal.metrics"},
+        (
+            Row('pm.ece(y, p, strategy="width")', "ck.expected_calibration_error(y, p, bins=15)"),
+            Row("pm.brier_score(y, p)", "ck.brier_score(y, p)"),
+            Row("pm.calibration_intercept(y, s)", "clinic.calibration_in_the_large(y, s)"),
+            Row("pm.calibration_slope(y, s)", "clinic.calibration_slope(y, s)"),
+            Row("pm.spiegelhalter_z(y, s).z", "ck.spiegelhalter(y, s).statistic"),
+            Row("pm.ecce(y, s).stat_max", "ck.cumulative_differences(y, s)"),
+            Row(
+                "pm.ici(y, s)",
+                "clinic.smooth_curve(y, s)",
+                "their loess lays straight lines, ours by default parabolas, as R's does",
+            ),
+            Row(
+                "pm.ici(y, s)",
+                "clinic.smooth_curve(y, s, degree=1)",
+                "they fit at every value; we lay cubics between knots, as R's loess does",
+            ),
+            Row(
+                "pm.smooth_ece(y, s)",
+                "ck.smooth_ece(y, s)",
+                "they smooth on the axis of logits without reflection, we on that of probabilities",
+            ),
+            Row(
+                "pm.ece_sweep(y, s)",
+                "ck.expected_calibration_error("
+                "y, s, bins=ck.EqualMass(calibrators.SweepBinning().fit(s, y).n_bins_))",
+            ),
+        ),
+    ),
+    Library(
         "statsmodels",
         {"sm": "statsmodels.api"},
         (
@@ -211,7 +244,7 @@ def data() -> Mapping[str, Any]:
     arrays = {"p": p, "y": y, "w": rng.random(N), "score": score, "s": 0.01 + 0.98 * p}
     arrays["x"] = np.log(arrays["s"] / (1 - arrays["s"]))
     arrays |= {"table": table, "labels": labels, "drawn": drawn}
-    return {**arrays, "ck": ck, "clinic": clinic, "np": np}
+    return {**arrays, "calibrators": calibrators, "ck": ck, "clinic": clinic, "np": np}
 
 
 def ours(row: Row) -> float:
