@@ -9,6 +9,8 @@ the judge is not the rate that people would find. What corrects it is a calibrat
 - *people alone*: the same with no scores at all;
 - *two error rates*: verdicts and labels of 0 and 1, corrected by how often the judge is wrong
   either way (Rogan and Gladen, 1978; interval of Lang and Reiczigel, 2014).
+
+Lesson 15.
 """
 
 from collections.abc import Mapping

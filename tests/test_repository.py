@@ -24,6 +24,7 @@ from PIL import Image
 import calibkit
 import dev
 from book.experiments import front_door
+from calibkit_course import lessons
 from tests.paths import ROOT
 from tools import dist
 
@@ -159,8 +160,8 @@ def test_the_floors_of_contributing_are_those_of_the_contracts(contract: str, ho
     floors = [set(re.findall(r"\w+", layer)) for layer in contracts[contract]["layers"]]
     _, _, table = read("CONTRIBUTING.md").partition(f"| rooms of `{house}` |")
     rows = re.findall(r"^\| (\d+) \| (.+?) \|", table.partition("\n\n")[0], re.MULTILINE)
-    lessons = " ".join(f"`lesson{number:02}`" for number in range(15))
-    told = [row.replace("`lesson00` to `lesson14`", lessons) for _, row in rows]
+    names = [f"`lesson{number}`" for number in lessons()]
+    told = [row.replace(f"{names[0]} to {names[-1]}", " ".join(names)) for _, row in rows]
     assert [set(re.findall(r"`(\w+)`", row)) for row in told] == floors
     assert [int(number) for number, _ in rows] == [*range(len(rows), 0, -1)]
 

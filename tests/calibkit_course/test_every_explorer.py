@@ -44,6 +44,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "hospital": [{"harm": 0}, {"beds": 11}, {"rounds": 0}],
     "audit_board": [{"rows": 0}, {"bins": 0}, {"file": "broken file"}],
     "look_every_day": [{"days": 0}, {"days": 1.5}, {"shift": np.nan}],
+    "judge_bench": [{"labels": 19}, {"labels": 25.5}],
 }
 # Dials that change only what is drawn, or only what another choice asks for.
 SILENT = {"diagram_lab": "show", "two_families": "tops", "outlier_hunter": "sizes"}

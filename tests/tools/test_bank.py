@@ -172,6 +172,8 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "13.1": unwritten_price,
     "13.4": at_the_threshold,
     "14.1": lambda: [f"{0.05 + 0.04:.2f}"],
+    "15.1": lambda: [f"{0.80 + 0.70 - 0.78:.2f}"],
+    "15.2": lambda: [f"{(1.96 * 0.4 / 0.04) ** 2:.0f}"],
 }
 
 

@@ -1,0 +1,225 @@
+"""Checks and predictions of lesson 15: judge the judge."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from calibkit.inputs import FloatVector
+from calibkit_course.learn import answers
+from calibkit_course.learn.answers import apart, same, slip_of
+from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.lesson15 import view
+
+SAY = {
+    "rate": "a rate, one number",
+    # 15.1
+    "rate call": "2,000 scores and 25 labels",
+    "judge": "this is the mean of the judge's own scores. Shift its logits first.",
+    "people": "this is the mean of the labels. The shifted scores of all rows have another one.",
+    "added": "this moves the scores themselves, and some leave [0, 1]. Move their logits.",
+    "backwards": "this shifts the wrong way: the judge's mean moves away from that of the labels.",
+    "of means": "this takes the distance of the logits of two means. The mean of shifted scores "
+    "is another number: look for the shift at which it is right.",
+    "shift": "the mean of all rows should be {wanted}, but here it is {found}.",
+    # 15.2
+    "percent": "a rate lies between 0 and 1, and this looks like one in per cent.",
+    "only false": "this takes away what is passed wrongly, as if no answer were right. Divide by "
+    "what is left of the judge: 0.97 - 0.72.",
+    "only hits": "this corrects for right answers that fail alone.",
+    "no answer": "this divides by 0.97. Divide by the difference, 0.97 - 0.72: it tells right from "
+    "wrong.",
+    "specific": "this takes 0.72 as the share of wrong answers that *fail*. It is the share that "
+    "pass.",
+    "failed": "this is the share of wrong answers. How many are right?",
+    "two rates": "{found} is not the rate. Solve 0.90 = 0.97 r + 0.72 (1 - r) for r.",
+    # 15.3
+    "weighted call": "2,000 scores, and scores, labels and chances of some",
+    "equal": "this takes all labels alike. The doubtful rows were chosen more often.",
+    "by chance": "this weighs by the chance. A row that is seldom chosen stands for many: 1 / "
+    "chance.",
+    "labels only": "this is the weighted mean of the labels, without the judge.",
+    "sign": "the gap is label minus score. This has it the other way round.",
+    "weighted": "the rate should be {wanted}, but here it is {found}.",
+}
+
+
+# --- 15.1 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _labelled() -> tuple[FloatVector, FloatVector]:
+    """Return 2,000 scores, and the labels of the first 25."""
+    score, people = view.answers(2_000, np.random.default_rng(151))
+    return score, people[:25]
+
+
+def shift_of(checked: FloatVector, label: FloatVector) -> float:
+    """Return by how much logits move until their scores have the mean of the labels."""
+    mean = label.mean()
+    return float(brentq(lambda by: expit(logit(checked) + by).mean() - mean, -20, 20))
+
+
+def judge_scale(answer: Any) -> str | None:
+    """Judge exercise 15.1: a function that repairs the judge by one number."""
+    score, label = _labelled()
+    checked, function = score[:25], answers.as_function(answer)
+    result = answers.call(function, score, checked, label, shown=SAY["rate call"])
+    found, by = answers.as_number(result, SAY["rate"]), shift_of(checked, label)
+    wanted = float(expit(logit(score) + by).mean())
+    if same(found, wanted, 0.0005):
+        return None
+    people, mean = label.mean(), checked.mean()
+    slips = {
+        "judge": score.mean(),
+        "people": people,
+        "added": score.mean() + people - mean,
+        "backwards": expit(logit(score) - by).mean(),
+        "of means": expit(logit(score) + logit(people) - logit(mean)).mean(),
+    }
+    return SAY[slip_of(found, slips, 0.0005) or "shift"].format(**apart(found, wanted))
+
+
+# --- 15.2 --------------------------------------------------------------------------------------
+
+
+def judge_two_rates(answer: Any) -> str | None:
+    """Judge exercise 15.2: the true rate from a pass rate and two error rates."""
+    found, passed, hit, false = answers.as_number(answer), 0.90, 0.97, 0.72
+    wanted = (passed - false) / (hit - false)
+    if same(found, wanted, 0.005):
+        return None
+    slips = {
+        "only false": passed - false,
+        "only hits": passed * hit,
+        "no answer": (passed - false) / hit,
+        "specific": (passed + false - 1) / (hit + false - 1),
+        "failed": 1 - wanted,
+    }
+    slip = "percent" if same(found / 100, wanted, 0.005) else slip_of(found, slips, 0.005)
+    return SAY[slip or "two rates"].format(**apart(found, wanted, 2))
+
+
+# --- 15.3 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _chosen() -> tuple[FloatVector, FloatVector, FloatVector, FloatVector]:
+    """Return all scores; scores, labels and chances of rows that were chosen by score."""
+    rng = np.random.default_rng(153)
+    score, people = view.answers(2_000, rng)
+    chance = 0.02 + score * (1 - score)
+    chosen = np.flatnonzero(rng.random(2_000) < chance)
+    return score, score[chosen], people[chosen], chance[chosen]
+
+
+def judge_weighted(answer: Any) -> str | None:
+    """Judge exercise 15.3: a corrected rate of rows that were not chosen alike."""
+    score, checked, label, chance = _chosen()
+    function = answers.as_function(answer)
+    result = answers.call(function, score, checked, label, chance, shown=SAY["weighted call"])
+    found, mean = answers.as_number(result, SAY["rate"]), score.mean()
+    gap, weight = label - checked, 1 / chance
+    wanted = float(mean + np.average(gap, weights=weight))
+    by_size = mean + (gap * weight).sum() / len(score)  # Horvitz and Thompson: right, too
+    if same(found, wanted, 1e-5) or same(found, by_size, 1e-5):
+        return None
+    slips = {
+        "judge": mean,
+        "equal": mean + gap.mean(),
+        "by chance": mean + np.average(gap, weights=chance),
+        "labels only": np.average(label, weights=weight),
+        "sign": mean - np.average(gap, weights=weight),
+    }
+    return SAY[slip_of(found, slips, 1e-5) or "weighted"].format(**apart(found, wanted))
+
+
+# --- what the lesson asks ----------------------------------------------------------------------
+
+TITLE = "Judge the judge"
+
+CHECKS = {
+    "15.1": Check(
+        task="Repair the scale",
+        variable="my_rate",
+        judge=judge_scale,
+        hints=(
+            "After a shift by `b` the mean of the checked scores is "
+            "`expit(logit(checked) + b).mean()`.",
+            "`brentq(f, -9, 9)` finds the b at which `f(b)` is 0: let f be that mean minus "
+            "`label.mean()`. Then shift `judge` by it, and take the mean.",
+        ),
+        praise="this judge is calibrated in the large, and its mean is an estimate.",
+    ),
+    "15.2": Check(
+        task="Undo two error rates",
+        variable="my_share",
+        judge=judge_two_rates,
+        hints=(
+            "Let r be the true rate. The judge passes 97 % of r, and 72 % of 1 - r.",
+            "0.90 = 0.97 r + 0.72 (1 - r). Bring r to one side, and divide.",
+        ),
+        praise="you divide by 0.97 - 0.72: four times every error of the three shares.",
+        tolerance=0.005,
+    ),
+    "15.3": Check(
+        task="Weigh what was chosen",
+        variable="my_weighted",
+        judge=judge_weighted,
+        hints=(
+            "A row that was chosen with the chance 0.1 stands for ten: its weight is 1 / 0.1.",
+            "`np.average(gap, weights=1 / chance)` in place of `gap.mean()`.",
+        ),
+        praise="choose by score as you like, if you write down with which chance.",
+    ),
+}
+
+PREDICTIONS = {
+    "15a": Prediction(
+        question="A language model passes 84 of 100 answers. People read them all. How many do "
+        "they pass?",
+        options=("about 84", "about 78", "about 71", "about 60"),
+        outcome="about 71",
+        why="The judge passes nearly all answers that people pass, and most of those that they do "
+        "not. No amount of its scores would have shown that.",
+        tells=(r"\b7[01] of 100|0?\.71\b",),
+    ),
+    "15b": Prediction(
+        question="200 labels alone give ± 0.06. What do ten thousand scores of the judge make of "
+        "that?",
+        options=("about ± 0.01", "about ± 0.03", "about ± 0.05"),
+        outcome="about ± 0.05",
+        why="The scores replace the spread of the labels by that of the gaps, which is not much "
+        "smaller: this judge saves about one label in four.",
+        tells=(r"one label in four|not much narrower|0?\.05[0-9]",),
+    ),
+    "15c": Prediction(
+        question="In each of 300 worlds the same biased judge is corrected by 200 labels. How many "
+        "prediction-powered intervals hold the true rate?",
+        options=("about 280", "about 200", "about 100", "none"),
+        outcome="about 280",
+        why="A bias that the labelled rows share with all others is measured, and taken away. "
+        "The judge alone is narrow, and never right.",
+        tells=(r"corrections? keeps? (its|their) promise|nearly all (of the )?intervals",),
+    ),
+    "15d": Prediction(
+        question="A new model writes the answers, and pleases the judge more. You keep the 200 "
+        "labels of the old one. Which way still holds the truth in about 280 of 300 worlds?",
+        options=("two error rates", "prediction-powered", "both", "neither"),
+        outcome="neither",
+        why="Both take what the old labels say of the judge, and the judge treats the new answers "
+        "in another way. Only labels of the new answers know that.",
+        tells=(r"old labels (do not|cannot)|only (fresh|new) labels",),
+    ),
+    "15e": Prediction(
+        question="You can pay for 1,000 readings: 200 answers by five people each, or 1,000 "
+        "answers by one. Which interval is narrower?",
+        options=("five people each", "one person each", "the same"),
+        outcome="one person each",
+        why="A second reading of one answer repeats much of the first; another answer tells "
+        "something new. Five readings pay where the single answer counts.",
+        tells=(r"more answers beat|one reading each is narrower",),
+    ),
+}

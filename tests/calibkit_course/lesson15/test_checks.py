@@ -1,0 +1,108 @@
+"""Answers to the exercises of lesson 15, wrong and right, and the numbers that it states."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calibkit.inputs import FloatVector
+from calibkit_course.lesson15 import answers, view
+from calibkit_course.lesson15.checks import PREDICTIONS, shift_of
+from tests.paths import lesson_text
+
+
+def shifted(judge: FloatVector, checked: FloatVector, label: FloatVector, sign: int = 1) -> Any:
+    return expit(logit(judge) + sign * shift_of(checked, label)).mean()
+
+
+def by_means(judge: FloatVector, checked: FloatVector, label: FloatVector) -> Any:
+    return expit(logit(judge) + logit(label.mean()) - logit(checked.mean())).mean()
+
+
+def weighted(weigh: Callable[[FloatVector], FloatVector], sign: int = 1) -> Callable[..., Any]:
+    """Return an answer to 15.3 with weights from chances."""
+    return lambda judge, checked, label, chance: (
+        judge.mean() + sign * np.average(label - checked, weights=weigh(chance))
+    )
+
+
+def inverse(chance: FloatVector) -> FloatVector:
+    return 1 / chance
+
+
+WRONG: dict[str, list[tuple[Any, str]]] = {
+    "15.1": [
+        (lambda judge, checked, label: judge.mean(), "the judge's own scores"),
+        (lambda judge, checked, label: label.mean(), "mean of the labels"),
+        (lambda judge, checked, label: judge.mean() + (label - checked).mean(), "leave [0, 1]"),
+        (lambda judge, checked, label: shifted(judge, checked, label, -1), "the wrong way"),
+        (by_means, "logits of two means"),
+        (lambda judge, checked, label: 0.5, "should be"),
+        (lambda judge, checked, label: judge, "a rate, one number"),
+    ],
+    "15.2": [
+        (0.18, "Divide by what is left"),
+        (0.873, "right answers that fail alone"),
+        (0.1856, "this divides by 0.97"),
+        (0.62 / 0.69, "*fail*"),
+        (0.28, "share of wrong answers"),
+        (72, "per cent"),
+        (0.5, "0.50 is not the rate"),
+        (None, "it should be a number"),
+    ],
+    "15.3": [
+        (lambda judge, checked, label, chance: judge.mean(), "the judge's own scores"),
+        (weighted(np.ones_like), "takes all labels alike"),
+        (weighted(np.asarray), "1 / chance"),
+        (lambda j, s, y, chance: np.average(y, weights=1 / chance), "without the judge"),
+        (weighted(inverse, -1), "other way round"),
+        (lambda judge, checked, label, chance: 0.2, "should be"),
+    ],
+}  # fmt: skip
+
+RIGHT: dict[str, list[Any]] = {
+    "15.1": [shifted, lambda *rows: np.round(shifted(*rows), 4)],
+    "15.2": [0.72, 0.18 / 0.25, np.float32(0.72)],
+    "15.3": [
+        weighted(inverse),
+        lambda judge, s, y, chance: judge.mean() + ((y - s) / chance).sum() / len(judge),
+    ],
+}
+
+
+def test_the_judge_errs_as_the_lesson_says() -> None:
+    """And the room's answers are those of the page, which draws them in the open."""
+    score, people = answers(400_000, np.random.default_rng(0))
+    assert people.mean() == pytest.approx(0.71, abs=0.003)
+    assert score.mean() == pytest.approx(0.84, abs=0.003)
+    passed = [(score > 0.5)[people == kind].mean() for kind in (1, 0)]
+    assert passed == pytest.approx([0.97, 0.72], abs=0.005)
+    assert (score > 0.5).mean() == pytest.approx(0.90, abs=0.005)
+
+
+def test_the_outcomes_are_what_the_lesson_prints() -> None:
+    """With labels of these answers all ways but the judge alone hold; with old labels none."""
+    found = re.findall(r'"([a-z -]+?) +(\d+) of 300', lesson_text("15", ".ipynb"))
+    fresh, stale = (dict(rows) for rows in (found[:5], found[5:]))
+    assert list(fresh) == list(stale) and len(fresh) == 5
+    assert fresh.pop("judge alone") == stale.pop("judge alone") == "0"
+    assert all(275 <= int(count) <= 295 for count in fresh.values())
+    assert all(int(count) < 200 for count in stale.values())
+    assert PREDICTIONS["15c"].outcome == "about 280" and PREDICTIONS["15d"].outcome == "neither"
+
+
+@pytest.mark.slow
+def test_other_answers_tell_more_than_other_readers() -> None:
+    """As 15e says, with twenty other draws."""
+    for seed in range(20):
+        width = []
+        for people in (5, 1):
+            rng = np.random.default_rng(seed)
+            good = rng.normal(view.QUALITY, view.SPREAD, 1000 // people)
+            score = expit(good + view.BIAS + rng.normal(size=len(good)))
+            gap = rng.binomial(people, expit(good)) / people - score
+            width.append(gap.std() / np.sqrt(len(gap)))
+        assert width[1] < width[0], seed
