@@ -56,7 +56,9 @@ const DIAGRAM = (() => {
       if (words.length < 2 || words.length > 3 || words.some((word) => !Number.isFinite(Number(word)))) {
         throw new Error(`${where} is “${line.trim()}”: write mean prediction, frequency and, if known, count, as in 0.35 0.41 52.`);
       }
-      if (p < 0 || p > 1 || f < 0 || f > 1) throw new Error(`${where}: ${p < 0 || p > 1 ? p : f} is no probability; divide percentages by 100.`);
+      const wrong = [p, f].find((value) => value < 0 || value > 1);
+      if (wrong < 0) throw new Error(`${where}: ${wrong} lies below 0, where no probability does; look again.`);
+      if (wrong > 1) throw new Error(`${where}: ${wrong} is no probability; divide percentages by 100.`);
       if (n !== undefined && (n < 1 || n !== Math.round(n) || n > 1e7)) throw new Error(`${where}: a count is a whole number from 1 to 10,000,000, not ${n}.`);
       if (n && !clicked && Math.abs(Math.round(f * n) - f * n) > ROUNDED * n) {
         throw new Error(`${where}: ${f} of ${n} cases is no whole number of events; look again at both.`);
@@ -207,9 +209,10 @@ if (typeof document !== "undefined") (() => {
     if (!file) return;
     try {
       const picture = await createImageBitmap(file);
+      if (state.points.length) table.value = ""; // the counts of another picture
       Object.assign(state, { picture, corners: [], points: [], cursor: [picture.width / 2, picture.height / 2] });
       [canvas.width, canvas.height, canvas.hidden] = [picture.width, picture.height, false];
-      say(""); next(); draw();
+      next(); answer();
     } catch { say("This is no picture that the browser can read; save the figure as PNG or JPEG, or take a screenshot."); }
   };
   part("file").addEventListener("change", (event) => load(event.target.files[0]));
