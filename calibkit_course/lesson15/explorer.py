@@ -69,6 +69,6 @@ def judge_bench(**defaults: Any) -> Explorer[Bench]:
         draw=_draw,
         play="labels",
         presets=_PRESETS,
-        size=(5.6, 4.8),
-        cell=(5.6, 3.4),
+        size=(4.2, 4.8),
+        cell=(4.2, 3.4),
     ).starting_at(**defaults)

@@ -216,8 +216,10 @@ def test_a_diagram_in_a_picture_is_clicked_and_judged(visit: Visit, tmp_path: Pa
     table = page.locator("#ck-diagram-table")
     assert len(table.input_value().split("\n")) == 3
     part["n"].fill("")
-    page.set_input_files("#ck-diagram-file", tmp_path / "figure.png")  # another picture
-    page.wait_for_function("document.querySelector('#ck-diagram-table').value === ''")
+    (tmp_path / "figure.png").rename(tmp_path / "another.png")
+    page.set_input_files("#ck-diagram-file", tmp_path / "another.png")
+    page.locator("#ck-diagram-step", has_text="at 0, 0").wait_for()
+    assert table.input_value() == ""
     for line, words in (("-0.1 0.2 50", "lies below 0"), ("35 41 50", "divide percentages")):
         table.fill(line)
         assert words in part["problem"].inner_text()

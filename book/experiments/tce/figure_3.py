@@ -18,7 +18,7 @@ def main() -> None:
     label, prob = real.predictions("satimage", "RF")
     with plot.style():
         figure, axes = plt.subplots(
-            3, 2, figsize=(9.2, 7.2), sharex=True, sharey="col", layout="constrained"
+            3, 2, figsize=(8.2, 7.2), sharex=True, sharey="col", layout="constrained"
         )
         for row, (name, bins) in zip(axes, CRITERION_BINS.items(), strict=True):
             table = reliability_table(label, prob, bins=bins)
@@ -26,10 +26,8 @@ def main() -> None:
                 ax.stairs(height, table.edges, fill=True, alpha=0.4)
                 for edge in table.edges:
                     ax.axvline(edge, color="0.3", linewidth=0.6, linestyle=":")
-            row[0].set(
-                title=f"{name}: {table.n_bins} bins", ylabel="rows (log scale)", yscale="log"
-            )
-            row[1].set(title=f"{name}: frequency", ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
+            row[0].set(title=f"{name}: rows of {table.n_bins} bins (log scale)", yscale="log")
+            row[1].set(title=f"{name}: frequency", xlim=(0, 1), ylim=(0, 1))
         for ax in axes[-1]:
             ax.set_xlabel("predicted probability")
     figure.savefig(IMAGE, dpi=100, metadata={"Software": None})
