@@ -330,8 +330,8 @@ def canonical_calibration_error(
     ``1 + p_j / h``, whose mode is ``p_j``. Popordanoska, Sayer and Blaschko (2022).
 
     Whole vectors have few neighbours: with three classes and 1,000 rows a calibrated model shows
-    .12, with five .24. Read it beside `null_level` with the same `bandwidth`. Time grows like n²,
-    and finding the bandwidth takes ten times as long. Lesson 12 tests such vectors.
+    .12, with five .24. Read it beside `null_level` with the same `bandwidth`. Time grows like n².
+    Lesson 12 tests such vectors.
 
     Examples
     --------
