@@ -26,14 +26,14 @@ SAY = {
     "shift": "the mean of all rows should be {wanted}, but here it is {found}.",
     # 15.2
     "percent": "a rate lies between 0 and 1, and this looks like one in per cent.",
-    "only false": "this takes away what is passed wrongly, as if no answer were right. Divide by "
+    "only false": "this takes away what is passed wrongly, as if no answer were good. Divide by "
     "what is left of the judge: 0.97 - 0.72.",
-    "only hits": "this corrects for right answers that fail alone.",
-    "no answer": "this divides by 0.97. Divide by the difference, 0.97 - 0.72: it tells right from "
-    "wrong.",
-    "specific": "this takes 0.72 as the share of wrong answers that *fail*. It is the share that "
+    "only hits": "this corrects for good answers that fail alone.",
+    "no answer": "this divides by 0.97. Divide by the difference, 0.97 - 0.72: it tells good from "
+    "bad.",
+    "specific": "this takes 0.72 as the share of bad answers that *fail*. It is the share that "
     "pass.",
-    "failed": "this is the share of wrong answers. How many are right?",
+    "failed": "this is the share of bad answers. How many are good?",
     "two rates": "{found} is not the rate. Solve 0.90 = 0.97 r + 0.72 (1 - r) for r.",
     # 15.3
     "weighted call": "2,000 scores, and scores, labels and chances of some",
@@ -161,7 +161,8 @@ CHECKS = {
             "Let r be the true rate. The judge passes 97 % of r, and 72 % of 1 - r.",
             "0.90 = 0.97 r + 0.72 (1 - r). Bring r to one side, and divide.",
         ),
-        praise="you divide by 0.97 - 0.72: four times every error of the three shares.",
+        praise="you divide by 0.97 - 0.72: an error of the 90 % counts four times, one of the 97 % "
+        "nearly three times.",
         tolerance=0.005,
     ),
     "15.3": Check(
@@ -178,8 +179,8 @@ CHECKS = {
 
 PREDICTIONS = {
     "15a": Prediction(
-        question="A language model passes 84 of 100 answers. People read them all. How many do "
-        "they pass?",
+        question="A language model gives ten thousand answers a mean score of 0.84. People read "
+        "them all. How many of 100 do they pass?",
         options=("about 84", "about 78", "about 71", "about 60"),
         outcome="about 71",
         why="The judge passes nearly all answers that people pass, and most of those that they do "
@@ -196,22 +197,22 @@ PREDICTIONS = {
         tells=(r"one label in four|not much narrower|0?\.05[0-9]",),
     ),
     "15c": Prediction(
-        question="In each of 300 worlds the same biased judge is corrected by 200 labels. How many "
-        "prediction-powered intervals hold the true rate?",
-        options=("about 280", "about 200", "about 100", "none"),
-        outcome="about 280",
-        why="A bias that the labelled rows share with all others is measured, and taken away. "
-        "The judge alone is narrow, and never right.",
-        tells=(r"corrections? keeps? (its|their) promise|nearly all (of the )?intervals",),
+        question="With 200 labels and a biased judge, one way holds the true rate as often as the "
+        "others, and is more than twice as wide. Which?",
+        options=("two error rates", "one number", "mapped", "people alone"),
+        outcome="two error rates",
+        why="It throws the scores away, keeps pass or fail, and divides by 0.97 - 0.72: each "
+        "error of a share counts up to four times. People alone do better.",
+        tells=(r"two error rates (is|are) (the )?wide", r"throws? the scores away"),
     ),
     "15d": Prediction(
-        question="A new model writes the answers, and pleases the judge more. You keep the 200 "
-        "labels of the old one. Which way still holds the truth in about 280 of 300 worlds?",
-        options=("two error rates", "prediction-powered", "both", "neither"),
-        outcome="neither",
-        why="Both take what the old labels say of the judge, and the judge treats the new answers "
-        "in another way. Only labels of the new answers know that.",
-        tells=(r"old labels (do not|cannot)|only (fresh|new) labels",),
+        question="The judge's mean rises from 0.82 with the old model to 0.84 with the new one. "
+        "What did the share do that people pass?",
+        options=("up by 2", "no change", "down by 2", "down by 7"),
+        outcome="down by 7",
+        why="The new answers are worse, and more fluent; the judge takes the one for the other. "
+        "Its bias is no constant that would cancel in a comparison.",
+        tells=(r"old labels (do not|cannot)|only (fresh|new) labels", r"0?\.78\b"),
     ),
     "15e": Prediction(
         question="You can pay for 1,000 readings: 200 answers by five people each, or 1,000 "
