@@ -20,6 +20,9 @@ from tools.workbook import PICTURE
 
 FOLDER = NOTEBOOKS / "images"
 TELLS = {"10", "15"}  # these explorers open with what a guess of the lesson asks
+SHEET = FOLDER / "all.png"
+COLUMNS, CELL, EDGE = 4, (300, 300), 12  # of the sheet, in pixels
+ON_SHEET = ("01", "02", "03", "04", "06", "07", "08", "09", "11", "12", "13", "14")
 
 
 class Hero(NamedTuple):
@@ -69,6 +72,20 @@ def with_picture(text: str, number: str, alt: str) -> str:
     return PICTURE.sub("", text).replace("\nTime: ", f"\n{line}Time: ", 1)
 
 
+def sheet() -> Image.Image:
+    """Lay stored pictures side by side, for README."""
+    rows = -(-len(ON_SHEET) // COLUMNS)
+    whole = Image.new("RGB", (COLUMNS * CELL[0], rows * CELL[1]), "white")
+    for place, number in enumerate(ON_SHEET):
+        with Image.open(path(number)) as image:
+            small = image.convert("RGB")
+        small.thumbnail((CELL[0] - 2 * EDGE, CELL[1] - 2 * EDGE), Image.Resampling.LANCZOS)
+        row, column = divmod(place, COLUMNS)
+        left = column * CELL[0] + (CELL[0] - small.width) // 2
+        whole.paste(small, (left, row * CELL[1] + EDGE))
+    return whole.quantize(method=Image.Quantize.MAXCOVERAGE)
+
+
 def main() -> None:
     """Write all pictures, and name them in the cores."""
     FOLDER.mkdir(exist_ok=True)
@@ -80,6 +97,7 @@ def main() -> None:
         if hero and number not in TELLS:
             text = with_picture(page.read_text(encoding="utf-8"), number, hero.alt)
             page.write_text(text, encoding="utf-8")
+    sheet().save(SHEET, optimize=True)
 
 
 if __name__ == "__main__":
