@@ -2,8 +2,8 @@
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
-Folded hints, answers, solutions and addresses are not counted, nor is the quiz, which is best
-answered on another day.
+Folded hints, answers, solutions, addresses and the picture at the head are not counted, nor is the
+quiz, which is best answered on another day.
 """
 
 import math
@@ -14,6 +14,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
+from tools.workbook import PICTURE
 
 WORDS_PER_MINUTE = 200
 WORD = re.compile(r"\w[\w'’.-]*")
@@ -32,7 +33,7 @@ def counted(notebook: NotebookNode) -> float:
         if cell.cell_type == "code":
             minutes += code_minutes(cell)
             continue
-        text = ADDRESS.sub("]", files.FOLD.sub(" ", cell.source))
+        text = ADDRESS.sub("]", files.FOLD.sub(" ", PICTURE.sub("", cell.source)))
         minutes += sum(map(int, EXERCISE.findall(text)))
         minutes += len(WORD.findall(text)) / WORDS_PER_MINUTE
     return minutes

@@ -19,6 +19,7 @@ from tools.virtual_environment import ROOT, Failure
 
 WORKBOOK = ROOT / "workbook"
 LINK = re.compile(r"(\]\((?:\.\./|further/)?[\w-]+)\.md(?=[)#])")
+PICTURE = re.compile(r"!\[[^\]]*\]\(images/\d\d\.png\)\n\n")  # where code runs, it is drawn
 NAME = re.compile(r"^\d\d(?:_further)?")
 TERM = re.compile(
     r"\{term\}`([^`<]*?)(?: <[^`]*>)?`"
@@ -110,7 +111,8 @@ def without_outputs(lesson: Path) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
         else:  # the .md files are not beside the copies
-            words = TERM.sub(r"\1", LINK.sub(r"\1.ipynb", "".join(cell["source"])))
+            words = PICTURE.sub("", "".join(cell["source"]))
+            words = TERM.sub(r"\1", LINK.sub(r"\1.ipynb", words))
             cell["source"] = words.splitlines(True)
     notebook["metadata"].pop("jupytext", None)  # a copy is no pair
     text = json.dumps(notebook["cells"], sort_keys=True).encode()

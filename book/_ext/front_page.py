@@ -1,7 +1,5 @@
 """The way in: the exercise and the cards of the landing page, what a link shows, a page for 404."""
 
-import importlib
-import io
 import json
 import re
 from base64 import b64encode
@@ -11,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import narrow_figures  # beside this file
 from docutils import nodes
-from PIL import Image
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from book.experiments import front_door
-from calibkit_course.explore import Explorer
+from book.experiments import front_door, heroes
 from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated
 
@@ -120,39 +116,27 @@ class LessonCards(SphinxDirective):
 
 
 def hero(number: str) -> str:
-    """Return the first large panel of a lesson's first explorer, as it opens.
-
-    Lesson 00, which has none, shows the sign of the course.
-    """
-    shown = next(explorers(number), None)
-    if shown is None:
+    """Return the picture at the head of a lesson; lesson 00 shows the sign of the course."""
+    stored = heroes.path(number)
+    if not stored.exists():
         return '<img class="ck-hero" src="../_static/logo.svg" alt="The sign of this free course">'
-    picture = shown.show(**shown.default)[0].small().png
-    ink = narrow_figures.drawn(picture)
-    panels = narrow_figures.pieces(ink, (0, 0, *ink.shape[::-1]))
-    panel = next(box for box in panels if area(box) >= 0.7 * max(map(area, panels)))
-    out = io.BytesIO()
-    with Image.open(io.BytesIO(picture)) as image:
-        image.crop(panel).save(out, "PNG", optimize=True)
-    source = b64encode(out.getvalue()).decode("ascii")
+    source = b64encode(stored.read_bytes()).decode("ascii")
     return (
         f'<img class="ck-hero" src="data:image/png;base64,{source}" '
-        f'alt="The explorer of lesson {number}, {escape(shown.title)}, as it opens">'
+        f'alt="The explorer of lesson {number}, as it opens">'
     )
 
 
-def area(box: narrow_figures.Box) -> int:
-    """Return how large a piece is."""
-    return (box[2] - box[0]) * (box[3] - box[1])
+class LeaveOutHeroes(SphinxTransform):
+    """A lesson's page begins with its explorer, so that it needs no picture of it."""
 
+    default_priority = 100
 
-def explorers(number: str) -> Iterator[Explorer[Any]]:
-    """Go through the explorers of a lesson, which are the functions that return one."""
-    room = importlib.import_module(f"calibkit_course.lesson{number}")
-    for name in room.__all__:
-        returned = str(getattr(getattr(room, name), "__annotations__", {}).get("return", ""))
-        if "Explorer" in returned:
-            yield getattr(room, name)()
+    def apply(self, **_: object) -> None:
+        """Remove the picture that a stored notebook shows on GitHub."""
+        for image in list(self.document.findall(nodes.image)):
+            if image["uri"].startswith("images/"):
+                image.parent.remove(image)
 
 
 def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -218,6 +202,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect directives and hooks."""
     app.add_directive("front-door", FrontDoor)
     app.add_directive("lesson-cards", LessonCards)
+    app.add_transform(LeaveOutHeroes)
     app.connect("html-page-context", describe)
     app.connect("html-collect-pages", missing)
     app.connect("build-finished", finish)

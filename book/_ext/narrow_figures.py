@@ -61,7 +61,7 @@ def gutter(ink: Ink, box: Box, least: int) -> tuple[int, int] | None:
     What stands just before it may be the upright name of an axis: that goes to the right.
     """
     left, top, right, bottom = box
-    found = gaps(~ink[top:bottom, left:right].any(axis=0), LINE)
+    found = gaps(~np.any(ink[top:bottom, left:right], axis=0), LINE)
     inside = [(a, b) for a, b in found if a >= LEAST and right - left - b >= LEAST]
     widest = max(inside, key=lambda gap: gap[1] - gap[0], default=(0, 0))
     if widest[1] - widest[0] < least:
@@ -85,7 +85,7 @@ def pieces(ink: Ink, box: Box, first: int = GUTTERS[0], least: int = GUTTERS[0])
         halves = [(left, top, column[0], bottom), (column[1], top, right, bottom)]
         return [piece for half in halves for piece in pieces(ink, half, least, least)]
     best: tuple[int, int, list[Box]] = (0, 0, [])
-    for start, stop in gaps(~ink[top:bottom, left:right].any(axis=1), LINE):
+    for start, stop in gaps(~np.any(ink[top:bottom, left:right], axis=1), LINE):
         above = trimmed(ink, (left, top, right, top + start))
         below = trimmed(ink, (left, top + stop, right, bottom))
         eased = [part[2] - part[0] <= ROOM or gutter(ink, part, least) for part in (above, below)]

@@ -25,7 +25,7 @@ from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
 from tools.notebooks import orphans
-from tools.workbook import without_outputs
+from tools.workbook import PICTURE, without_outputs
 
 PAGES = files.sources()
 LESSONS = [path for path in PAGES if path.parent == files.NOTEBOOKS]
@@ -188,7 +188,7 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
 
 @lessons(FULL_LESSONS)
 def test_a_core_has_an_end(path: Path) -> None:
-    text = files.FOLD.sub(" ", prose(path)).partition("\n## References")[0]
+    text = files.FOLD.sub(" ", PICTURE.sub("", prose(path))).partition("\n## References")[0]
     assert len(text.split()) <= MOST_CORE_WORDS
     assert len(source(path).cells) <= MOST_CORE_CELLS
 
