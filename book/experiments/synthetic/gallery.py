@@ -28,7 +28,7 @@ from calibkit.plot import look
 from tools.virtual_environment import ROOT
 
 IMAGES = ROOT / "book" / "_static"
-ERROR, ROWS, SEED = 0.05, 1000, 0
+ERROR, ROWS, SEED = 0.1, 10_000, 0
 
 
 def evaluators() -> dict[str, Calibrator]:
@@ -140,8 +140,8 @@ def _slopes(ax: Axes) -> str:
 FIGURES: dict[str, tuple[Callable[[], tuple[Figure, str]], str]] = {
     "gallery": (
         gallery,
-        f"Fitted maps and, dashed, the true one: {ROWS} predictions with a true error of {ERROR}. "
-        "In each corner stands the mean distance from the true map, times 1000.",
+        f"Fitted maps and, dashed, the true one: {ROWS:,} predictions with a true error of "
+        f"{ERROR}. In each corner stands the mean distance from the true map, times 1000.",
     ),
     "inside": (
         inside,
