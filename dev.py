@@ -194,7 +194,7 @@ def forget_outdated_book() -> None:
     The builder executes a lesson again when its text changes, but knows nothing of the package.
     """
     digest = hashlib.sha256(os.environ.get("CALIBKIT_DATA", "").encode())
-    settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.py")])
+    settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.*")])
     for path in [ROOT / "constraints.txt", *settings]:
         digest.update(path.read_bytes())
     for path in sorted(chain.from_iterable((ROOT / name).rglob("*.*") for name in PACKAGES)):

@@ -122,6 +122,33 @@ def test_the_words_of_a_trade_find_their_page_first(visit: Visit) -> None:
         page.wait_for_selector("#search-results li:first-child a[href*='trades']")
 
 
+FOUND = """asked => asked.map(words => Search._performSearch(...Search._parseQuery(words))
+  .map(found => found[0]).reverse())"""
+UNKNOWN = """Object.keys(READERS_WORDS).filter(start => !Search._index.docnames.some(
+  page => page.startsWith(start)))"""
+
+
+def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> None:
+    """The first twenty were seen when the order was made; the others came from other sites."""
+    lines = (root / "tests" / "book" / "search_words.csv").read_text("utf-8").splitlines()[1:]
+    asked = dict(line.split(",") for line in lines)
+    page = visit.open("search.html?q=bins")
+    page.wait_for_selector("#search-results li:first-child a[href*='06_choose']")
+    found = dict(zip(asked, page.evaluate(FOUND, [*asked]), strict=True))
+    lost = asked.keys() - {
+        words
+        for words, wanted in asked.items()
+        if any(name in place for place in found[words][:3] for name in wanted.split())
+    }
+    assert len(asked) == 40 and len(lost) <= 4, lost
+    for words, places in found.items():
+        is_api = [place.startswith("book/api") for place in places]
+        assert is_api == sorted(is_api), words
+    assert page.evaluate(UNKNOWN) == [] and visit.messages == []
+    page = visit.open("search.html?q=brier_score")
+    page.wait_for_selector("#search-results li:first-child a[href*='api']")
+
+
 # --- guess first ------------------------------------------------------------------------------
 
 FOLDS = """() => [...document.querySelectorAll('details.ck-fold')]
