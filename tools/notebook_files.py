@@ -8,6 +8,7 @@ import ast
 import hashlib
 import re
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import jupytext
@@ -24,6 +25,8 @@ KEPT = ("text/plain", "text/html", "text/markdown", "text/latex")
 # What a kernel says of itself, and the highlighter of the book asks for.
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 IGNORED_BY_NBVAL = "nbval-ignore-output"
+
+TRACE, WIDTH = "<Figure size", 88  # all that a drawing leaves behind in text
 
 BLANK_POINTS = re.compile(r"contains=\.\.\.")
 NOT_FOR_A_PAGE = ("install", "predict", "reveal", "quiz", "widget")
@@ -194,9 +197,17 @@ def normalise_outputs(cell: NotebookNode, count: int) -> list[NotebookNode]:
             outputs.append(NotebookNode(error))
         else:
             data = kept_data(output.data, ignored=IGNORED_BY_NBVAL in tags(cell))
+            if str(data.get("text/plain", "")).startswith(TRACE) and (words := of_figure(cell)):
+                data["text/plain"] = words
             if data:
                 outputs.append(shown_output(output, data, count))
     return outputs
+
+
+def of_figure(cell: NotebookNode) -> str:
+    """Return the words that stand for a cell's figure; nothing where it has none."""
+    alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+    return fill(f"Figure: {alt}", WIDTH, subsequent_indent="  ") if alt else ""
 
 
 def shown_output(output: NotebookNode, data: dict[str, Any], count: int) -> NotebookNode:

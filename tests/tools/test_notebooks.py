@@ -322,6 +322,8 @@ def test_what_can_be_seen_can_be_read(path: Path, subtests: pytest.Subtests) -> 
         if cell.cell_type == "code" and shows_figure(cell):
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert len(alt.split()) >= 5, f"no alternative text: {cell.source}"
+            words = [files.output_text(one) for one in cell.outputs]
+            assert files.of_figure(cell) in words, cell.source
     for alt in MARKDOWN_IMAGE.findall(prose(path)):
         with subtests.test(alt=alt):
             assert alt.strip()
@@ -330,8 +332,8 @@ def test_what_can_be_seen_can_be_read(path: Path, subtests: pytest.Subtests) -> 
 
 
 def shows_figure(cell: NotebookNode) -> bool:
-    """Tell whether a stored cell printed the trace that a drawn figure leaves."""
-    return any(files.output_text(output).startswith("<Figure size") for output in cell.outputs)
+    """Tell whether a stored cell holds the words of a figure, or the trace of one."""
+    return any(files.output_text(one).startswith((files.TRACE, "Figure: ")) for one in cell.outputs)
 
 
 @lessons(FULL_LESSONS)
