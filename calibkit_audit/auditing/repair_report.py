@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import Summary
+from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.repairs import BASE, Repairs
 
@@ -21,7 +21,7 @@ REPAIRED = {
 }
 
 
-def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table, place = found.table, found.table.place
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
@@ -36,15 +36,15 @@ def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
         verdict, light = "no repair", "unknown"
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        verdict, light = "no repair", "good" if summary.power.enough else "unknown"
+        verdict, light = "no repair", "good" if measured.power.enough else "unknown"
         text = _gain_in_words(found) + _warnings(found)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-            before, after = summary.numbers["error"], four_digits(table.error[place])
-            text += f" Expected calibration error afterwards: {after} ({summary.words})."
+            before, after = measured.error.value, four_digits(table.error[place])
+            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
             if float(after) > round(before, 4):
                 text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
-        elif summary.miscalibrated:
+        elif measured.miscalibrated:
             light = "caution"
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
