@@ -19,18 +19,6 @@ from calibkit_audit.auditing.repair_report import REPAIRED
 from calibkit_audit.auditing.repairs import RepairTable
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
-_IN_OTHER_WORDS = {
-    "offset": " (the same step up or down for all)",
-    "temperature": " (one number makes all of them bolder or more careful)",
-    "Platt": " (a number and a shift, the same for all)",
-    "pulled Platt": " (a number and a shift, the same for all)",
-    "beta": " (a smooth curve of three numbers)",
-    "isotonic": " (steps that keep their order)",
-    "one-vs-rest": " (a number and a shift for each class)",
-    "vector": " (a number and a shift for each class)",
-}
-
-
 _AT_COSTS = {
     "costly": "acting on it costs more than acting on mended probabilities",
     "not costly": "the error makes no difference that could be shown",
@@ -171,8 +159,8 @@ def _what_to_do(
     repair = ""
     if verdicts["repair"] == "repair":
         name = str(table.name[table.chosen])
-        how = REPAIRED.get(name, name) + _IN_OTHER_WORDS.get(name, "")
-        repair = f"mend its probabilities by {how}, then check on new rows"
+        how, gloss = REPAIRED.get(name, (name, ""))
+        repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
     if measured.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
         return f"{never} First {repair}." if repair else never

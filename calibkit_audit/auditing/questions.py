@@ -25,8 +25,9 @@ from calibkit_audit.auditing.evidence import (
     package_view,
     views_of,
 )
-from calibkit_audit.auditing.pages import Answer, list_names
+from calibkit_audit.auditing.pages import Answer, Listing, list_names
 from calibkit_audit.auditing.predictions import rows_of_table
+from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
@@ -219,8 +220,8 @@ def _report(
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
-    if aligned:  # labels of other rows agree, or change, for that
-        findings += changes
+    findings += changes if aligned else ()  # labels of other rows agree, or change, for that
+    focus = {measured.focus_words: measured.problem}
     answers = (
         alignment.alignment_answer(order, rows),
         calibration.data_answer(measured),
@@ -229,20 +230,9 @@ def _report(
         costs.costs_answer(consequences, measured, benefit),
         repair_report.repair_answer(tried, aligned, measured),
     )
-    verdicts = {one.topic: one.verdict for one in answers}
-    promise, focus = promise_of(rows.clusters, settings), {measured.focus_words: measured.problem}
-    first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
-    known = rows.independent or rows.clusters is not None
-    headline, light = dependence.qualify_headline(*first_said, verdicts, findings, known=known)
     return AuditReport(
         title="",
-        headline=headline,
-        light=light,
-        answers=answers,
-        advice=advice.advice_of(verdicts, measured, table, findings, times),
-        promise=promise,
-        small_print=f"{measured.describe()} {promise}",
-        findings=(*calibration.impossible_finding(measured.impossible), *findings),
+        **_conclusions(rows, measured, answers, findings, table, times),
         n=rows.n,
         n_classes=len(rows.class_names),
         view=measured.names[0],
@@ -260,6 +250,32 @@ def _report(
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
         settings=settings,
     )
+
+
+def _conclusions(
+    rows: AuditRows,
+    measured: Measurements,
+    answers: Sequence[Answer],
+    findings: Sequence[Answer],
+    table: RepairTable,
+    times: Listing | None,
+) -> dict[str, Any]:
+    """Return the fields of a report that all answers and findings make together."""
+    verdicts = {one.topic: one.verdict for one in answers}
+    promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
+    first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
+    headline, light = dependence.qualify_headline(
+        *first_said, verdicts, findings, known=bool(known)
+    )
+    return {
+        "headline": headline,
+        "light": light,
+        "answers": answers,
+        "advice": advice.advice_of(verdicts, measured, table, findings, times),
+        "promise": promise,
+        "small_print": f"{measured.describe()} {promise}",
+        "findings": (*calibration.impossible_finding(measured.impossible), *findings),
+    }
 
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:

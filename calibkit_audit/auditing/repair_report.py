@@ -7,17 +7,22 @@ from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.repairs import BASE, Repairs
 
+# What each candidate is, and what that means in other words.
+_FOR_ALL, _BY_CLASS = (
+    "a number and a shift, the same for all",
+    "a number and a shift for each class",
+)
 REPAIRED = {
-    BASE: "the base rate, as the predictions tell nothing",
-    "pulled Platt": "Platt scaling pulled 1/(n + 2) away from 0 and 1",
-    "one-vs-rest": "Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1",
-    "offset": "one shift of all log odds",
-    "temperature": "temperature scaling",
-    "Platt": "Platt scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "vector": "vector scaling",
-    "Dirichlet": "Dirichlet scaling",
+    BASE: ("the base rate, as the predictions tell nothing", ""),
+    "pulled Platt": ("Platt scaling pulled 1/(n + 2) away from 0 and 1", _FOR_ALL),
+    "one-vs-rest": ("Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1", _BY_CLASS),
+    "offset": ("one shift of all log odds", "the same step up or down for all"),
+    "temperature": ("temperature scaling", "one number makes all of them bolder or more careful"),
+    "Platt": ("Platt scaling", _FOR_ALL),
+    "beta": ("beta calibration", "a smooth curve of three numbers"),
+    "isotonic": ("isotonic regression", "steps that keep their order"),
+    "vector": ("vector scaling", _BY_CLASS),
+    "Dirichlet": ("Dirichlet scaling", ""),
 }
 
 
@@ -56,7 +61,7 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
 def _gain_in_words(found: Repairs) -> str:
     table, place = found.table, found.table.place
     name = str(table.name[place])
-    words = REPAIRED.get(name, name)
+    words, _ = REPAIRED.get(name, (name, ""))
     gain, low, high = table.gain[place], table.low[place], table.high[place]
     if np.isinf(gain):
         return f"None. Even the best candidate, {words}, says 0 to something that happened."
