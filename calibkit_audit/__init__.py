@@ -23,24 +23,14 @@ if TYPE_CHECKING:  # for type checkers and editors
         worst_segments as worst_segments,
     )
 
-_HOMES = {
-    "COMPARISON_CODES": "auditing",
-    "Answer": "auditing",
-    "AuditReport": "auditing",
-    "AuditSettings": "auditing",
-    "Comparison": "auditing",
-    "RepairTable": "auditing",
-    "audit": "auditing",
-    "audit_table": "auditing",
-    "compare": "auditing",
-    "compare_table": "auditing",
-    "Evidence": "monitor",
-    "Monitor": "monitor",
-    "RateEstimate": "rate",
-    "estimate_rate": "rate",
-    "SegmentTable": "segments",
-    "worst_segments": "segments",
+_ROOMS = {
+    "auditing": "COMPARISON_CODES Answer AuditReport AuditSettings Comparison RepairTable audit "
+    "audit_table compare compare_table",
+    "monitor": "Evidence Monitor",
+    "rate": "RateEstimate estimate_rate",
+    "segments": "SegmentTable worst_segments",
 }
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOMES)
 
 

@@ -122,11 +122,12 @@ class Dependence:
         gap = residual.sum(axis=0) / self._total
         return float(((self.clusters.sums(residual) - self._share * gap) ** 2).sum())
 
-    def draw(self, rng: np.random.Generator) -> IntVector:
-        """Return one label per row."""
+    def redraws(self, n_draws: int, rng: np.random.Generator) -> Iterator[IntVector]:
+        """Yield one label per row, so many times."""
         df = max(self.clusters.count - 1, 1)
-        r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _CORRELATIONS)
-        return self._labels(float(r), *self._noise(rng))
+        for _ in range(n_draws):
+            r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _CORRELATIONS)
+            yield self._labels(float(r), *self._noise(rng))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +181,7 @@ class DependentRows:
             prob = chance[:, 1] if prob.ndim == 1 else chance
         drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
         if self.clusters is not None:
-            dependence = Dependence(prob, self.label, self.clusters, rng)
-            drawn = (dependence.draw(rng) for _ in range(n_draws))
+            drawn = Dependence(prob, self.label, self.clusters, rng).redraws(n_draws, rng)
         for labels in drawn:
             yield labels, None if weights is None else weights[np.arange(len(labels)), labels]
 

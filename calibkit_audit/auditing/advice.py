@@ -12,25 +12,13 @@ import numpy as np
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing import dependence
-from calibkit_audit.auditing.evidence import SIDE, Summary, directions
+from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repair_report import REPAIRED
 from calibkit_audit.auditing.repairs import RepairTable
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
-_IN_OTHER_WORDS = {
-    "offset": " (the same step up or down for all)",
-    "temperature": " (one number makes all of them bolder or more careful)",
-    "Platt": " (a number and a shift, the same for all)",
-    "pulled Platt": " (a number and a shift, the same for all)",
-    "beta": " (a smooth curve of three numbers)",
-    "isotonic": " (steps that keep their order)",
-    "one-vs-rest": " (a number and a shift for each class)",
-    "vector": " (a number and a shift for each class)",
-}
-
-
 _AT_COSTS = {
     "costly": "acting on it costs more than acting on mended probabilities",
     "not costly": "the error makes no difference that could be shown",
@@ -76,7 +64,7 @@ def _words(view: int, name: str) -> str:
 
 def advice_of(
     verdicts: Mapping[str, str],
-    summary: Summary,
+    measured: Measurements,
     table: RepairTable,
     findings: Sequence[Answer],
     times: Listing | None,
@@ -84,28 +72,28 @@ def advice_of(
     """Say what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":
         return "Decide nothing on these numbers before labels and columns have been put right."
-    view, rows = summary.focus, spell(summary.focus.n, "row")
-    words = _words(view.view, summary.focus_words)
-    apart = summary.miscalibrated and abs(view.z_level) >= SIDE
+    view, rows = measured.focus, spell(measured.focus.n, "row")
+    words = _words(view.view, measured.focus_words)
+    apart = measured.miscalibrated and abs(view.z_level) >= SIDE
     whole = frequencies(view.mean_prob, view.frequency, view.n, words, apart=apart)
     texts = [f"{whole[0].upper()}{whole[1:]}."]
-    if summary.miscalibrated:
-        texts += _where(summary, words)
+    if measured.miscalibrated:
+        texts += _where(measured, words)
         if verdicts["repair"] == "repair" and verdicts["costs"] in _AT_COSTS:
             texts += [f"At the given costs {_AT_COSTS[verdicts['costs']]}."]
-    elif summary.borderline:
+    elif measured.borderline:
         texts += [f"With {rows} an error may still be chance."]
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
     if times is not None and "error changes" in {one.verdict for one in findings}:
-        words = _words(summary.first.view, summary.words)
-        texts += [_step(times, summary.first.design, words)]
-    return " ".join([*texts, _what_to_do(verdicts, summary, table, findings)])
+        words = _words(measured.first.view, measured.names[0])
+        texts += [_step(times, measured.first.design, words)]
+    return " ".join([*texts, _what_to_do(verdicts, measured, table, findings)])
 
 
-def _where(summary: Summary, words: str) -> list[str]:
+def _where(measured: Measurements, words: str) -> list[str]:
     """Say where an error beyond chance lies."""
-    view, region, texts = summary.focus, summary.region, []
+    view, region, texts = measured.focus, measured.region, []
     if view.wrong:
         texts = [
             f"It was sure in {spell(view.sure, 'row')} (exactly 0 or 1): {view.wrong:,} wrong."
@@ -119,7 +107,7 @@ def _where(summary: Summary, words: str) -> list[str]:
             f"{region.low:.2f} to {region.high:.2f}: {inside}."
         ]
     elif view.view != TOP and directions(view)[0].endswith("confident"):
-        texts += _sides(summary.table, view.mean_prob, words)
+        texts += _sides(measured.band.table, view.mean_prob, words)
     return texts
 
 
@@ -163,14 +151,17 @@ def _step(times: Listing, design: float, words: str) -> str:
 
 
 def _what_to_do(
-    verdicts: Mapping[str, str], summary: Summary, table: RepairTable, findings: Sequence[Answer]
+    verdicts: Mapping[str, str],
+    measured: Measurements,
+    table: RepairTable,
+    findings: Sequence[Answer],
 ) -> str:
     repair = ""
     if verdicts["repair"] == "repair":
         name = str(table.name[table.chosen])
-        how = REPAIRED.get(name, name) + _IN_OTHER_WORDS.get(name, "")
-        repair = f"mend its probabilities by {how}, then check on new rows"
-    if summary.impossible.count:
+        how, gloss = REPAIRED.get(name, (name, ""))
+        repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
+    if measured.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
         return f"{never} First {repair}." if repair else never
     if verdicts["alignment"] in dependence.NOT_APART:
@@ -179,19 +170,19 @@ def _what_to_do(
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":
         return "At these costs, decide without the model: acting on it costs more."
-    if summary.miscalibrated:
+    if measured.miscalibrated:
         other = "ask for a better model, or more data to mend this one"
         remedy = f"first {repair}" if repair else other
         return f"Do not take it at its word; {remedy}."
-    if summary.borderline:
+    if measured.borderline:
         return "Wait for new rows before you rely on these probabilities: they leave a doubt."
-    if not summary.power.enough:
+    if not measured.power.enough:
         return (
             "These rows cannot tell whether the probabilities may be relied on; some "
-            f"{summary.power.needed:,} are needed."
+            f"{measured.power.needed:,} are needed."
         )
     return (
         "Leave the probabilities as they are; they may be taken at their word, so far: an average "
-        f"error of {summary.power.smallest:.{summary.digits}f} would have been seen in nine such "
+        f"error of {measured.power.smallest:.3f} would have been seen in nine such "
         "files of ten."
     )

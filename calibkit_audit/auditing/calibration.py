@@ -7,7 +7,13 @@ import numpy as np
 
 from calibkit.inputs import BinaryProblem
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import FEWEST_SURPRISES, Impossible, Summary, directions
+from calibkit_audit.auditing.evidence import (
+    FEWEST_SURPRISES,
+    TEST,
+    Impossible,
+    Measurements,
+    directions,
+)
 from calibkit_audit.auditing.pages import Answer, Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
@@ -32,35 +38,34 @@ TOP_MEANS = {
 }
 
 
-def data_answer(summary: Summary) -> Answer:
+def data_answer(measured: Measurements) -> Answer:
     """Answer question 2: whether there is enough data."""
-    power, n, kish = summary.power, summary.first.n, min(summary.first.n, summary.first.kish)
+    power, n, kish = measured.power, measured.first.n, min(measured.first.n, measured.first.kish)
     rows = spell(n, "prediction")
     rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
-        smallest, half = (f"{x:.{summary.digits}f}" for x in (power.smallest, power.half_width))
-        text = f"Yes ({summary.words}). {rows} would show an average error of {smallest} with "
-        text += f"probability 90 %. The average error is known to ±{half}; ±0.01 takes "
-        text += f"{power.needed_precise:,} rows."
+        text = f"Yes ({measured.names[0]}). {rows} would show an average error of "
+        text += f"{power.smallest:.3f} with probability 90 %. The average error is known to "
+        text += f"±{power.half_width:.3f}; ±0.01 takes {power.needed_precise:,} rows."
     else:
-        text = f"Too little data ({summary.words}). {_too_little(summary, rows)}"
+        text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
     numbers = {
         "n": float(n),
-        "events": float(summary.first.events),
+        "events": float(measured.first.events),
         "smallest_error": power.smallest,
         "half_width": power.half_width,
         "needed": float(power.needed),
         **({"effective_n": kish} if kish < n else {}),
         "needed_for_0.01": float(power.needed_precise),
-        "null_error": summary.numbers["null_error"],
+        "null_error": measured.null.mean,
     }
     verdict, light = ("enough data", "good") if power.enough else ("too little data", "unknown")
     return Answer("data", verdict, light, text, numbers)
 
 
-def _too_little(summary: Summary, rows: str) -> str:
+def _too_little(measured: Measurements, rows: str) -> str:
     """Say what so few rows can show, and how many would be needed for what."""
-    power = summary.power
+    power = measured.power
     if power.surprises < FEWEST_SURPRISES:
         return (
             f"Of {rows} only about {power.surprises:.1g} should meet a surprise if they are right, "
@@ -69,33 +74,34 @@ def _too_little(summary: Summary, rows: str) -> str:
         )
     return (
         f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
-        f"often miss a smaller one. To find an error of {summary.settings.detectable:g} takes "
+        f"often miss a smaller one. To find an error of {measured.settings.detectable:g} takes "
         f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
         f"{power.needed_precise:,}."
     )
 
 
-def calibration_answer(summary: Summary) -> Answer:
+def calibration_answer(measured: Measurements) -> Answer:
     """Answer question 3: whether it is miscalibrated beyond chance."""
-    first, limit = summary.focus, summary.settings.alpha
-    looked = f"{summary.looked}; {_test_in_words(summary)}"
+    first, limit, names = measured.focus, measured.settings.alpha, measured.names
+    looked = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views"
+    looked += f"; {_test_in_words(measured)}"
     if first.wrong:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: {first.wrong:,} of {first.sure:,} predictions of exactly 0 or 1 were wrong "
-        text += f"({summary.focus_words}), and no calibrated model's are."
+        text += f"({measured.focus_words}), and no calibrated model's are."
         if first.sure < first.n:
             text += f" Of the other predictions: {looked}."
-    elif summary.miscalibrated:
+    elif measured.miscalibrated:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions ({looked})."
-        if not summary.power.enough:
+        if not measured.power.enough:
             text += " With so few rows the size of the error stays open."
-    elif summary.borderline:
+    elif measured.borderline:
         verdict, light = "borderline", "caution"
-        share = 100 * (summary.settings.limits[1] - limit)
+        share = 100 * (measured.settings.limits[1] - limit)
         text = f"Not beyond the limit, but less than {NEAR:g} times above it ({looked}). {share:g} "
         text += "of 100 calibrated models look like this; as many new rows would tell."
-    elif summary.power.enough:
+    elif measured.power.enough:
         verdict, light = "no evidence", "good"
         text = f"No evidence: the labels are compatible with the predictions ({looked})."
     else:
@@ -107,42 +113,52 @@ def calibration_answer(summary: Summary) -> Answer:
     if first.sure and not first.wrong:
         text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "
         text += "were right."
-    numbers = {"p_value": summary.p_value, "p_value_of_others": summary.others}
-    numbers |= summary.numbers | {"impossible": float(summary.impossible.count)}
-    return Answer("calibration", verdict, light, f"{text} {summary.error}", numbers)
+    numbers = {"p_value": measured.test.p_value, "p_value_of_others": measured.test.others}
+    error, null, low = measured.error, measured.null, max(measured.error.low, 0.0)
+    numbers |= {"error": error.value, "error_low": low, "error_high": error.high}
+    numbers |= {"null_error": null.mean, "null_high": null.high}
+    numbers |= {"impossible": float(measured.impossible.count)}
+    text += (
+        f" Expected calibration error {error.value:.4f} ({names[0]}); without its share of chance "
+        f"{low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A calibrated model "
+        f"would show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+    )
+    return Answer("calibration", verdict, light, text, numbers)
 
 
-def _test_in_words(summary: Summary) -> str:
+def _test_in_words(measured: Measurements) -> str:
     """Say what the test of the rows that do not say exactly 0 or 1 has found."""
-    p_value, sign = summary.others, "≤" if summary.others <= summary.floor else "="
+    p_value, floor = measured.test.others, 1 / (measured.test.n_draws + 1)
     shown = f"{p_value:.3f}" if p_value >= 5e-4 else f"{p_value:.1g}"
-    return f"{summary.test}, p {sign} {shown}, limit {summary.settings.alpha:g}"
+    sign = "≤" if p_value <= floor else "="
+    return f"{TEST}, p {sign} {shown}, limit {measured.settings.alpha:g}"
 
 
-def direction_answer(summary: Summary) -> Answer:
+def direction_answer(measured: Measurements) -> Answer:
     """Answer question 4: where it is wrong, and which way."""
-    view, digits = summary.focus, summary.digits
+    view, band, outside = measured.focus, measured.band, int(measured.band.outside.sum())
     shown = ("mean_prob", "frequency", "gap", "z_level", "z_slope")
-    numbers = {name: getattr(view, name) for name in shown} | dict(summary.more)
+    numbers = {name: getattr(view, name) for name in shown}
+    numbers["bins_outside"] = float(outside)
     said, happened, meaning = "prediction", "observed", MEANS
     if view.view == TOP:
         said, happened, meaning = "confidence", "accuracy", TOP_MEANS
-    means = f"Mean {said} {in_digits(view.mean_prob, digits)}, {happened} "
-    means += f"{in_digits(view.frequency, digits)} ({summary.focus_words})."
-    if not summary.miscalibrated and not summary.borderline:
+    means = f"Mean {said} {in_digits(view.mean_prob)}, {happened} "
+    means += f"{in_digits(view.frequency)} ({measured.focus_words})."
+    if not measured.miscalibrated and not measured.borderline:
         text = f"There is nothing to point at. {means}"
-        light = "good" if summary.power.enough else "unknown"
+        light = "good" if measured.power.enough else "unknown"
         return Answer("direction", "no direction", light, text, numbers)
     way, second = directions(view)
     name = "mixed, with no single direction" if way == "mixed" else way
-    name = f"If anything: {name}" if summary.borderline else name.capitalize()
+    name = f"If anything: {name}" if measured.borderline else name.capitalize()
     also = f", and {second}" if second else ""
     text = f"{name}{also}{meaning.get(way, '')}. {means} "
-    region = summary.region
+    region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
     if way == "mixed":
         pass
     elif region is None:
-        text += f"It is spread over {spell(int(summary.table.occupied.sum()), 'bin')}. "
+        text += f"It is spread over {used}. "
     else:
         numbers |= {
             "region_low": region.low,
@@ -152,10 +168,11 @@ def direction_answer(summary: Summary) -> Answer:
         }
         text += (
             f"Most of it lies between {region.low:.2f} and {region.high:.2f}: there "
-            f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob, digits)}, observed "
-            f"{in_digits(region.frequency, digits)}. "
+            f"{spell(region.n, 'prediction')} say {in_digits(region.mean_prob)}, observed "
+            f"{in_digits(region.frequency)}. "
         )
-    return Answer("direction", way, "caution", (text + summary.spread).strip(), numbers, second)
+    text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
+    return Answer("direction", way, "caution", text, numbers, second)
 
 
 _QUANTITIES = {

@@ -15,7 +15,7 @@ from calibkit.decisions import (
     policy_cost,
 )
 from calibkit.inputs import FloatVector, IntVector
-from calibkit_audit.auditing.evidence import Summary
+from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
@@ -147,16 +147,16 @@ def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> Flo
     return np.asarray(costs[best_actions(prob, costs=costs), label])
 
 
-def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None) -> Answer:
+def costs_answer(found: Consequences, measured: Measurements, benefit: Listing | None) -> Answer:
     """Answer question 5: whether it matters for the costs."""
-    level, numbers = summary.settings.level, dict(found.numbers)
+    level, numbers = measured.settings.level, dict(found.numbers)
     if found.costs is None:
         text = "No costs were given, so this is open."
         if found.repaired is not None:
             wrong, missed = "a false alarm", "a miss"
-            if summary.first.view == TOP:
+            if measured.first.view == TOP:
                 wrong, missed = "trust in a wrong answer", "mistrust in a right one"
-            text += f" Say {wrong} costs t and {missed} 1 - t ({summary.words})."
+            text += f" Say {wrong} costs t and {missed} 1 - t ({measured.names[0]})."
             text += f" {_over_t(numbers, level)}"
         text += _at_any_costs(numbers)
         return Answer("costs", "costs unknown", "unknown", text, numbers)
@@ -166,7 +166,7 @@ def costs_answer(found: Consequences, summary: Summary, benefit: Listing | None)
         text = f"Yes, trust is worse than no model. {text}"
     elif numbers["regret_low"] > 0:
         verdict, light, text = "costly", "caution", f"Yes. {text}"
-    elif not summary.power.enough:
+    elif not measured.power.enough:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"

@@ -1,7 +1,6 @@
 """What questions 2 to 4 measure: sure rows, power, all views, error, null level, band."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +10,11 @@ from scipy import special
 
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.errors import expected_calibration_error
-from calibkit.inputs import BinaryProblem, FloatVector, IntVector, View, binary_problem
+from calibkit.inputs import BinaryProblem, View, binary_problem
 from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
-from calibkit_audit.auditing.rows import AuditRows, probability_of
+from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import MOST_CLASSES, AuditSettings
 from calibkit_audit.dependent_rows import DependentRows, consistency_band
 from calibkit_audit.segments import DEEPEST, SegmentTable, segment_table, segments_of
@@ -31,19 +30,8 @@ class Impossible:
     certain: int = 0  # rows that give some class exactly 0
     first: tuple[int, ...] = ()  # where the first of them stood, from 0
 
-    def __add__(self, later: "Impossible") -> "Impossible":
-        count, certain = self.count + later.count, self.certain + later.certain
-        return Impossible(count, certain, (self.first + later.first)[:_NAMED])
-
     def __str__(self) -> str:
         return f"{spell(self.count, 'row')} gave probability 0 to what happened"
-
-
-def count_impossible(label: IntVector, table: FloatVector, position: IntVector) -> Impossible:
-    """Count the rows of an (n, K) table that gave 0 to what happened; `position` names them."""
-    gone, certain = probability_of(label, table) == 0, (table == 0).any(axis=1)
-    first = np.sort(position[gone])[:_NAMED].tolist()
-    return Impossible(int(gone.sum()), int(certain.sum()), tuple(first))
 
 
 SIDE = 2.0  # a z beyond which a side is named
@@ -104,88 +92,58 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
-    """What was measured for the questions 2, 3 and 4, in rows that are kept."""
-
-    test: JointTest  # all views together
-    impossible: Impossible
-    focus: ViewTest  # the view that is described
-    error: BootstrapInterval  # expected calibration error in the first view, with its interval
-    null: NullLevel  # what a calibrated model would show
-    band: ConsistencyBand  # diagram of the view in focus, with a simultaneous band
-    problem: BinaryProblem  # that view's predictions and labels
-
-    def summary(self, names: Sequence[str], focus: str, settings: AuditSettings) -> "Summary":
-        """Return what the answers say of it; `names` are the views in words."""
-        test, error, null, band = self.test, self.error, self.null, self.band
-        low, outside = max(error.low, 0.0), int(band.outside.sum())
-        shown = {"error": error.value, "error_low": low, "error_high": error.high}
-        measured = f"Expected calibration error {error.value:.4f}"
-        chance = f"a calibrated model would show {null.mean:.4f}"
-        used = spell(int(band.table.occupied.sum()), "bin")
-        spread = f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
-        return Summary(
-            settings=settings,
-            first=test.views[0],
-            power=power_of(test.views[0], settings, len(names)),
-            words=names[0],
-            focus=self.focus,
-            focus_words=focus,
-            looked=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more views",
-            p_value=test.p_value,
-            others=test.others,
-            impossible=self.impossible,
-            table=band.table,
-            spread=spread,
-            short=f"{measured}; {chance}.",
-            error=f"{measured} ({names[0]}); without its share of chance {low:.4f} to "
-            f"{error.high:.4f} ({100 * error.level:g} % interval). {chance.capitalize()}; 95 % of "
-            f"such models stay below {null.high:.4f}.",
-            numbers=shown | {"null_error": null.mean, "null_high": null.high},
-            more={"bins_outside": float(outside)},
-            digits=3,
-            floor=1 / (test.n_draws + 1),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Summary:
-    """What the answers 2, 3 and 4 say: the same of rows that are kept and of rows only counted."""
+    """What was measured for the questions 2, 3 and 4."""
 
     settings: AuditSettings
-    test: str = TEST  # its name
-    first: ViewTest
-    power: DataPower  # what the rows can show in the first view
-    words: str  # the first view
-    focus: ViewTest  # the view that is described
-    focus_words: str
-    looked: str  # all that was looked at for the p-value
-    p_value: float
-    others: float  # that of the rows that do not say exactly 0 or 1
+    names: tuple[str, ...]  # of the views that were looked at, in words
+    test: JointTest  # all views together
+    place: int  # of the view that is described
     impossible: Impossible
-    table: BinTable  # bins of the view that is described
-    error: str  # a sentence on the calibration error
-    short: str  # the same in short, for the head of a page
-    numbers: dict[str, float]  # the numbers in it
-    spread: str = ""  # a sentence on the rest of the range
-    more: Mapping[str, float] = field(default_factory=dict)  # numbers of the direction
-    digits: int = 4  # of means and frequencies
-    floor: float = 0.0  # the smallest p-value that so many redraws can show
+    error: BootstrapInterval  # expected calibration error in the first view, with its interval
+    null: NullLevel  # what a calibrated model would show
+    band: ConsistencyBand  # diagram of the view that is described, with a simultaneous band
+    problem: BinaryProblem  # that view's predictions and labels
+
+    @property
+    def first(self) -> ViewTest:
+        """The first view."""
+        return self.test.views[0]
+
+    @property
+    def focus(self) -> ViewTest:
+        """The view that is described."""
+        return self.test.views[self.place]
+
+    @property
+    def focus_words(self) -> str:
+        """Its name."""
+        return self.names[self.place]
+
+    @property
+    def power(self) -> DataPower:
+        """What the rows can show in the first view."""
+        return power_of(self.first, self.settings, len(self.names))
 
     @property
     def miscalibrated(self) -> bool:
         """Whether it is miscalibrated beyond chance."""
-        return self.p_value <= self.settings.alpha
+        return self.test.p_value <= self.settings.alpha
 
     @property
     def borderline(self) -> bool:
         """Whether the limit was missed, but by less than a factor of two."""
-        return not self.miscalibrated and self.p_value <= self.settings.limits[1]
+        return self.settings.alpha < self.test.p_value <= self.settings.limits[1]
+
+    def describe(self) -> str:
+        """Say the calibration error beside what chance shows."""
+        chance = f"a calibrated model would show {self.null.mean:.4f}"
+        return f"Expected calibration error {self.error.value:.4f}; {chance}."
 
     @property
     def region(self) -> Region | None:
         """Where most of the error lies, if it has a direction."""
         way, top = directions(self.focus)[0], self.focus.view == TOP
-        return None if way == "mixed" else region_of(self.table, way, top)
+        return None if way == "mixed" else region_of(self.band.table, way, top)
 
 
 def evidence_of(
@@ -208,6 +166,8 @@ def evidence_of(
     found = test.p_value <= settings.limits[1]
     loudest = min(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
     focus = first if not found or first.p_value <= settings.limits[1] else loudest
+    gone, certain = rows.own == 0, (rows.table == 0).any(axis=1)
+    named = tuple(np.sort(rows.position[gone])[:_NAMED].tolist())
     of_error, of_null, of_band = map(int, seeds[1:])
     seen, one = problem_of(rows, focus.view), problem_of(rows, first.view)
     how: Any = {"n_draws": settings.resamples(rows.n), "bins": settings.bins}
@@ -219,9 +179,11 @@ def evidence_of(
     if null.p_value > (1 - settings.level) / 2:  # a calibrated model could have shown as much
         error = replace(error, low=min(error.low, 0.0))
     return Measurements(
+        settings=settings,
+        names=tuple(view_name(rows, one) for one in views),
         test=test,
-        impossible=count_impossible(rows.label, rows.table, rows.position),
-        focus=focus,
+        place=test.views.index(focus),
+        impossible=Impossible(int(gone.sum()), int(certain.sum()), named),
         error=error,
         null=null,
         band=consistency_band(

@@ -352,15 +352,15 @@ def four_digits(value: float) -> str:
     return f"{value:.4f}".replace("-0.0000", "0.0000")
 
 
-def in_digits(value: float, digits: int) -> str:
-    """Return a mean in [0, 1] with so many digits, near 0 or 1 with two that differ from it.
+def in_digits(value: float) -> str:
+    """Return a mean in [0, 1] with three digits, near 0 or 1 with two that differ from it.
 
-    >>> [in_digits(mean, 3) for mean in (0.5, 0.00056, 0.99944, 1.0)]
+    >>> [in_digits(mean) for mean in (0.5, 0.00056, 0.99944, 1.0)]
     ['0.500', '0.00056', '0.99944', '1.000']
     """
     rest = min(value, 1 - value)
     least = 1 - math.floor(math.log10(rest)) if rest > 0 else 0
-    return f"{value:.{max(digits, min(least, _MOST_DIGITS))}f}"
+    return f"{value:.{max(3, min(least, _MOST_DIGITS))}f}"
 
 
 def interval_in_words(level: float, low: float, high: float) -> str:

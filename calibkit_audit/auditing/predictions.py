@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import unwrapped
+from calibkit.inputs import FloatVector, unwrapped
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
@@ -32,6 +32,7 @@ from calibkit_audit.incoming import (
 )
 from calibkit_audit.progress import track
 
+SAMPLE = 100_000  # rows that are drawn where not all can be kept
 _TABLE = Place("the table")
 _NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
@@ -99,27 +100,31 @@ def join_blocks(blocks: Sequence[Predictions]) -> Predictions:
     )
 
 
-class TooLarge(Exception):
-    """The rows need more memory than was allowed."""
+def keep_rows(
+    blocks: Iterable[Predictions], limit: float = np.inf, sample: int = SAMPLE, seed: int = 0
+) -> tuple[Predictions, int]:
+    """Keep all rows, or from so many bytes on a random `sample`, in their order; and count them.
 
-
-def keep_rows(blocks: Iterable[Predictions], limit: int | None) -> Predictions:
-    """Keep all rows, up to so many bytes; beyond, `TooLarge` is raised."""
-    kept, taken = [], 0
+    The sample, without replacement, are the rows with the smallest random keys.
+    """
+    generator, seen, taken = np.random.default_rng([seed, sample]), 0, 0
+    kept, keys = list[Predictions](), list[FloatVector]()
     for block in blocks:
-        kept.append(block)
-        taken += block.nbytes
-        if limit is not None and taken > limit:
-            raise TooLarge
-    return join_blocks(kept)
+        kept, keys = [*kept, block], [*keys, generator.random(block.n)]
+        seen, taken = seen + block.n, taken + block.nbytes
+        if taken > limit:
+            rows, key = join_blocks(kept), np.concatenate(keys)
+            few = np.sort(np.argsort(key)[:sample])
+            kept, keys = [rows.take(few)], [key[few]]
+    return join_blocks(kept), seen
 
 
-def read_predictions(path: FilePath, *, limit: int | None = None, **columns: Any) -> Predictions:
-    """Read labels and predictions from a CSV, Parquet or NumPy file; see `keep_rows` for the limit.
+def read_predictions(path: FilePath, **columns: Any) -> Predictions:
+    """Read labels and predictions from a CSV, Parquet or NumPy file.
 
     `columns`: as in `calibkit_audit.counts.files.open_log`.
     """
-    return keep_rows(rows_of_files([open_log([path], **columns)]), limit)
+    return keep_rows(rows_of_files([open_log([path], **columns)]))[0]
 
 
 def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[Predictions]:

@@ -20,11 +20,9 @@ from calibkit_audit.auditing import (
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Measurements,
-    Summary,
     evidence_of,
     groups_of,
     package_view,
-    view_name,
     views_of,
 )
 from calibkit_audit.auditing.pages import Answer, Listing, list_names
@@ -34,12 +32,6 @@ from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import FEW, Clusters, worth_of
-
-_OF_SUMMARY = (
-    calibration.data_answer,
-    calibration.calibration_answer,
-    calibration.direction_answer,
-)
 
 
 def audit(
@@ -219,33 +211,33 @@ def _report(
     """Compute all that the answers are about, and put it into words."""
     seeds, first, level = rng.integers(0, 2**62, size=9), views[0], settings.level
     of_repairs, of_order, of_groups, of_times = map(np.random.default_rng, seeds[[4, 6, 7, 8]])
-    names, shown = tuple(view_name(rows, one) for one in views), package_view(rows, first)
-    measured = evidence_of(rows, views, settings, seeds[:4])
+    shown, measured = package_view(rows, first), evidence_of(rows, views, settings, seeds[:4])
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
     suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
     table, order = tried.table, alignment.alignment_of(rows, of_order)
-    summary = measured.summary(names, view_name(rows, measured.focus.view), settings)
-    focus, aligned = {summary.focus_words: measured.problem}, order.verdict != "not aligned"
-    chance = int(seeds[2]) if suspect else None
+    aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
     benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
-    times, changes = dependence.time_finding(rows, measured.test.views[0], settings, of_times)
-    findings += changes
-    six = (
+    times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
+    findings += changes if aligned else ()  # labels of other rows agree, or change, for that
+    focus = {measured.focus_words: measured.problem}
+    answers = (
         alignment.alignment_answer(order, rows),
-        *(answer(summary) for answer in _OF_SUMMARY),
-        costs.costs_answer(consequences, summary, benefit),
-        repair_report.repair_answer(tried, aligned, summary),
+        calibration.data_answer(measured),
+        calibration.calibration_answer(measured),
+        calibration.direction_answer(measured),
+        costs.costs_answer(consequences, measured, benefit),
+        repair_report.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
         title="",
-        **conclusions(six, summary, table, findings, rows.clusters, rows.independent, times=times),
+        **_conclusions(rows, measured, answers, findings, table, times),
         n=rows.n,
         n_classes=len(rows.class_names),
-        view=names[0],
+        view=measured.names[0],
         class_names=rows.class_names,
-        views=views_in_words(measured.test.views, names, settings.alpha),
+        views=views_in_words(measured.test.views, measured.names, settings.alpha),
         evidence=measured,
         consequences=consequences,
         # Where labels must be aligned first, no table and no figure may recommend a repair.
@@ -255,44 +247,39 @@ def _report(
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
         benefit=benefit,
-        notes=(*_audit_notes(measured, settings, names), *cluster_notes(rows), *table.notes),
+        notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
         settings=settings,
     )
 
 
-def conclusions(
+def _conclusions(
+    rows: AuditRows,
+    measured: Measurements,
     answers: Sequence[Answer],
-    summary: Summary,
-    table: RepairTable,
     findings: Sequence[Answer],
-    clusters: Clusters | None,
-    independent: bool,
-    *,
+    table: RepairTable,
     times: Listing | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
     verdicts = {one.topic: one.verdict for one in answers}
-    promise = promise_of(clusters, summary.settings)
-    if verdicts["alignment"] == "not aligned":  # labels of other rows agree, or change, for that
-        findings = [one for one in findings if one.verdict == "one side kept"]
-    headline, light = headline_of(verdicts, summary.focus_words, summary.impossible)
-    known = independent or clusters is not None
-    headline, light = dependence.qualify_headline(headline, light, verdicts, findings, known=known)
-    gone = calibration.impossible_finding(summary.impossible)
+    promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
+    first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
+    headline, light = dependence.qualify_headline(
+        *first_said, verdicts, findings, known=bool(known)
+    )
     return {
         "headline": headline,
         "light": light,
-        "answers": tuple(answers),
-        "advice": advice.advice_of(verdicts, summary, table, findings, times),
+        "answers": answers,
+        "advice": advice.advice_of(verdicts, measured, table, findings, times),
         "promise": promise,
-        "small_print": f"{summary.short} {promise}",
-        "findings": (*gone, *findings),
+        "small_print": f"{measured.describe()} {promise}",
+        "findings": (*calibration.impossible_finding(measured.impossible), *findings),
     }
 
 
-def _audit_notes(
-    measured: Measurements, settings: AuditSettings, names: tuple[str, ...]
-) -> tuple[str, ...]:
+def _audit_notes(measured: Measurements) -> tuple[str, ...]:
+    names, settings = measured.names, measured.settings
     looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
         f"Views: {looked}.",

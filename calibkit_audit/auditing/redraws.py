@@ -8,13 +8,15 @@ predictions and any number of views. Of a view the test leaves out the rows that
 right and wrong alike: no redraw changes them, and one that was wrong is proof without a test.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
 
+from calibkit.chance.null import redrawn_labels
 from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
@@ -25,37 +27,6 @@ from calibkit_audit.dependent_rows import (
     undecided,
     weights_of_labels,
 )
-
-
-class Drawer:
-    """Draws a label for every row from its own probabilities.
-
-    Of two classes each row gets its `usual` label with the probability of that label, and else the
-    other one: with the observed labels as usual ones, the redraws of the same event under its
-    other name (1 - y, 1 - p) are the same.
-    """
-
-    def __init__(self, table: FloatVector, usual: IntVector | None = None) -> None:
-        self.n, self.k = table.shape
-        if self.k == 2:
-            self.usual = np.zeros(self.n, dtype=np.intp) if usual is None else usual
-            self.first = table[np.arange(self.n), self.usual] / table.sum(axis=1)
-        else:
-            upper = np.cumsum(table, axis=1)
-            upper /= upper[:, -1:]
-            upper[:, -1] = 1.0
-            # Row i occupies [i, i + 1): one sorted array, one binary search per row.
-            self.flat = (upper + np.arange(self.n)[:, np.newaxis]).ravel()
-            self.start = np.arange(self.n, dtype=np.intp) * self.k
-
-    def draw(self, rng: np.random.Generator) -> IntVector:
-        """Return one label per row."""
-        uniform = rng.random(self.n)
-        if self.k == 2:
-            return np.asarray(self.usual ^ (uniform >= self.first), dtype=np.intp)
-        place = np.searchsorted(self.flat, uniform + np.arange(self.n), side="right")
-        return np.asarray(np.clip(place - self.start, 0, self.k - 1), dtype=np.intp)
-
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -260,6 +231,28 @@ def cells_of_equal_variance(key: FloatVector, variance: FloatVector, n_cells: in
     return np.asarray(np.minimum((middle * n_cells).astype(np.intp), n_cells - 1)[where])
 
 
+def redraws_of(
+    table: FloatVector,
+    label: IntVector,
+    clusters: Clusters | None,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Iterator[IntVector]:
+    """Yield labels drawn from (n, K) probabilities.
+
+    Of two classes each row gets its own label with the probability of that label, and else the
+    other one: so redraws of the same event under its other name (1 - y, 1 - p) are the same.
+    """
+    if clusters is not None:
+        prob = table[:, 1] if table.shape[1] == 2 else table
+        yield from Dependence(prob, label, clusters, rng).redraws(n_draws, rng)
+    elif table.shape[1] == 2:
+        for again in redrawn_labels(table[np.arange(len(label)), label], n_draws, rng):
+            yield 1 - (label ^ again)
+    else:
+        yield from redrawn_labels(table, n_draws, rng)
+
+
 def joint_test(
     table: FloatVector,
     label: IntVector,
@@ -287,18 +280,13 @@ def joint_test(
     if weight is not None:  # the chance of each label, given that the row was chosen
         chance = chances_of_labels(table, weights)
     tests = [_View(view, table, scale, weights) for view in views]
-    draw = Drawer(chance, label).draw
-    if clusters is not None:
-        draw = Dependence(
-            chance[:, 1] if chance.shape[1] == 2 else chance, label, clusters, rng
-        ).draw
-    elif weight is not None:  # each row as a cluster: its sandwich holds for weights of any kind
-        clusters = Clusters(np.arange(len(label)), len(label))
     room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
+    redraws = redraws_of(chance, label, clusters, most, rng)
+    if clusters is None and weight is not None:  # each row as a cluster: its sandwich holds for
+        clusters = Clusters(np.arange(len(label)), len(label))  # weights of any kind
     while True:
-        for _ in range(n_draws + 1 - len(sums[0])):
-            redrawn = draw(rng)
+        for redrawn in islice(redraws, n_draws + 1 - len(sums[0])):
             for test, kept in zip(tests, sums, strict=True):
                 kept.append(test.sums(redrawn))
         parts = [

@@ -3,25 +3,30 @@
 import numpy as np
 
 from calibkit.results import spell
-from calibkit_audit.auditing.evidence import Summary
+from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.repairs import BASE, Repairs
 
+# What each candidate is, and what that means in other words.
+_FOR_ALL, _BY_CLASS = (
+    "a number and a shift, the same for all",
+    "a number and a shift for each class",
+)
 REPAIRED = {
-    BASE: "the base rate, as the predictions tell nothing",
-    "pulled Platt": "Platt scaling pulled 1/(n + 2) away from 0 and 1",
-    "one-vs-rest": "Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1",
-    "offset": "one shift of all log odds",
-    "temperature": "temperature scaling",
-    "Platt": "Platt scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "vector": "vector scaling",
-    "Dirichlet": "Dirichlet scaling",
+    BASE: ("the base rate, as the predictions tell nothing", ""),
+    "pulled Platt": ("Platt scaling pulled 1/(n + 2) away from 0 and 1", _FOR_ALL),
+    "one-vs-rest": ("Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1", _BY_CLASS),
+    "offset": ("one shift of all log odds", "the same step up or down for all"),
+    "temperature": ("temperature scaling", "one number makes all of them bolder or more careful"),
+    "Platt": ("Platt scaling", _FOR_ALL),
+    "beta": ("beta calibration", "a smooth curve of three numbers"),
+    "isotonic": ("isotonic regression", "steps that keep their order"),
+    "vector": ("vector scaling", _BY_CLASS),
+    "Dirichlet": ("Dirichlet scaling", ""),
 }
 
 
-def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
+def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answer:
     """Answer question 6: which repair, and what speaks against it."""
     table, place = found.table, found.table.place
     numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
@@ -36,15 +41,15 @@ def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
         verdict, light = "no repair", "unknown"
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        verdict, light = "no repair", "good" if summary.power.enough else "unknown"
+        verdict, light = "no repair", "good" if measured.power.enough else "unknown"
         text = _gain_in_words(found) + _warnings(found)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
-            before, after = summary.numbers["error"], four_digits(table.error[place])
-            text += f" Expected calibration error afterwards: {after} ({summary.words})."
+            before, after = measured.error.value, four_digits(table.error[place])
+            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
             if float(after) > round(before, 4):
                 text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
-        elif summary.miscalibrated:
+        elif measured.miscalibrated:
             light = "caution"
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
@@ -56,7 +61,7 @@ def repair_answer(found: Repairs, aligned: bool, summary: Summary) -> Answer:
 def _gain_in_words(found: Repairs) -> str:
     table, place = found.table, found.table.place
     name = str(table.name[place])
-    words = REPAIRED.get(name, name)
+    words, _ = REPAIRED.get(name, (name, ""))
     gain, low, high = table.gain[place], table.low[place], table.high[place]
     if np.isinf(gain):
         return f"None. Even the best candidate, {words}, says 0 to something that happened."

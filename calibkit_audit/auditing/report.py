@@ -149,11 +149,7 @@ class AuditReport(Report):
 
     def describe(self) -> str:
         """Say the verdict and the calibration error beside its null level."""
-        error, null = self.evidence.error.value, self.evidence.null.mean
-        return (
-            f"{self.headline} {self.n:,} predictions ({self.view}): expected calibration error "
-            f"{error:.4f}, a calibrated model would show {null:.4f}."
-        )
+        return f"{self.headline} {self.n:,} predictions ({self.view}). {self.evidence.describe()}"
 
     def text(self) -> str:
         """Return all six answers for a terminal."""

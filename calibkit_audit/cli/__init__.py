@@ -17,16 +17,9 @@ import numpy as np
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import View
 from calibkit_audit import Monitor, estimate_rate
-from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit
-from calibkit_audit.auditing.large import audit_stream, compare_rows, compare_stream
+from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
-from calibkit_audit.auditing.predictions import (
-    Predictions,
-    TooLarge,
-    keep_rows,
-    rows_of_files,
-    side_by_side,
-)
+from calibkit_audit.auditing.predictions import Predictions, keep_rows, rows_of_files, side_by_side
 from calibkit_audit.cli.arguments import CODES_OF, ROLES, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.columns import floats_of
@@ -258,9 +251,7 @@ def _check_files(options: Options, files: dict[str, str]) -> None:
 def _audit(options: Options, scores: list[str]) -> AuditReport:
     log = open_log(options.paths, **_columns(options, scores))
     settings = _settings(options, scores) | {"settings": AuditSettings(bins=options.bins)}
-    rows, stream = _rows_or_stream(options, [log])
-    if rows is None:
-        return audit_stream(stream, **settings).with_changes(log.changes)
+    rows = _rows(options, [log])
     return audit(**rows.arguments, **settings).with_changes(log.changes)
 
 
@@ -270,10 +261,12 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     logs = [open_log(options.paths, **_columns(options, [name])) for name in scores]
     settings = _settings(options, [",".join(scores)]) | {"bins": options.bins}
-    rows, stream = _rows_or_stream(options, side_by_side(logs))
-    if rows is None:
-        return compare_stream(stream, names, **settings).with_changes(logs[0].changes)
-    return compare_rows(rows, names, **settings).with_changes(logs[0].changes)
+    rows = _rows(options, side_by_side(logs))
+    parts = np.split(rows.scores, len(names), axis=1)
+    probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
+    several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
+    settings["class_names"] = rows.class_names if several else None
+    return compare(rows.y_true, probs, **rows.more, **settings).with_changes(logs[0].changes)
 
 
 def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
@@ -285,27 +278,20 @@ def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     return asked | {"rng": options.seed, "independent": options.independent}
 
 
-def _rows_or_stream(
-    options: Options, models: Sequence[Log]
-) -> tuple[Predictions | None, Iterator[Predictions]]:
-    """Return all rows, or None where they are to be counted in the stream beside them."""
+def _rows(options: Options, models: Sequence[Log]) -> Predictions:
+    """Return all rows, or a random sample of those that are too many for the memory."""
     if options.memory_limit < 0:
         raise ValueError("--memory-limit is a number of megabytes, at least 0.")
-    progress = not options.quiet and sys.stderr.isatty()
-    rows, stream = None, rows_of_files(models, progress=progress)
-    if not options.large:
-        try:
-            rows = keep_rows(stream, options.memory_limit * _MEGABYTE)
-        except TooLarge:
-            note = f"calibkit: note: more than {options.memory_limit} MB of rows: they are read in "
-            _print(f"{note}a stream (see --memory-limit)", error=True)
-            stream = rows_of_files(models, progress=progress)
-    if rows is None and (options.weight or options.cluster):
-        raise ValueError(
-            "--weight and --cluster need all rows in memory: leave out --large, or raise "
-            "--memory-limit."
-        )
-    return rows, stream
+    stream = rows_of_files(models, progress=not options.quiet and sys.stderr.isatty())
+    limit = 0 if options.large else options.memory_limit * _MEGABYTE
+    rows, seen = keep_rows(stream, limit, seed=options.seed)
+    if rows.n < seen:
+        if options.cluster:
+            raise ValueError(
+                "--cluster needs all rows in memory: leave out --large, or raise --memory-limit."
+            )
+        models[0].changes[f"drawn at random from {seen:,}, and numbered among themselves"] = rows.n
+    return rows
 
 
 @contextmanager

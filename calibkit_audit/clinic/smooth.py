@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from calibkit.chance.null import p_value_of
+from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.inputs import (
     FloatMatrix,
     FloatVector,
@@ -21,8 +21,7 @@ from calibkit.inputs import (
 )
 from calibkit.results import Number, spell
 from calibkit_audit.clinic._curves import Loess
-from calibkit_audit.clusters import Clusters
-from calibkit_audit.dependent_rows import DependentRows, Sample, sample_of
+from calibkit_audit.dependent_rows import sample_of
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale
@@ -93,7 +92,6 @@ def smooth_curve(
     level: float = 0.95,
     n_draws: int = 0,
     rng: Rng = None,
-    cluster: Any = None,
     positive: Any = None,
 ) -> SmoothCurve:
     """Smooth the labels over the predictions; sum up how far the curve is from the diagonal.
@@ -115,8 +113,6 @@ def smooth_curve(
         Redraws of the labels from the predictions, for what a calibrated model would show.
     rng : int, numpy.random.Generator or None
         Seed or generator of the redraws.
-    cluster : array-like of shape (n,), optional
-        Which rows belong together: bands and redraws then take only clusters as independent.
     positive : label, optional
         The label that a one-dimensional `y_prob` is about.
 
@@ -143,8 +139,8 @@ def smooth_curve(
 
     The curve is ``B theta``. Bands are ``B theta`` plus or minus c standard deviations, from
     variances q (1 - q), where q is the curve with two events and two others added (Agresti and
-    Coull, 1998); by cluster times the design effect of the sandwich, and with Student's law. c is
-    the normal quantile at each point; everywhere it solves the tube formula (Sun and Loader, 1994)
+    Coull, 1998). c is the normal quantile at each point; everywhere it solves the tube formula (Sun
+    and Loader, 1994)
     ``kappa / pi exp(-c^2 / 2) + 2 (1 - Phi(c)) = 1 - level``, kappa the normed process's length.
 
     Taught in lesson 08.
@@ -158,15 +154,15 @@ def smooth_curve(
     (0.082, 0.037)
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive), cluster)
+    sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive))
     label, prob = sample.label, sample.prob
     how = _loess(prob, span, degree)
     value = _indices(how, label)
     return SmoothCurve(
         value=float(value[0]),
         index_value=value,
-        **_null(how, value, sample, n_draws, as_generator(rng)),
-        **_bands(how, label, sample.clusters, level),
+        **_null(how, value, prob, n_draws, as_generator(rng)),
+        **_bands(how, label, level),
         of_events=prob[label == 1],
         of_others=prob[label == 0],
         method=how.words,
@@ -205,49 +201,36 @@ def _points(prob: FloatVector) -> FloatVector:
 
 
 def _null(
-    how: Loess, value: FloatVector, sample: Sample, n_draws: int, rng: np.random.Generator
+    how: Loess, value: FloatVector, prob: FloatVector, n_draws: int, rng: np.random.Generator
 ) -> dict[str, FloatVector]:
     """Return mean, 95 % quantile and p-value of each index over redraws; NaN without any."""
     if not n_draws:
         return dict.fromkeys(("null_mean", "null_high", "p_value"), np.full(len(value), np.nan))
-    rows = DependentRows(label=sample.label, prob=sample.prob, clusters=sample.clusters)
-    redraws = rows.redraws(n_draws, rng)
-    draws = np.array([_indices(how, label.astype(np.float64)) for label, _ in redraws])
+    redraws = redrawn_labels(prob, n_draws, rng)
+    draws = np.array([_indices(how, label.astype(np.float64)) for label in redraws])
     p_values = [p_value_of(v, column) for v, column in zip(value, draws.T, strict=True)]
     high = np.quantile(draws, 0.95, axis=0)
     return {"null_mean": draws.mean(axis=0), "null_high": high, "p_value": np.array(p_values)}
 
 
-def _bands(
-    how: Loess, label: FloatVector, groups: Clusters | None, level: float
-) -> dict[str, FloatVector]:
+def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVector]:
     """Return the curve at some points, with both bands."""
     theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
-    line, influence, design, df = basis @ theta, how.operator, 1.0, np.inf
-    leverage = np.clip(np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
-    if groups is not None:
-        parts, df = (influence * (label - line)).T, groups.count - 1.0
-        sums = groups.sums(parts) * np.sqrt(groups.count / df)
-        design = max(1.0, _spread(basis, sums) / max(_spread(basis, parts), 1e-300))
+    line, influence = basis @ theta, how.operator
     # Two events and two others are added to as many rows as a point of the curve is worth.
-    worth = np.minimum(design * leverage, 1)
+    worth = np.clip(np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
     curve = (np.clip(line, 0, 1) + 2 * worth) / (1 + 4 * worth)
-    parts = influence.T * np.sqrt(design * curve * (1 - curve))[:, np.newaxis]
+    parts = influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis]
     across = _process(how.basis(shown), parts)
     sd = np.linalg.norm(across, axis=1)
     kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
     band = {"prob": shown, "frequency": middle}
     for name, tube in (("", 0.0), ("all_", kappa)):
-        reach = _reach(tube, df, level) * sd
+        reach = _reach(tube, level) * sd
         band[f"{name}low"] = np.clip(middle - reach, 0, 1)
         band[f"{name}high"] = np.clip(middle + reach, 0, 1)
     return band
-
-
-def _spread(basis: FloatMatrix, parts: FloatMatrix) -> float:
-    """Return the summed variance of the curve at all rows."""
-    return float((basis * (basis @ (parts.T @ parts))).sum())
 
 
 def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:
@@ -257,13 +240,10 @@ def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:
     return np.asarray(basis @ np.linalg.cholesky(cover + enough * np.eye(len(cover))))
 
 
-def _reach(kappa: float, df: float, level: float) -> float:
+def _reach(kappa: float, level: float) -> float:
     """Return how many standard deviations a tube of this length takes (0: one point)."""
 
     def missed(c: float) -> float:
-        if np.isinf(df):
-            return float(kappa / np.pi * np.exp(-(c**2) / 2) + 2 * special.ndtr(-c)) - (1 - level)
-        tail = (1 + c**2 / df) ** (-df / 2)
-        return float(kappa / np.pi * tail + 2 * special.stdtr(df, -c)) - (1 - level)
+        return float(kappa / np.pi * np.exp(-(c**2) / 2) + 2 * special.ndtr(-c)) - (1 - level)
 
     return float(optimize.brentq(missed, 0, 1e3))

@@ -3,15 +3,7 @@
 A `CountTable` keeps, for each of G = 25,200 cells of [0, 1], how many predictions fell into it,
 how many events happened, and the sum of the predictions. Tables of parts of the data add up to the
 table of all: files can be read by blocks, by several workers, or by the machines of a cluster; a
-database counts by one query.
-
-==============================  =====================================================
-what is asked                   accuracy
-==============================  =====================================================
-bins whose number divides G     counts exact, errors to 1e-13
-cumulative differences          exact at the ends of cells; never too large, too small
-                                by at most the share of rows in the fullest cell
-==============================  =====================================================
+database counts by one query. In bins whose number divides G counts are exact, and errors to 1e-13.
 """
 
 from calibkit_audit.counts.files import count_files, monitor_files

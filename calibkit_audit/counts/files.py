@@ -13,7 +13,7 @@ import joblib
 from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
-from calibkit.inputs import BinaryProblem, FloatArray, IntArray, View, binary_problems, warn
+from calibkit.inputs import FloatArray, IntArray, View, binary_problems, warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
@@ -232,19 +232,9 @@ def count_files(
 
 def _count(empty: CountTable, log: Log, path: str, piece: range | None) -> tuple[CountTable, Words]:
     """Return the table of a piece, and the words that were met."""
-    words, is_confidence = Words(), log.columns.confidence
-    problems = (
-        problems_of(label, prob, empty.view, is_confidence=is_confidence)
-        for prob, label in log.rows(path, words, piece)
-    )
-    return empty.count(problems), words
-
-
-def problems_of(
-    label: IntArray, prob: FloatArray, view: View, *, is_confidence: bool
-) -> tuple[BinaryProblem, ...]:
-    """Return the binary problems of a view; of confidences `label` says which were right."""
-    return binary_problems(label, prob, view="confidence" if is_confidence else view)
+    words, view = Words(), "confidence" if log.columns.confidence else empty.view
+    rows = log.rows(path, words, piece)
+    return empty.count(binary_problems(label, prob, view=view) for prob, label in rows), words
 
 
 def monitor_files(

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualWidth, FixedEdges, slack_of
-from calibkit.hypothesis_tests import cumulative
-from calibkit.hypothesis_tests.p_values import Statistic, TestResult, ratio
 from calibkit.inputs import FloatArray, FloatMatrix, FloatVector, IntArray, as_array
 from calibkit.reliability import BinTable
 from calibkit_audit.incoming import column_names
@@ -25,31 +23,21 @@ class CellSums(NamedTuple):
 
     counts: Counts  # (G, 2): rows in each cell, without and with the event
     sums: FloatMatrix  # (G, 2): sums of their predictions
-    square: float  # sum of the squares of all predictions
     impossible: int  # rows whose prediction was exactly 0 or 1, and wrong
-
-
-class CellMeans(NamedTuple):
-    """Mean prediction, events and rows of each cell that is not empty, in increasing order."""
-
-    prediction: FloatVector
-    events: Counts
-    rows: Counts
 
 
 def sums_of_rows(prob: FloatArray, label: IntArray, precision: str) -> CellSums:
     """Add up checked rows of a binary problem."""
     slack = slack_of(EqualWidth(CELLS), precision)
-    count, total, square = np.zeros(2 * CELLS, dtype=np.int64), np.zeros(2 * CELLS), 0.0
+    count, total = np.zeros(2 * CELLS, dtype=np.int64), np.zeros(2 * CELLS)
     for start in range(0, len(prob), _BLOCK):
         part = prob[start : start + _BLOCK].astype(np.float64)
         # Events have every second place: one pass counts both kinds.
         place = 2 * cell_of(part, slack) + label[start : start + _BLOCK].astype(np.int32)
         count += np.bincount(place, minlength=2 * CELLS)
         total += np.bincount(place, weights=part, minlength=2 * CELLS)
-        square += float((part**2).sum())  # BLAS would start threads for this
     wrong = np.count_nonzero(prob == 1 - label.astype(np.int8))
-    return CellSums(count.reshape(-1, 2), total.reshape(-1, 2), square, int(wrong))
+    return CellSums(count.reshape(-1, 2), total.reshape(-1, 2), int(wrong))
 
 
 def cell_of(prob: FloatVector, slack: float) -> NDArray[np.int32]:
@@ -77,7 +65,7 @@ def sums_of_counts(frame: Any) -> CellSums:
         np.add.at(count[:, kind], place, rows.astype(np.int64))
         np.add.at(total[:, kind], place, mean * rows)
     wrong = (n - events)[mean == 1].sum() + events[mean == 0].sum()
-    return CellSums(count, total, float(n @ mean**2), int(wrong))
+    return CellSums(count, total, int(wrong))
 
 
 def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
@@ -107,14 +95,6 @@ def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, F
     return cell, n, events, found.get("sum_p")
 
 
-def means_of(sums: CellSums) -> CellMeans:
-    """Return mean prediction, events and rows of each cell that is not empty."""
-    count = sums.counts.sum(axis=1)
-    used = np.flatnonzero(count)
-    mean = sums.sums.sum(axis=1)[used] / count[used]
-    return CellMeans(mean, sums.counts[used, 1], count[used])
-
-
 def borders_of(binning: Binning) -> NDArray[np.intp]:
     """Return the cells at which bins begin, and G; edges that are not on the grid are refused."""
     if type(binning) not in (EqualWidth, FixedEdges):
@@ -137,10 +117,10 @@ def borders_of(binning: Binning) -> NDArray[np.intp]:
     return borders
 
 
-def bin_table(sums: CellSums, binning: Binning, view: str) -> BinTable:
+def bin_table(counts: Counts, sums: FloatMatrix, binning: Binning, view: str) -> BinTable:
     """Return the bin table of a binning whose edges are on the grid."""
     borders = borders_of(binning)
-    parts = (sums.counts.sum(axis=1), sums.sums.sum(axis=1), sums.counts[:, 1])
+    parts = (counts.sum(axis=1), sums.sum(axis=1), counts[:, 1])
     count, total, events = (np.add.reduceat(values, borders[:-1]) for values in parts)
     edges = EDGES[borders]
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
@@ -153,30 +133,4 @@ def bin_table(sums: CellSums, binning: Binning, view: str) -> BinTable:
         view=view,
         bins=str(binning),
         binning=binning,
-    )
-
-
-def cumulative_sums(sums: CellSums, view: str) -> cumulative.CumulativeDifferences:
-    """Return the running sum of events minus predictions at the ends of CELLS, and its tests."""
-    means = means_of(sums)
-    n = int(means.rows.sum())
-    path = np.concatenate(([0.0], np.cumsum(means.events - means.prediction * means.rows) / n))
-    variance = (float(sums.sums.sum()) - sums.square) / n
-    # A spread of nothing but rounding is none.
-    scale = float(np.sqrt(variance / n)) if variance > 1e-15 else 0.0
-
-    def tested(one: Statistic, size: float) -> TestResult:
-        if sums.impossible:
-            return one.result(np.inf, 0.0, view=view, n=n)
-        value = float(ratio(np.float64(size), scale))
-        return one.result(value, float(one.tail(value)), view=view, n=n)
-
-    share = np.concatenate(([0.0], np.cumsum(means.rows) / n))
-    return cumulative.CumulativeDifferences(
-        share=share,
-        prob=np.concatenate(([0.0], means.prediction)),
-        difference=path,
-        scale=scale,
-        mad_test=tested(cumulative.largest_statistic(float), float(np.abs(path).max())),
-        range_test=tested(cumulative.range_statistic(float), float(np.ptp(path))),
     )

@@ -9,24 +9,20 @@ from numpy.typing import NDArray
 
 from calibkit.bins import Bins, as_bins
 from calibkit.errors.family import CalibrationError, check_options, error_of_tables
-from calibkit.hypothesis_tests.cumulative import CumulativeDifferences
 from calibkit.inputs import BinaryProblem, View, binary_problems
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit_audit.counts.grid import (
     CELLS,
-    CellMeans,
     CellSums,
     Counts,
     bin_table,
-    cumulative_sums,
-    means_of,
     sums_of_counts,
     sums_of_rows,
 )
 
 MOST_CLASSES = 100
-_ARRAYS = ("counts", "sums", "squares", "impossible")
+_ARRAYS = ("counts", "sums", "impossible")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -45,9 +41,8 @@ class CountTable(Result):
     counts, sums : ndarray of shape (V, G, 2)
         Rows in each cell, without and with the event, and sums of their predictions. V = K for
         ``"class-wise"``, else 1.
-    squares, impossible : ndarray of shape (V,)
-        Sums of the squares of all predictions; number of rows whose prediction was exactly 0 or 1,
-        and wrong.
+    impossible : ndarray of shape (V,)
+        Number of rows whose prediction was exactly 0 or 1, and wrong.
 
     Notes
     -----
@@ -68,7 +63,6 @@ class CountTable(Result):
     n_classes: int = 0
     counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
     sums: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 2)))
-    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
@@ -132,12 +126,10 @@ class CountTable(Result):
         Returns
         -------
         CountTable
-            With the query below that of `count_files`, but for two things. Of the squares, what
-            predictions differ within a cell is lost: at most 1 / (4 G²), 4e-10, of their mean.
-            Events with p = 0 count as called impossible only where no other event shares the first
-            cell. Grouped by the cell alone, its events have the mean prediction of all its rows;
-            without `sum_p` every prediction is moved to the middle of its cell, by up to 1 / (2 G),
-            2e-5.
+            With the query below that of `count_files`, but events with p = 0 count as called
+            impossible only where no other event shares the first cell. Grouped by the cell alone,
+            its events have the mean prediction of all its rows; without `sum_p` every prediction is
+            moved to the middle of its cell, by up to 1 / (2 G), 2e-5.
 
         Raises
         ------
@@ -194,22 +186,6 @@ class CountTable(Result):
             )
         return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
 
-    def one_class(self, k: int) -> "CountTable":
-        """Return the table of one class of a class-wise table.
-
-        Parameters
-        ----------
-        k : int
-            Number of the class, from 0.
-        """
-        if self.view != "class-wise" or not 0 <= k < len(self.counts):
-            raise ValueError(
-                f"There is no class {k!r} to take out: view={self.view!r}, "
-                f"{spell(len(self.counts), 'class', 'classes')}."
-            )
-        parts = {name: getattr(self, name)[k : k + 1] for name in _ARRAYS}
-        return replace(self, view=int(k), **parts)
-
     def tables(self, bins: Bins = 15) -> tuple[BinTable, ...]:
         """Return the bin table of each event: K of them for the class-wise view.
 
@@ -219,8 +195,10 @@ class CountTable(Result):
             A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
             of 1/25,200.
         """
-        binning, pairs = as_bins(bins), zip(self._sums(), self.views, strict=True)
-        return tuple(bin_table(sums, binning, view) for sums, view in pairs)
+        if not self.n:
+            raise ValueError("The table is empty: count rows with update() first.")
+        binning, parts = as_bins(bins), zip(self.counts, self.sums, self.views, strict=True)
+        return tuple(bin_table(counts, sums, binning, view) for counts, sums, view in parts)
 
     def calibration_error(
         self, bins: Bins = 15, *, norm: float = 1, weights: str = "mass", name: str | None = None
@@ -247,25 +225,6 @@ class CountTable(Result):
         name = "class-wise calibration error" if self.view == "class-wise" else None
         return self.calibration_error(bins, name=name)
 
-    def groups(self) -> CellMeans:
-        """Return mean prediction, events and rows of each occupied cell, in increasing order."""
-        return means_of(self._only())
-
-    def cumulative_differences(self) -> CumulativeDifferences:
-        """Return the running sum of events minus predictions at the ends of cells, with tests."""
-        return cumulative_sums(self._only(), self.views[0])
-
-    def _sums(self) -> tuple[CellSums, ...]:
-        if not self.n:
-            raise ValueError("The table is empty: count rows with update() first.")
-        squares, impossible = self.squares.tolist(), self.impossible.tolist()
-        return tuple(map(CellSums, self.counts, self.sums, squares, impossible))
-
-    def _only(self) -> CellSums:
-        if len(self.counts) > 1:
-            raise ValueError("The table has one event per class: choose one with one_class(k).")
-        return self._sums()[0]
-
     def describe(self) -> str:
         """Say how much was counted, and on which grid."""
         event = ", ".join(self.views) if len(self.views) < 4 else f"{len(self.views)} classes"
@@ -273,9 +232,8 @@ class CountTable(Result):
         return f"{what} counted in {CELLS:,} cells."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        if not self.n:
-            return {name: np.empty(0) for name in ("view", *CellMeans._fields)}
-        groups = [means_of(sums) for sums in self._sums()]
-        views = [np.repeat(v, len(g.rows)) for v, g in zip(self.views, groups, strict=True)]
-        parts = {name: [getattr(g, name) for g in groups] for name in CellMeans._fields}
-        return {"view": np.concatenate(views)} | {k: np.concatenate(v) for k, v in parts.items()}
+        rows = self.counts.sum(axis=2)
+        used = rows > 0
+        mean = self.sums.sum(axis=2)[used] / rows[used]
+        cells = {"prediction": mean, "events": self.counts[used, 1], "rows": rows[used]}
+        return {"view": np.repeat(np.array(self.views, dtype=np.str_), used.sum(axis=1))} | cells

@@ -72,7 +72,7 @@ def test_redraws_keep_probabilities_and_bring_the_correlation_back(truth: float)
     normal = np.sqrt(truth) * shared + np.sqrt(1 - truth) * rng.standard_normal(1600)
     chance = Dependence(prob, (special.ndtr(normal) < prob) * 1, clusters, rng)
     assert chance.correlation == pytest.approx(truth, abs=0.12)
-    drawn = np.stack([chance.draw(rng) for _ in range(300)]).reshape(-1, 4)
+    drawn = np.stack(list(chance.redraws(300, rng))).reshape(-1, 4)
     assert drawn.mean(axis=0) == pytest.approx(prob[:4], abs=0.01)
 
 

@@ -1,4 +1,4 @@
-"""Reading predictions for an audit, and auditing rows that are not kept."""
+"""Reading predictions for an audit; a random sample of rows that are too many."""
 
 from pathlib import Path
 from typing import Any
@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditSettings, audit, audit_table, compare
-from calibkit_audit.auditing.large import RandomSample, audit_stream, compare_rows, compare_stream
-from calibkit_audit.auditing.predictions import TooLarge, read_predictions
+from calibkit_audit.auditing.predictions import keep_rows, read_predictions
 from tests.audit_cases import in_blocks, predictions
-from tests.helpers import class_data
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50, repairs=())
 
@@ -36,149 +33,21 @@ def test_a_csv_with_words_groups_and_classes(tmp_path: Path) -> None:
     assert rows.beside["groups"].tolist() == ["2", "10.5"]
 
 
-def test_the_memory_limit_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "log.npz"
-    np.savez(path, y=np.tile([0, 1], 50_000), p=np.full(100_000, 0.5))
-    assert read_predictions(path, label="y", prob="p", limit=2_000_000).n == 100_000
-    with pytest.raises(TooLarge):
-        read_predictions(path, label="y", prob="p", limit=1_000_000)
-
-
-# --- rows that are not kept ----------------------------------------------------------------------
-
-
-def test_a_file_that_fits_into_the_sample_is_audited_as_usual() -> None:
-    data = LogitDistortion(slope=0.6).sample(1500, rng=2)
-    rows = predictions(data.y_true, data.y_prob)
-    report = audit_stream(in_blocks(rows, 400), settings=QUICK)
-    direct = audit(data.y_true, data.y_prob, settings=QUICK)
-    assert report.text() == direct.text()
-
-
-def test_the_sample_is_random_fair_and_in_order() -> None:
-    keeper = RandomSample(500, seed=3)
-    for block in in_blocks(predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000), 700):
-        keeper.add(block)
-    place = keeper.sample.scores
+@pytest.mark.parametrize("limit", [0, 20_000, 320_000])
+def test_too_many_rows_are_a_random_sample_fair_and_in_order(limit: float) -> None:
+    rows = predictions(np.arange(20_000) % 2, np.arange(20_000) / 20_000)
+    kept, seen = keep_rows(in_blocks(rows, 700), limit, sample=500, seed=3)
+    assert seen == 20_000
+    if limit >= rows.nbytes:
+        assert np.array_equal(kept.scores, rows.scores)
+        return
+    place = kept.scores
     assert len(place) == len(np.unique(place)) == 500
-    assert (np.diff(place) > 0).all()
+    assert (np.diff(place) > 0).all() and np.array_equal(kept.y_true, np.rint(20_000 * place) % 2)
     assert abs(place.mean() - 0.5) < 4 / np.sqrt(12 * 500)
     assert abs((place < 0.1).sum() - 50) < 4 * np.sqrt(45)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("slope", "offset", "verdict", "direction"),
-    [
-        (1.0, 0.0, "no evidence", "no direction"),
-        (0.8, 0.0, "miscalibrated", "over-confident"),
-        (1.25, 0.0, "miscalibrated", "under-confident"),
-        (1.0, -0.2, "miscalibrated", "over-forecast"),
-        (1.0, 0.2, "miscalibrated", "under-forecast"),
-    ],
-)
-def test_verdicts_of_all_rows(slope: float, offset: float, verdict: str, direction: str) -> None:
-    rng = np.random.default_rng(5)
-    logits = rng.normal(0, 1.5, 60_000)
-    label = rng.random(60_000) < 1 / (1 + np.exp(-(slope * logits + offset)))
-    rows = predictions(label.astype(int), logits, logits=True)
-    report = audit_stream(in_blocks(rows, 10_000), settings=QUICK, sample=3000)
-    assert report.n == 60_000
-    assert report.verdicts["calibration"] == verdict
-    assert report.verdicts["direction"] == direction
-    assert report.verdicts["data"] == "enough data"
-    assert report.verdicts["alignment"] == "aligned"
-    assert "60,000 predictions" in report["calibration"].sentence
-    for topic in ("alignment", "costs", "repair"):
-        assert "Random sample of 3,000 rows" in report[topic].sentence
-    assert "60,000" in report.text()
-    assert any("All 60,000 rows" in note for note in report.notes)
-
-
-@pytest.mark.long
-def test_a_calibrated_stream_is_rarely_accused() -> None:
-    """At 2 % and conservative tests, 3 or more of 40 have a probability below 5 %."""
-    accused = 0
-    for seed in range(40):
-        rng = np.random.default_rng([8, seed])
-        prob = rng.beta(1, 4, 4000)
-        rows = predictions((rng.random(4000) < prob).astype(int), prob)
-        report = audit_stream([rows], settings=QUICK, sample=200)
-        accused += report.verdicts["calibration"] == "miscalibrated"
-    assert accused <= 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("view", [None, "top-label", "class-wise", 1])
-def test_classes(view: Any) -> None:
-    label, prob = class_data(20_000, n_classes=3)
-    rows = predictions(label, prob, class_names=("cat", "dog", "<b>owl"))
-    report = audit_stream(in_blocks(rows, 7000), view=view, settings=QUICK, sample=2000)
-    assert report.verdicts["calibration"] == "miscalibrated"
-    assert report.n == 20_000
-    words = {None: "top-label", "top-label": "top-label", "class-wise": "class ", 1: "class dog"}
-    assert words[view] in report["calibration"].sentence
-    rng = np.random.default_rng(5)  # where nothing is found, the first class is shown
-    right = (rng.random((3000, 1)) > prob[:3000].cumsum(axis=1)[:, :2]).sum(axis=1)
-    rows = predictions(right, prob[:3000], class_names=("cat", "dog", "<b>owl"))
-    report = audit_stream([rows], view=view, settings=QUICK, sample=500)
-    assert "miscalibrated" not in report.codes
-    wanted = "class cat" if view == "class-wise" else words[view]
-    assert f"({wanted})" in report["direction"].sentence
-    if view == "class-wise":  # the p-value is that of the class that speaks loudest
-        assert report["calibration"].numbers["p_value"] < 0.6
-
-
-def test_shuffled_labels_are_seen_in_the_sample() -> None:
-    rng = np.random.default_rng(1)
-    prob = rng.beta(0.5, 0.5, 30_000)
-    label = rng.permutation((rng.random(30_000) < prob).astype(int))
-    report = audit_stream([predictions(label, prob)], settings=QUICK, sample=2000)
-    assert report.verdicts["alignment"] == "no discrimination"
-    assert "labels belong to other rows" in report.headline
-
-
-def test_bad_streams() -> None:
-    with pytest.raises(ValueError, match="no rows"):
-        audit_stream([], settings=QUICK)
-    with pytest.raises(ValueError, match="inside a cell"):
-        audit_stream(
-            in_blocks(predictions(np.arange(500) % 2, np.full(500, 0.5)), 100),
-            settings=AuditSettings(n_draws=99, n_resamples=50, repairs=(), bins=11),
-            sample=100,
-        )
-
-
-@pytest.mark.parametrize("view", [None, "top-label", "class-wise"])
-def test_a_stream_has_the_sign_of_memory(view: Any) -> None:
-    """Rows that say 0 or 1 and are wrong count in both; the cells of sure rows hold others, too."""
-    rng = np.random.default_rng(3)
-    top = np.where(rng.random(3000) < 0.5, 1.0, rng.choice([0.6, 0.99999], 3000))
-    label = np.where(rng.random(3000) < 0.7 * top, 0, rng.integers(1, 3, 3000))
-    scores = np.column_stack([top, (1 - top) / 2, (1 - top) / 2])
-    ask = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    whole = audit(label, scores, view=view, settings=ask)
-    part = audit_stream(in_blocks(predictions(label, scores), 700), view=view, settings=ask,
-                        sample=2000)  # fmt: skip
-    assert part.verdicts["direction"] == whole.verdicts["direction"]
-    for name in ("mean_prob", "frequency", "z_level", "z_slope"):
-        assert part["direction"].numbers[name] == pytest.approx(
-            whole["direction"].numbers[name], rel=1e-3
-        ), name
-    assert part["calibration"].numbers["p_value"] == whole["calibration"].numbers["p_value"] == 0
-    assert part["impossible"].sentence == whole["impossible"].sentence
-    assert part["data"].numbers["n"] == 3000
-
-
-def test_models_of_a_stream_are_compared_by_a_random_sample() -> None:
-    rng = np.random.default_rng(4)
-    prob = rng.beta(1, 2, 9000)
-    label = (rng.random(9000) < prob).astype(int)
-    rows, names = predictions(label, np.column_stack([prob**2, prob])), ["bold", "fair"]
-    whole = compare_stream(in_blocks(rows, 700), names, sample=9000)
-    assert whole.to_dict() == compare_rows(rows, names).to_dict()
-    part = compare_stream(in_blocks(rows, 700), names, sample=2000)
-    assert part.n == 2000 and "a random sample of 2,000 of 9,000 rows" in part.notes[0]
+    few, _ = keep_rows(in_blocks(rows, 700), limit, sample=20_000)
+    assert np.array_equal(few.scores, rows.scores)  # as many as there are
 
 
 # --- true class, predicted class, confidence -----------------------------------------------------
@@ -207,11 +76,6 @@ def test_a_confidence_is_audited_as_the_top_label_view_of_the_table(temperature:
     assert found["calibration"].numbers["error"] == table["calibration"].numbers["error"]
     for words in ("positive class", "inverted", "2 classes", "false alarm"):
         assert words not in found.text()
-    rows = predictions(label, top, beside={"predicted": guess}, class_names=tuple(NAMES))
-    streamed = audit_stream(in_blocks(rows, 600), settings=QUICK, sample=2000)
-    kept = ("calibration", "direction", "data")
-    assert {t: streamed.verdicts[t] for t in kept} == {t: table.verdicts[t] for t in kept}
-    assert "positive class" not in streamed.text() and streamed.n_classes == 10
 
 
 def test_labels_of_other_rows_are_found_from_confidences() -> None:

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,8 @@ from scipy.special import expit, logit
 
 from calibkit.fakes import LogitDistortion
 from calibkit_audit import cli, doctor, estimate_rate
-from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, audit, audit_table
+from calibkit_audit.auditing import COMPARISON_CODES, audit, audit_table
+from calibkit_audit.auditing.predictions import keep_rows
 from calibkit_audit.auditing.settings import CODES
 from calibkit_audit.cli import main
 from calibkit_audit.counts import readers
@@ -163,20 +164,21 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments"))
 
 
-@pytest.mark.long
-def test_a_large_file_is_counted_in_a_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    prob = rng.random(130_000)
-    np.savez("log.npz", y=(rng.random(130_000) < prob**1.2).astype(np.int8), p=prob)
-    quick = AuditSettings(n_draws=99, n_resamples=50, repairs=())
-    monkeypatch.setattr(cli, "AuditSettings", lambda **options: replace(quick, **options))
-    said = run("audit", "log.npz", *USUAL, "--memory-limit", "1", "--fail-if", "over-forecast")
-    assert said.code == 1
-    assert "they are read in a stream" in said.err
-    assert "130,000 predictions" in said.out
-    assert "Random sample of 100,000 rows" in said.out
-    whole = findings(run("audit", "log.npz", *USUAL, "--large"))
-    assert whole == said.out.partition("\ndate: ")[0]
+@pytest.mark.parametrize("limit", [("--memory-limit", "0"), ("--large",)])
+def test_a_large_file_is_audited_by_a_random_sample(
+    run: Run, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(cli, "keep_rows", partial(keep_rows, sample=1000))
+    two_models()
+    words = "1,000 rows drawn at random from 1,500, and numbered among themselves"
+    said = run("audit", "log.csv", *USUAL[:3], "bold", *limit, "--fail-if", "over-confident")
+    assert said.code == 1 and f"({words}): 1,000 predictions" in said.out
+    found = json.loads(run("compare", "log.csv", *PAIR, *limit, "--json", "-").out)
+    assert found["n"] == 1000 and found["notes"][0] == f"Rows: {words}."
+    refused = run("audit", "log.csv", *USUAL[:3], "bold", "--cluster", "site", *limit)
+    assert refused.code == 2 and "needs all rows in memory" in refused.err
+    Path("log.csv").write_text(Path("log.csv").read_text() + "2,.5,.5,a\n")
+    assert "row 1,501" in run("audit", "log.csv", *USUAL[:3], "bold", *limit).err
 
 
 def test_a_predicted_class_with_its_confidence(run: Run) -> None:
@@ -345,11 +347,7 @@ def test_a_stream_of_few_rows_says_the_same(run: Run) -> None:
     whole = findings(run("compare", "log.csv", *titled))
     assert findings(run("compare", "log.csv", *titled, "--large")) == whole
     limited = run("compare", "log.csv", *titled, "--memory-limit", "0")
-    assert "they are read in a stream" in limited.err
     assert limited.out.partition("\ndate: ")[0] == whole
-    for weighed in (("--weight", "fair"), ("--cluster", "site")):
-        said = run("audit", "log.csv", "--label", "y", "--prob", "bold", *weighed, "--large")
-        assert said.code == 2 and "need all rows in memory" in said.err
 
 
 @pytest.mark.parametrize("more", [(), ("--large",)])
@@ -444,7 +442,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a device": (f"audit log.csv USUAL --markdown {os.devnull}", FOLDER),
     "one file for two": ("audit log.csv USUAL --markdown r --json ./r", "named for two reports"),
     "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
-    "bins off the grid": ("audit log.csv USUAL --bins 11 --large", "must divide 25,200"),
     "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
     "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
     "groups are scores": ("audit log.csv USUAL --group p", "'p' is the labels'"),

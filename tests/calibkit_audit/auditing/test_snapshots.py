@@ -10,10 +10,9 @@ import pytest
 from scipy.special import expit, logit
 
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, compare
-from calibkit_audit.auditing.large import audit_stream
 from calibkit_audit.auditing.repairs import repairs_of
 from calibkit_audit.auditing.rows import rows_of
-from tests.audit_cases import assert_snapshot, in_blocks, make, predictions
+from tests.audit_cases import assert_snapshot, make
 
 QUICK = AuditSettings(n_draws=199, n_resamples=60)
 
@@ -38,13 +37,6 @@ def two_models() -> Any:
     return compare(fair.y_true, models, costs=(1, 9), groups=np.arange(500) % 2)
 
 
-def stream() -> Any:
-    """Audit rows in blocks by a sample."""
-    case = make("over-confident", 3, 900, 3)
-    rows = predictions(case.y_true, case.y_prob, class_names=("cat", "dog", "owl"))
-    return audit_stream(in_blocks(rows, 400), settings=QUICK, sample=300)
-
-
 HALVES = np.arange(500) % 2
 REPORTS: dict[str, Callable[[], Any]] = {
     "over_confident": lambda: report("over-confident", costs=(1, 5), groups=HALVES),
@@ -58,7 +50,6 @@ REPORTS: dict[str, Callable[[], Any]] = {
     "over_time": lambda: report("over-confident", time=np.arange(500)),
     "impossible_rows": with_zeros,
     "two_models": two_models,
-    "stream": stream,
 }
 
 

@@ -60,14 +60,6 @@ def test_order_and_clusters() -> None:
     mixed = np.random.default_rng(0).permutation(200)
     one = smooth_curve(y, p, n_draws=5, rng=0)
     assert_same(one, smooth_curve(y[mixed], p[mixed], n_draws=5, rng=0))
-    # Each row twice says no more than once, as long as their clusters are named.
-    twice = np.repeat(np.arange(200), 2)
-    both = smooth_curve(y[twice], p[twice], cluster=twice)
-    blind = smooth_curve(y[twice], p[twice])
-    middle = (one.prob > 0.2) & (one.prob < 0.8)
-    width = [float((c.high - c.low)[middle].mean()) for c in (one, both, blind)]
-    assert width[1] == pytest.approx(width[0], rel=0.05)
-    assert width[2] < 0.8 * width[0]
     assert (one.all_high - one.all_low >= one.high - one.low).all()
 
 
@@ -83,29 +75,6 @@ def test_bands_hold_the_true_curve_as_often_as_they_say() -> None:
         everywhere.append(((found.all_low <= true) & (true <= found.all_high)).all())
     assert 0.85 < np.mean(points) < 0.94  # standard error about 0.015
     assert 0.84 < np.mean(everywhere) < 0.97
-
-
-@pytest.mark.slow
-def test_by_cluster_bands_hold_what_blind_ones_do_not() -> None:
-    """Fifty clusters of ten rows, each with a normal effect on its logits."""
-    rng, cluster = np.random.default_rng(3), np.arange(500) // 10
-    effect, share = np.polynomial.hermite_e.hermegauss(30)
-    held = []
-    for _ in range(100):
-        near, own, shift = rng.normal(size=50), rng.normal(size=500), rng.normal(size=50)
-        logits = near[cluster] + own - 0.5
-        p = expit(logits[:, np.newaxis] + effect) @ share / share.sum()
-        y = rng.random(500) < expit(logits + shift[cluster])
-        row = []
-        for how in ({"cluster": cluster}, {}):
-            found = smooth_curve(y, p, level=0.9, **how)
-            inside = (found.low <= found.prob) & (found.prob <= found.high)
-            everywhere = (found.all_low <= found.prob) & (found.prob <= found.all_high)
-            row += [np.interp(p, found.prob, inside).mean(), everywhere.all()]
-        held.append(row)
-    point, everywhere, blind, blind_everywhere = np.mean(held, axis=0)
-    assert 0.84 < point < 0.95 and 0.82 < everywhere < 0.98  # standard errors 0.02 and 0.03
-    assert blind < point - 0.03 and blind_everywhere < everywhere
 
 
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
