@@ -87,6 +87,8 @@ def missing_resources() -> dict[str, str]:
         reasons["browser"] = "Chromium is not installed"
     if data_path() is None:
         reasons["data"] = "CALIBKIT_DATA names no folder"
+    if not os.environ.get("CALIBKIT_LIVE"):
+        reasons["site"] = "the site is not built: python dev.py test --only live"
     return reasons
 
 

@@ -25,7 +25,6 @@ from tools.live import compiled, pins, pyodide, site as live
 from tools.virtual_environment import Failure
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
-needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 IN_NODE = [p for p in lesson_pages(suffix=".ipynb") if p.name[:2] not in live.NEEDS_TORCH]
 
 
@@ -190,7 +189,7 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
 # --- what was built ------------------------------------------------------------------------------
 
 
-@needs_site
+@pytest.mark.site
 def test_every_file_of_the_lock_is_there_and_unchanged(subtests: pytest.Subtests) -> None:
     folder = Path(BUILT, "lite", "static", "pyodide")
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
@@ -205,7 +204,7 @@ def test_every_file_of_the_lock_is_there_and_unchanged(subtests: pytest.Subtests
             assert digest((folder / name).read_bytes()) == pins.CORE[name]
 
 
-@needs_site
+@pytest.mark.site
 def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
     folder = Path(BUILT, "lite", "files")
     names = [str(path.relative_to(folder)) for path in lesson_pages(suffix=".ipynb", folder=folder)]
@@ -218,7 +217,7 @@ def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
             assert not any(cell.get("outputs") for cell in cells)
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
@@ -368,7 +367,7 @@ def lite(browser: Any, pages: str) -> Iterator[Any]:
     context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp_path) -> None:
     lesson = lite("00_start_here")
@@ -393,7 +392,7 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp
     assert any("# mine" in cell.source for cell in taken.cells)
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
     for name in ("00_start_here", "02_separate_two_virtues"):
@@ -408,7 +407,7 @@ def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
         assert opened.page.locator(".jp-mod-dirty").count() == 0
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(lite: Any) -> None:
     lesson, explorer = "04_read_a_reliability_diagram", "lesson04.chance_at_work()"

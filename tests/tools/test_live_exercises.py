@@ -14,7 +14,7 @@ from calibkit_course.learn.page import Workbook, names_in
 from tests.conftest import served
 from tests.helpers import each_case
 from tests.paths import PROGRAMS
-from tests.tools.test_live import BUILT, IN_NODE, needs_site
+from tests.tools.test_live import BUILT, IN_NODE
 from tests.tools.test_live_pages import Live, pyodide_folder
 from tools import notebook_files as files
 from tools.live import site as live
@@ -122,7 +122,7 @@ def test_names_that_code_needs_and_may_change(
 # --- the same in Pyodide, and in a browser -------------------------------------------------------
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtests) -> None:
     questions: list[tuple[str, list[Any]]] = []
@@ -175,7 +175,7 @@ class Exercise:
         return str(self.root.locator(".ck-answer").inner_text())
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes_on(
     browser: Any, address: str
@@ -225,7 +225,7 @@ def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes
     here.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
     browser, address

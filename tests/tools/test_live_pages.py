@@ -31,7 +31,6 @@ from tools.lesson_pages import lesson_pages
 from tools.live import pages, site as live
 
 BUILT = os.environ.get("CALIBKIT_LIVE", "")
-needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 MARKDOWN = ROOT / "book" / "audit_a_file.md"
 HOSTILE = "--html=x <img src=x onerror=alert(1)> & 'ü'.csv"
 
@@ -266,7 +265,7 @@ def beyond(explorer: Any) -> list[int]:
     return [i for i, c in zip(others, explorer.controls, strict=True) if len(c.values) > 1]
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(folder: Path) -> None:
     questions = []
@@ -345,7 +344,7 @@ def idle(here: Live, root: Any) -> None:
     here.page.wait_for_function("r => !r.hasAttribute('aria-busy')", arg=root.element_handle())
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
     here = Live(browser, address, FURTHER, viewport={"width": 1100, "height": 900})
@@ -390,7 +389,7 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     here.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
     here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{FURTHER}"[1:])
@@ -468,7 +467,7 @@ def audits(browser: Any, address: str) -> Iterator[Audit]:
     page.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
@@ -503,7 +502,7 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) -> None:
     audits.read(csv_file("y,p\n1,0.5\n0,1.7\n", HOSTILE))
@@ -535,7 +534,7 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     assert audits.page.locator("img[src=x]").count() == 0 and audits.errors == []
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: str) -> None:
     page = Audit(browser, address)
@@ -567,7 +566,7 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
     page.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
     browser: Any, address: str, tmp_path: Path
