@@ -5,7 +5,6 @@ import gzip
 import importlib
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -24,13 +23,11 @@ from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.browser_pages import FURTHER, LESSON
-from tests.conftest import ROOT, served
 from tests.helpers import each_case
-from tests.paths import PROGRAMS
+from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
 from tools.lesson_pages import lesson_pages
 from tools.live import pages, site as live
 
-BUILT = os.environ.get("CALIBKIT_LIVE", "")
 MARKDOWN = ROOT / "book" / "audit_a_file.md"
 HOSTILE = "--html=x <img src=x onerror=alert(1)> & 'ü'.csv"
 
@@ -277,7 +274,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
         questions.append(["state" if is_explorer else "draw", words])
     wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
-        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()],
+        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), str(PYODIDE)],
         input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
         capture_output=True,
         text=True,
@@ -299,19 +296,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
             assert answer["lines"] == expected["lines"], (words, answer)
 
 
-def pyodide_folder() -> str:
-    return str(Path(BUILT, "lite", "static", "pyodide"))
-
-
 # --- in a browser --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Serve the site below a sub-path, as static hosts do."""
-    folder = Path(BUILT).resolve()
-    with served(folder.parent) as host:
-        yield f"{host}/{folder.name}"
 
 
 class Live:
@@ -392,7 +377,7 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
 @pytest.mark.site
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
-    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{FURTHER}"[1:])
+    here = Live(browser, "file://", f"{Path(LIVE).resolve()}/{FURTHER}"[1:])
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
