@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -90,7 +91,7 @@ def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) ->
 
 def unit_tests(*without: str) -> int:
     """Run the tests of the package and its doctests, without a browser and some other markers."""
-    marker = " and ".join(f"not {name}" for name in ("browser", *without))
+    marker = " and ".join(f"not {name}" for name in ("browser", "site", *without))
     options = ["-m", marker, "--doctest-modules", *side_by_side("worksteal")]
     if not without:
         options += ["--hypothesis-profile=long"]
@@ -99,7 +100,7 @@ def unit_tests(*without: str) -> int:
     return pytest("unit", *options, "tests", *PACKAGES)
 
 
-def browser_tests(marker: str = "browser and not long") -> int:
+def browser_tests(marker: str = "browser and not site and not long") -> int:
     """Run the tests that need Chromium; each says so and skips where there is none."""
     paths = sorted((ROOT / "tests").rglob("test_*.py"))
     paths = [path for path in paths if "mark.browser" in path.read_text(encoding="utf-8")]
@@ -183,7 +184,7 @@ def check_live(long: bool = False) -> int:
     paths = [path for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
     in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
     left = {*paths} - {*of_today(paths)} if long else ()
-    options = [f"--deselect={in_node}[{path.stem}]" for path in left]
+    options = ["-m", "site", *(f"--deselect={in_node}[{path.stem}]" for path in left)]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 
@@ -208,31 +209,53 @@ def forget_outdated_book() -> None:
     seen.write_text(now, encoding="utf-8")
 
 
+# In this order; two at a time where there are two processors.
 STAGES: dict[str, tuple[str, Callable[[], int]]] = {
-    "lint": ("style, spelling, docstrings, floors, types, workflows", lint),
-    "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
-    "solved": ("solved notebooks, without data", lambda: solve(of_today(notebook_paths()))),
+    "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
     "book": ("the book and its pages", check_book),
-    "browser": ("browser tests", browser_tests),
-    "live": ("the site, its lessons in Node and in a browser", check_live),
-    "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
     "floors": ("the oldest packages allowed", lambda: tool("floors")),
+    "live": ("the site, its lessons in Node and in a browser", check_live),
+    "browser": ("browser tests", browser_tests),
+    "solved": ("solved notebooks, without data", lambda: solve(of_today(notebook_paths()))),
+    "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
+    "lint": ("style, spelling, docstrings, floors, types, workflows", lint),
+    "dist": ("what is published, used from an empty environment", lambda: tool("dist")),
+}
+# What must be over before: the book takes what nbval has seen, pages are looked at once built, and
+# three stages package this checkout, in files beside it.
+AFTER = {
+    "book": {"nbval"},
+    "live": {"nbval", "book", "floors"},
+    "browser": {"nbval", "book"},
+    "dist": {"floors", "live"},
 }
 LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", "_exercises"))
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
-LONG = ("portable", "floors", "live")
+LONG = ("portable", "floors", "live", "dist")
 LONG_STAGES: dict[str, Callable[[], int]] = {
     "unit": unit_tests,
     "solved": lambda: solve([]),
-    "browser": lambda: browser_tests("browser"),
+    "browser": lambda: browser_tests("browser and not site"),
     "live": lambda: check_live(long=True),
     "floors": lambda: tool("floors", "--lessons", *(p.stem for p in of_today(notebook_paths()))),
 }
 FAST_STAGES: dict[str, Callable[[], int]] = {
-    "lint": lint,
     "unit": lambda: unit_tests("slow", "long"),
+    "lint": lint,
 }
+WAYS = {"": {}, "--fast": FAST_STAGES, "--long": LONG_STAGES}
+
+
+def stage(name: str, length: str = "") -> int:
+    """Do what a stage does, in the way of a length."""
+    return WAYS[length].get(name, STAGES[name][1])()
+
+
+def program_of(name: str, length: str) -> list[str]:
+    """Return the command that does a stage in a process of its own."""
+    code = f"import dev, sys; sys.exit(dev.stage({name!r}, {length!r}))"
+    return [sys.executable, "-c", code]
 
 
 def counted(stage: str, code: int) -> Counter[str]:
@@ -254,24 +277,49 @@ def counted(stage: str, code: int) -> Counter[str]:
     return Counter(failed=failed, passed=passed, skipped=skipped)
 
 
-def run_stages(names: Iterable[str], ways: dict[str, Callable[[], int]] | None = None) -> int:
-    """Run stages one after the other, some in a way of their own; print times and verdicts."""
-    rows: list[tuple[str, str, float, Counter[str]]] = []
-    for name in names:
-        title, stage = STAGES[name]
-        print(f"\n=== {name}: {title} ===")
-        (REPORTS / f"{name}.xml").unlink(missing_ok=True)
-        started = time.monotonic()
-        code = (ways or {}).get(name, stage)()
-        seconds = time.monotonic() - started
-        rows.append((name, "FAILED" if code else "passed", seconds, counted(name, code)))
-        print(f"--- {name} {rows[-1][1]} in {seconds:.1f} s")
+def timed(name: str, length: str, alone: bool) -> tuple[str, float, Counter[str]]:
+    """Run a stage in a process of its own; return the verdict, its seconds and its tests.
+
+    What it says is printed at once where no other runs beside it, else when it has ended.
+    """
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    (REPORTS / f"{name}.xml").unlink(missing_ok=True)
+    head, started = f"\n=== {name}: {STAGES[name][0]} ===", time.monotonic()
+    print(head if alone else f"{name} begins", flush=True)
+    kept = None if alone else subprocess.PIPE
+    command, env = program_of(name, length), environment()
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, stdout=kept, stderr=kept and subprocess.STDOUT
+    )
+    verdict, seconds = "FAILED" if done.returncode else "passed", time.monotonic() - started
+    said = "" if alone else f"{head}\n{done.stdout.decode('utf-8', 'replace')}"
+    print(f"{said}--- {name} {verdict} in {seconds:.1f} s", flush=True)
+    return verdict, seconds, counted(name, done.returncode)
+
+
+def run_stages(names: Sequence[str], length: str = "") -> int:
+    """Run stages, two at a time where there are processors; print times and verdicts.
+
+    Each has phases that one processor does alone: the other stage then uses the rest.
+    """
+    started, waiting = time.monotonic(), list(names)
+    lanes = min(2, len(waiting), os.cpu_count() or 1)
+    running: dict[Future[tuple[str, float, Counter[str]]], str] = {}
+    rows = {}
+    with ThreadPoolExecutor(lanes) as pool:
+        while waiting or running:
+            ready = [n for n in waiting if not AFTER.get(n, set()) & {*waiting, *running.values()}]
+            for name in ready[: lanes - len(running)]:
+                waiting.remove(name)
+                running[pool.submit(timed, name, length, lanes == 1)] = name
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                rows[running.pop(future)] = future.result()
     print("\nStage        Result   Seconds   Tests")
-    for name, result, seconds, tally in rows:
+    for name, (result, seconds, tally) in rows.items():
         print(f"{name:<12} {result:<8} {seconds:7.1f}   {in_words(tally)}")
-    total = sum((tally for *_, tally in rows), Counter[str]())
-    print(f"=== {in_words(total)} in {sum(row[2] for row in rows):.1f}s ===")
-    return 1 if any(row[1] == "FAILED" for row in rows) else 0
+    total = sum((tally for *_, tally in rows.values()), Counter[str]())
+    print(f"=== {in_words(total)} in {time.monotonic() - started:.1f}s ===")
+    return int(any(result == "FAILED" for result, *_ in rows.values()))
 
 
 def in_words(tally: Counter[str]) -> str:
@@ -356,8 +404,7 @@ def command_test(arguments: list[str]) -> int:
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     left = () if chosen.long else LONG
     names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in left])
-    ways = FAST_STAGES if chosen.fast else LONG_STAGES if chosen.long else {}
-    return run_stages(names, ways)
+    return run_stages([*names], "--fast" if chosen.fast else "--long" if chosen.long else "")
 
 
 def command_book(arguments: list[str]) -> int:

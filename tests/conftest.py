@@ -17,8 +17,8 @@ import hypothesis
 import pytest
 
 from tests.browser_pages import Visit
+from tests.paths import LIVE, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 collect_ignore = ["tools/in_node"]  # programs for another Python
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium as root, without its own requests to the world; it finds no host but this machine.
@@ -87,6 +87,8 @@ def missing_resources() -> dict[str, str]:
         reasons["browser"] = "Chromium is not installed"
     if data_path() is None:
         reasons["data"] = "CALIBKIT_DATA names no folder"
+    if not LIVE:
+        reasons["site"] = "the site is not built: python dev.py test --only live"
     return reasons
 
 
@@ -166,6 +168,14 @@ def site() -> Iterator[str]:
         pytest.skip("the book has not been built: python dev.py book")
     with served(folder) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Serve the site with Python in its pages below a sub-path, as static hosts do."""
+    folder = Path(LIVE).resolve()
+    with served(folder.parent) as host:
+        yield f"{host}/{folder.name}"
 
 
 @pytest.fixture

@@ -24,10 +24,12 @@ def test_a_test_repeated_every_day_cries_wolf_and_the_monitor_finds_what_is_wron
 
 
 @pytest.mark.long
-def test_the_adaptive_test_sees_what_ten_bins_cannot() -> None:
+def test_the_adaptive_test_sees_what_ten_bins_cannot(monkeypatch) -> None:
     """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
+    eight = "sine, 8 periods (0.10)"
+    monkeypatch.setattr(rejection_rates, "TRUTHS", {eight: rejection_rates.TRUTHS[eight]})
     rates = rejection_rates.power(2000, models=3, labels=20, draws=199)
-    wave = {name: rate["sine, 8 periods (0.10)"] for name, rate in rates.items()}
+    wave = {name: rate[eight] for name, rate in rates.items()}
     assert wave["adaptive, Bonferroni"] > 0.9
     assert wave["Hosmer-Lemeshow, predictions"] < 0.6
     assert wave["kernel 0.1"] < 0.3

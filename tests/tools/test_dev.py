@@ -1,10 +1,10 @@
 """`dev.py`: installs once, says what it does, fails when a stage fails, and needs no package."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -34,14 +34,28 @@ def test_the_lab_comes_without_torch() -> None:
 
 # --- stages --------------------------------------------------------------------------------------
 
-
-def report(path: Path, **numbers: int) -> int:
-    """Write what pytest would, and return its exit code."""
-    words = " ".join(f'{key}="{value}"' for key, value in numbers.items())
-    path.write_text(f"<testsuites><testsuite {words}/></testsuites>")
-    return 1 if numbers["failures"] else 0
+REAL_STAGES = {*dev.STAGES}
 
 
+SUITE = "<testsuites><testsuite errors='0' skipped='2' tests='7' failures='{}'/></testsuites>"
+WRITES = "import sys; open(sys.argv[1], 'w').write(sys.argv[2]); sys.exit(int(sys.argv[3]))"
+
+
+@pytest.fixture
+def stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """Put four stages in the place of the real ones; return the program of each."""
+    codes = {"good": "print('all is well')", "bad": "raise SystemExit(3)"}
+    programs = {name: [sys.executable, "-c", code] for name, code in codes.items()}
+    for name, failed in (("tests", "0"), ("broken", "1")):
+        words = [str(tmp_path / f"{name}.xml"), SUITE.format(failed), failed]
+        programs[name] = [sys.executable, "-c", WRITES, *words]
+    monkeypatch.setattr(dev, "REPORTS", tmp_path)
+    monkeypatch.setattr(dev, "STAGES", {name: (f"is {name}", None) for name in programs})
+    monkeypatch.setattr(dev, "program_of", lambda name, length: programs[name])
+    return programs
+
+
+@pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize(
     ("names", "code", "closing"),
     [
@@ -52,50 +66,47 @@ def report(path: Path, **numbers: int) -> int:
     ],
 )
 def test_a_failing_stage_fails_the_whole(
-    names: list[str],
-    code: int,
-    closing: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    stages, names: list[str], code: int, closing: str, cores: int, monkeypatch, capfd
 ) -> None:
-    numbers = {"tests": 7, "errors": 0, "skipped": 2}
-    stages = {
-        "good": ("always passes", lambda: 0),
-        "bad": ("never passes", lambda: 3),
-        "tests": ("passes", lambda: report(tmp_path / "tests.xml", failures=0, **numbers)),
-        "broken": ("fails", lambda: report(tmp_path / "broken.xml", failures=1, **numbers)),
-    }
-    monkeypatch.setattr(dev, "REPORTS", tmp_path)
-    monkeypatch.setattr(dev, "STAGES", stages)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert dev.run_stages(names) == code
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].startswith(closing)
+    shown = capfd.readouterr().out
+    assert shown.splitlines()[-1].startswith(closing)
     for name in names:
         result = "FAILED" if name in ("bad", "broken") else "passed"
-        assert any(line.split()[:2] == [name, result] for line in lines), name
+        assert re.search(rf"^{name} +{result} ", shown, re.MULTILINE), name
+    assert shown.count("all is well") == names.count("good")
 
 
-def test_what_is_long_runs_only_when_asked_for(tmp_path, monkeypatch) -> None:
+def test_a_stage_waits_for_what_it_needs(stages, tmp_path, monkeypatch) -> None:
+    assert {*dev.AFTER}.union(*dev.AFTER.values()) <= REAL_STAGES
+    monkeypatch.setattr(dev, "AFTER", {"good": {"bad", "tests"}})
+    note = "import sys; open(sys.argv[1], 'a').write(sys.argv[2])"
+    for name in stages:
+        stages[name] = [sys.executable, "-c", note, str(tmp_path / "log"), f" {name}"]
+    assert dev.run_stages(["good", "bad", "tests"]) == 0
+    assert sorted((words := (tmp_path / "log").read_text().split())[:2]) == ["bad", "tests"]
+    assert words[2:] == ["good"]
+
+
+def test_what_is_long_runs_only_when_asked_for(monkeypatch) -> None:
     seen: list[set[str]] = []
     markers: list[str] = []
     monkeypatch.setattr(dev, "prepare", lambda *extras: None)
-    monkeypatch.setattr(dev, "REPORTS", tmp_path)  # the real ones are those of this run
     monkeypatch.setattr(dev, "pytest", lambda stage, *words: markers.append(words[1]) or 0)
-    run_stages = dev.run_stages
 
-    def only_unit(names: Iterable[str], ways: dict[str, Callable[[], int]] | None = None) -> int:
+    def only_unit(names: list[str], length: str) -> int:
         seen.append({*names})
-        return run_stages(["unit"], ways)
+        return dev.stage("unit", length)
 
     monkeypatch.setattr(dev, "run_stages", only_unit)
     for words in ([], ["--fast"], ["--long"]):
         assert dev.main(["test", *words]) == 0
     usual, fast, everything = seen
-    kept = "not browser"
+    kept = "not browser and not site"
     assert markers == [f"{kept} and not long", f"{kept} and not slow and not long", kept]
     assert fast < usual < everything == {*dev.STAGES}
-    assert everything - usual == {"portable", "floors", "live"}
+    assert everything - usual == {"portable", "floors", "live", "dist"}
     assert "dev.py test --long" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     with pytest.raises(SystemExit):
         dev.main(["test", "--fast", "--long"])

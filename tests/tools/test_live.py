@@ -19,13 +19,11 @@ import pytest
 
 from tests.browser_pages import BLOCKED, hidden_words
 from tests.conftest import served
-from tests.paths import PROGRAMS
+from tests.paths import LIVE, PROGRAMS, PYODIDE
 from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.live import compiled, pins, pyodide, site as live
 from tools.virtual_environment import Failure
 
-BUILT = os.environ.get("CALIBKIT_LIVE", "")
-needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 IN_NODE = [p for p in lesson_pages(suffix=".ipynb") if p.name[:2] not in live.NEEDS_TORCH]
 
 
@@ -190,40 +188,37 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
 # --- what was built ------------------------------------------------------------------------------
 
 
-@needs_site
+@pytest.mark.site
 def test_every_file_of_the_lock_is_there_and_unchanged(subtests: pytest.Subtests) -> None:
-    folder = Path(BUILT, "lite", "static", "pyodide")
-    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    lock = json.loads((PYODIDE / "pyodide-lock.json").read_text(encoding="utf-8"))
     assert (
         lock["info"]["python"].startswith(pins.PYTHON) and lock["info"]["version"] == pins.PYODIDE
     )
     for entry in lock["packages"].values():
         with subtests.test(entry["file_name"]):
-            assert digest((folder / entry["file_name"]).read_bytes()) == entry["sha256"]
+            assert digest((PYODIDE / entry["file_name"]).read_bytes()) == entry["sha256"]
     for name in pins.CORE.keys() - {"pyodide-lock.json", "python_stdlib.zip"}:  # we compile it
         with subtests.test(name):
-            assert digest((folder / name).read_bytes()) == pins.CORE[name]
+            assert digest((PYODIDE / name).read_bytes()) == pins.CORE[name]
 
 
-@needs_site
+@pytest.mark.site
 def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
-    folder = Path(BUILT, "lite", "files")
+    folder = Path(LIVE, "lite", "files")
     names = [str(path.relative_to(folder)) for path in lesson_pages(suffix=".ipynb", folder=folder)]
     assert names == [str(path.relative_to(NOTEBOOKS)) for path in IN_NODE]
     for name in names:
         with subtests.test(name):
-            cells = json.loads(Path(BUILT, "lite", "files", name).read_text(encoding="utf-8"))[
-                "cells"
-            ]
+            cells = json.loads((folder / name).read_text(encoding="utf-8"))["cells"]
             assert not any(cell.get("outputs") for cell in cells)
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
     command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs")]
-    command += [f"{BUILT}/lite/static/pyodide", str(lesson)]
+    command += [str(PYODIDE), str(lesson)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout.splitlines()[-1])
@@ -235,14 +230,6 @@ def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
         encoding="utf-8"
     )  # not every second notebook has one
     assert len(found["checks"]) >= 1 and bool(found["redraws"]) == explorers
-
-
-@pytest.fixture(scope="module")
-def pages() -> Iterator[str]:
-    """Serve the site below a sub-path, as static hosts do."""
-    folder = Path(BUILT).resolve()
-    with served(folder.parent) as host:
-        yield f"{host}/{folder.name}"
 
 
 # A cell's prompt shows a star while it runs; a quick cell may show it for a moment only.
@@ -276,17 +263,19 @@ IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.statu
 class Lite:
     """A lesson, opened by the button of its page; requests to other hosts and faults are noted."""
 
-    def __init__(self, context: Any, pages: str, lesson: str) -> None:
+    def __init__(self, context: Any, address: str, lesson: str) -> None:
         self.page = context.new_page()
         self.foreign: list[str] = []
         self.missing: list[str] = []
         self.warnings: list[str] = []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.warnings.append(str(error)))
-        self.origin = pages.rpartition("/")[0]  # one question of the service worker is asked above
+        self.origin = address.rpartition("/")[
+            0
+        ]  # one question of the service worker is asked above
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("response", self._look)
-        self.page.goto(f"{pages}/notebooks/{lesson}.html")
+        self.page.goto(f"{address}/notebooks/{lesson}.html")
         self.page.locator(".ck-run a").click()
         self.settle()
 
@@ -351,15 +340,15 @@ class Lite:
 
 
 @pytest.fixture
-def lite(browser: Any, pages: str) -> Iterator[Any]:
+def lite(browser: Any, address: str) -> Iterator[Any]:
     """Return what opens lessons in a browser that remembers nothing and reaches no other host."""
     context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
-    host = pages.rpartition("/")[0]
+    host = address.rpartition("/")[0]
     context.route(lambda url: not url.startswith(host), lambda route: route.abort())
     opened: list[Lite] = []
 
     def opener(lesson: str) -> Lite:
-        opened.append(Lite(context, pages, lesson))
+        opened.append(Lite(context, address, lesson))
         return opened[-1]
 
     yield opener
@@ -368,7 +357,7 @@ def lite(browser: Any, pages: str) -> Iterator[Any]:
     context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp_path) -> None:
     lesson = lite("00_start_here")
@@ -393,7 +382,7 @@ def test_work_and_progress_survive_a_reload_and_can_be_taken_home(lite: Any, tmp
     assert any("# mine" in cell.source for cell in taken.cells)
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
     for name in ("00_start_here", "02_separate_two_virtues"):
@@ -408,7 +397,7 @@ def test_a_lesson_opens_as_saved_with_its_answers_hidden(lite: Any) -> None:
         assert opened.page.locator(".jp-mod-dirty").count() == 0
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_lesson_runs_to_its_end_and_its_explorer_moves_by_keyboard(lite: Any) -> None:
     lesson, explorer = "04_read_a_reliability_diagram", "lesson04.chance_at_work()"

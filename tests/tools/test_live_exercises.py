@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +10,10 @@ import pytest
 from calibkit_course import open_lesson
 from calibkit_course.learn import messages
 from calibkit_course.learn.page import Workbook, names_in
-from tests.conftest import served
 from tests.helpers import each_case
-from tests.paths import PROGRAMS
-from tests.tools.test_live import BUILT, IN_NODE, needs_site
-from tests.tools.test_live_pages import Live, pyodide_folder
+from tests.paths import PROGRAMS, PYODIDE
+from tests.tools.test_live import IN_NODE
+from tests.tools.test_live_pages import Live
 from tools import notebook_files as files
 from tools.live import site as live
 from tools.workbook import name_of
@@ -122,7 +120,7 @@ def test_names_that_code_needs_and_may_change(
 # --- the same in Pyodide, and in a browser -------------------------------------------------------
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtests) -> None:
     questions: list[tuple[str, list[Any]]] = []
@@ -133,7 +131,7 @@ def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtes
                 questions.append(("exercise", [lesson[:2], given, "run", number]))
                 page.done.add(number)
             questions.append(("exercise", [lesson[:2], given, "check", cid, answer]))
-    command = [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()]
+    command = [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), str(PYODIDE)]
     asked = json.dumps(questions)
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
     for (_, words), answer in zip(
@@ -144,14 +142,6 @@ def test_each_exercise_is_solved_in_the_pages_own_python(subtests: pytest.Subtes
                 assert answer is None
             else:
                 assert (answer["state"] in ("Correct", "Compare")) and not answer["error"], answer
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Serve the site below a sub-path, as static hosts do."""
-    folder = Path(BUILT).resolve()
-    with served(folder.parent) as host:
-        yield f"{host}/{folder.name}"
 
 
 class Exercise:
@@ -175,7 +165,7 @@ class Exercise:
         return str(self.root.locator(".ck-answer").inner_text())
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes_on(
     browser: Any, address: str
@@ -225,7 +215,7 @@ def test_a_stranger_walks_from_the_landing_page_to_a_first_right_answer_and_goes
     here.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_hints_and_solutions_come_when_asked_and_text_remains_without_scripts(
     browser, address

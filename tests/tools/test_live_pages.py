@@ -5,7 +5,6 @@ import gzip
 import importlib
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -24,14 +23,11 @@ from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
 from tests.browser_pages import FURTHER, LESSON
-from tests.conftest import ROOT, served
 from tests.helpers import each_case
-from tests.paths import PROGRAMS
+from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
 from tools.lesson_pages import lesson_pages
 from tools.live import pages, site as live
 
-BUILT = os.environ.get("CALIBKIT_LIVE", "")
-needs_site = pytest.mark.skipif(not BUILT, reason="needs the site: python dev.py test --only live")
 MARKDOWN = ROOT / "book" / "audit_a_file.md"
 HOSTILE = "--html=x <img src=x onerror=alert(1)> & 'ü'.csv"
 
@@ -266,7 +262,7 @@ def beyond(explorer: Any) -> list[int]:
     return [i for i, c in zip(others, explorer.controls, strict=True) if len(c.values) > 1]
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.slow
 def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(folder: Path) -> None:
     questions = []
@@ -278,7 +274,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
         questions.append(["state" if is_explorer else "draw", words])
     wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
-        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), pyodide_folder()],
+        [str(live.program("node")), str(PROGRAMS / "in_page.mjs"), str(PYODIDE)],
         input=json.dumps([*questions, ["pasted", [rows()]], ["audit", [wish]]]),
         capture_output=True,
         text=True,
@@ -300,19 +296,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
             assert answer["lines"] == expected["lines"], (words, answer)
 
 
-def pyodide_folder() -> str:
-    return str(Path(BUILT, "lite", "static", "pyodide"))
-
-
 # --- in a browser --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Serve the site below a sub-path, as static hosts do."""
-    folder = Path(BUILT).resolve()
-    with served(folder.parent) as host:
-        yield f"{host}/{folder.name}"
 
 
 class Live:
@@ -345,7 +329,7 @@ def idle(here: Live, root: Any) -> None:
     here.page.wait_for_function("r => !r.hasAttribute('aria-busy')", arg=root.element_handle())
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, address: str) -> None:
     here = Live(browser, address, FURTHER, viewport={"width": 1100, "height": 900})
@@ -390,10 +374,10 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     here.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_without_python_the_prepared_states_still_work(browser: Any, address: str) -> None:
-    here = Live(browser, "file://", f"{Path(BUILT).resolve()}/{FURTHER}"[1:])
+    here = Live(browser, "file://", f"{Path(LIVE).resolve()}/{FURTHER}"[1:])
     root = here.page.locator(".ck-explorer").first
     root.locator('[data-role="live"]').click()
     assert "opened from disk" in root.locator(".ck-live [role=status]").inner_text()
@@ -468,7 +452,7 @@ def audits(browser: Any, address: str) -> Iterator[Audit]:
     page.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
@@ -503,7 +487,7 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) -> None:
     audits.read(csv_file("y,p\n1,0.5\n0,1.7\n", HOSTILE))
@@ -535,7 +519,7 @@ def test_broken_and_hostile_files_get_a_sentence(audits: Audit, tmp_path: Path) 
     assert audits.page.locator("img[src=x]").count() == 0 and audits.errors == []
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: str) -> None:
     page = Audit(browser, address)
@@ -567,7 +551,7 @@ def test_the_policy_holds_in_the_page_and_in_its_worker(browser: Any, address: s
     page.context.close()
 
 
-@needs_site
+@pytest.mark.site
 @pytest.mark.browser
 def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
     browser: Any, address: str, tmp_path: Path

@@ -179,7 +179,7 @@ def test_the_map_comes_close_to_the_truth(space: str) -> None:
     for name, limit in paper[space].items():
         shape = SyntheticShape.with_error(name, 0.05)
         errors = []
-        for n, seed in product((1000, 3000), range(3)):
+        for n, seed in ((1000, 0), (1000, 1), (3000, 2)):
             sample = shape.sample(n, seed)
             model = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0)
             model.fit(sample.y_prob, sample.y_true)
