@@ -81,9 +81,9 @@ class RateEstimate(Result):
         if not self.needed:
             more = "for 2 of 100 on either side more rows are needed, not only more labels"
         text = (
-            f"Of 100 rows the judge passes {judge:.0f}; people would pass {rate:.0f} "
-            f"({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the method "
-            f"{self.method[place]!s}, the narrowest of those that trust no judge: "
+            f"Of 100 rows the judge's scores expect {judge:.0f} to pass; people would pass "
+            f"{rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the method "
+            f"{self.method[place]!s}, the narrowest of those that hold whatever a judge is worth: "
             f"{spell(self.n, 'row')}, {self.labelled:,} with a label; {more}."
         )
         return " ".join([text, *self.notes])
@@ -93,7 +93,7 @@ class RateEstimate(Result):
         lines = [
             f"  {name:<20}{rate:.3f}  ({low:.3f} to {high:.3f})"
             if rate == rate
-            else f"  {name:<20}does not apply"
+            else f"  {name:<20}needs verdicts of 0 and 1, independent rows, and both labels"
             for name, rate, low, high in zip(
                 self.method, self.rate, self.low, self.high, strict=True
             )
