@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from book.experiments import odir
+from book.experiments.networks import causes
 from book.experiments.pages import filled, markdown
 from calibkit.calibrators import (
     DirichletCalibrator,
@@ -151,6 +152,7 @@ def tables(found: Found) -> dict[str, str]:
         "fakes": _table(found, tuple(WORLDS)),
         "clouds": _table(found, tuple(classifiers())),
         "networks": odir.table(odir.stored()),
+        "causes": causes.shown(causes.stored()),
     }
 
 
