@@ -325,4 +325,13 @@ PREDICTIONS = {
             r"follows fewer labels",
         ),
     ),
+    "5e": Prediction(
+        question="One forecaster states the true chances, one only 0.33 or 0.67, and one always "
+        "0.5. Whose ECE in 15 bins is the lowest on average?",
+        options=("the chances", "0.33 or 0.67", "always 0.5"),
+        outcome="always 0.5",
+        why="Each bin that holds predictions adds chance. Who always says 0.5 fills one bin, and "
+        "who states the chances fills fifteen.",
+        tells=(r"honest[^.]{0,40}loses|says? least|fills (one bin|fifteen)",),
+    ),
 }

@@ -1,5 +1,6 @@
-"""Checks of the second notebook of lesson 08: exact p-values, PAVA, sizes of blocks, bins."""
+"""Checks of the second notebook of lesson 08: exact p-values, power, PAVA, sizes of blocks."""
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -58,6 +59,14 @@ SAY = {
     "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
     "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
     "{value:.1%} at n = 2,000. Make the bins larger.",
+    # 8.7
+    "rows": "a number of rows",
+    "first": "from {found} rows on, the power is not always 80 %. Which n stands behind the last "
+    "dip of the saw?",
+    "one-sided": "this test is one-sided. Outcomes of the other side that are no likelier count.",
+    "normal law": "this comes from the normal approximation, which knows no saw. Sum exact terms.",
+    "too few": "with {found} rows the power is below 80 %.",
+    "too many": "from a smaller number than {found} on the power stays at 80 % or more.",
 }
 
 
@@ -226,6 +235,42 @@ def _mean_share(binning: Binning, n: int, *, slope: float) -> float:
     return float(np.mean([error.value for error in errors]))
 
 
+# --- 8.7 ---------------------------------------------------------------------------------------
+
+_FORMULA = ((stats.norm.ppf(0.975) * 0.16**0.5 + stats.norm.ppf(0.8) * 0.21**0.5) / 0.1) ** 2
+
+
+def judge_rows(answer: Any) -> str | None:
+    """Judge exercise 8.7: the rows from which on a bin's test has a power of 80 %."""
+    found = answers.as_number(answer, SAY["rows"])
+    first, needed = _rows_needed("exact")
+    if found == needed:
+        return None
+    if first <= found < needed:
+        return SAY["first"].format(found=f"{found:g}")
+    if found in _rows_needed("one-sided"):
+        return SAY["one-sided"]
+    if found in _rows_needed("normal law") or abs(found - _FORMULA) < 1:
+        return SAY["normal law"]
+    return SAY["too few" if found < first else "too many"].format(found=f"{found:g}")
+
+
+@lru_cache(maxsize=3)
+def _rows_needed(test: str) -> tuple[int, int]:
+    """Return the first number of rows with a power of 80 %, and that from which on it stays."""
+    powers = np.zeros(301)
+    for n in range(1, 301):
+        k = np.arange(n + 1)
+        chance = stats.binom.pmf(k, n, 0.8)
+        p_value = {
+            "exact": (chance <= chance[:, None] * (1 + 1e-7)) @ chance,  # ties up to rounding
+            "one-sided": np.cumsum(chance),
+            "normal law": 2 * stats.norm.sf(np.abs(k - 0.8 * n) / (0.16 * n) ** 0.5),
+        }[test]
+        powers[n] = stats.binom.pmf(k, n, 0.7)[p_value <= 0.05].sum()
+    return int(np.argmax(powers >= 0.8)), 1 + int(np.flatnonzero(powers < 0.8).max())
+
+
 # --- what the notebook asks --------------------------------------------------------------------
 
 FURTHER = {
@@ -277,5 +322,20 @@ FURTHER = {
         ),
         praise="these bins are narrow enough to spare true predictions, and full enough to see "
         "false ones.",
+    ),
+    "8.7": Check(
+        task="Find the rows that a bin needs",
+        variable="my_rows",
+        judge=judge_rows,
+        hints=(
+            "`binom.pmf(events, n, 0.8)` of `scipy.stats`, with `events = np.arange(n + 1)`, are "
+            "the chances of all outcomes if the bin is right. The p-value of an outcome is the sum "
+            "of those that are no larger than its own.",
+            "Rounding hides ties, so compare up to a factor of 1 + 1e-7. The power is the sum of "
+            "`binom.pmf(events, n, 0.7)` where the p-value is at most 0.05. One more than the last "
+            "n whose power is too small is the answer.",
+        ),
+        praise="an error of 0.1 takes a bin of 151 rows, and its test may still miss it in one of "
+        "five cases.",
     ),
 }

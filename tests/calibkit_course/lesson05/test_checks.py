@@ -1,16 +1,20 @@
 """Answers to the exercises of lesson 05: wrong ones with the hint they must get, and right ones."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibkit as ck
 from calibkit.calibrators import HistogramBinning, PlattCalibrator, SlopeOneBinning
+from calibkit.errors import averaged_two_bin_error
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import fit_on_test
 from calibkit_course import lesson05
+from tests.paths import lesson_text
 
 # --- 5.1 and 5.3 ---------------------------------------------------------------------------------
 
@@ -182,3 +186,24 @@ def test_no_family_is_right_about_both_models() -> None:
             values = [fit_on_test(s.y_true, s.y_prob, evaluator=family).value for s in draws]
             off.append(abs(np.mean(values) - truths[model]))
         assert max(off) > 0.025, family
+
+
+def test_the_honest_forecaster_loses_the_contest_by_ece_alone() -> None:
+    """The order of the stored means, in other draws and by the package; and that he lies."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(500):
+        c = rng.beta(2, 2, 300)
+        y = (rng.random(300) < c).astype(int)
+        for p in (c, np.where(c < 0.5, 0.33, 0.67), np.full(300, 0.5)):
+            errors = ck.expected_calibration_error(y, p), averaged_two_bin_error(y, p)
+            found.append([*map(float, errors), ck.brier_score(y, p).value])
+    ece, two_bins, brier = np.reshape(found, (500, 3, 3)).mean(axis=0).T
+    assert list(np.argsort(ece)) == [2, 1, 0]
+    assert list(np.argsort(two_bins)) == list(np.argsort(brier)) == [0, 1, 2]
+    low = stats.beta(2, 2).expect(lambda c: c, ub=0.5, conditional=True)
+    assert low == pytest.approx(0.31, abs=0.005)
+    rows = re.findall(r"(the chances|always 0.5) +([\d.]+) +([\d.]+)", lesson_text("05", ".ipynb"))
+    (_, *honest), (_, *blank) = [row for row in rows if float(row[1]) < 0.1]
+    assert [*map(float, honest), *map(float, blank)] == pytest.approx(
+        [ece[0], 1e4 * two_bins[0], ece[2], 1e4 * two_bins[2]], rel=0.12
+    )

@@ -153,6 +153,17 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda n: n / 50 + 0.5, "not a whole number"),
         (lambda n: "many", "a number of bins"),
     ],
+    "8.7": [
+        (141, "the last dip"),
+        (150, "the last dip"),
+        (116, "one-sided"),
+        (130, "normal approximation"),
+        (137, "normal approximation"),
+        (30, "with 30 rows the power is below"),
+        (-5, "below 80 %"),
+        (152, "from a smaller number than 152 on"),
+        (None, "it should be a number"),
+    ],
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
@@ -172,6 +183,7 @@ RIGHT: dict[str, list[Any]] = {
         lambda n: round(3 * n ** (1 / 3)),
         lambda n: np.int64(round(n**0.5)),
     ],
+    "8.7": [151, np.int64(151), 151.0],
 }
 
 
@@ -181,6 +193,17 @@ def tce(y_true: Any, y_prob: Any, **options: Any) -> hypothesis_tests.TestBasedE
 
 def test_the_fit_by_hand_is_isotonic_regression() -> None:
     assert pytest.approx(isotonic_regression(np.array(LABELS, dtype=float)).x) == THIRDS
+
+
+def test_a_bin_of_so_many_rows_has_its_power_for_good() -> None:
+    """By scipy's own test, around the end of the saw and at the bins of 50 of the prose."""
+    powers = {}
+    for n in (50, 140, 141, 150, *range(151, 160)):
+        p_value = np.array([stats.binomtest(k, n, 0.8).pvalue for k in range(n + 1)])
+        powers[n] = stats.binom.pmf(np.arange(n + 1), n, 0.7)[p_value <= 0.05].sum()
+    assert powers[140] < 0.8 <= powers[141] and powers[150] < 0.8
+    assert min(powers[n] for n in range(151, 160)) >= 0.8
+    assert powers[50] == pytest.approx(0.43, abs=0.005)
 
 
 def test_the_outcome_of_8a_is_what_the_lesson_prints() -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import calibkit as ck
+from calibkit.bins import PavaBC
 from calibkit.fakes import LogitDistortion
-from calibkit.hypothesis_tests import binomial_p_values, test_based_calibration_error as tce
-from calibkit_course.lesson08 import mean_of_bin_tests, mean_tce, powers
+from calibkit.hypothesis_tests import test_based_calibration_error as tce
+from calibkit_course.lesson08 import mean_tce, powers, rejected
 
 FAKE = LogitDistortion(slope=0.7)
 
@@ -25,15 +26,14 @@ def test_the_mean_rejected_share_is_in_per_cent() -> None:
     )
 
 
-def test_a_bin_is_rejected_as_a_whole() -> None:
-    shares = []
-    for sample in samples():
-        parts = np.array_split(np.argsort(sample.y_prob), 10)
-        hits = [int(sample.y_true[rows].sum()) for rows in parts]
-        means = [sample.y_prob[rows].mean() for rows in parts]
-        p_values = [binomial_p_values(k, 50, [p])[0] for k, p in zip(hits, means, strict=True)]
-        shares.append(10 * np.sum(np.array(p_values) <= 0.05))
-    assert mean_of_bin_tests(FAKE, 500, n_sets=3) == pytest.approx(np.mean(shares))
+@pytest.mark.long
+def test_the_size_of_the_tce_with_a_critical_value_from_300_draws_is_about_eight_per_cent() -> None:
+    perfect, rng = LogitDistortion(), np.random.default_rng(8)
+    samples = (perfect.sample(1000, rng) for _ in range(1500))
+    shares = np.array([rejected(s.y_true, s.y_prob, PavaBC()) for s in samples])
+    null, fresh = shares[:300], shares[300:]
+    size = np.mean([np.mean(null >= share) <= 0.05 for share in fresh])
+    assert size == pytest.approx(0.08, abs=0.02)
 
 
 def test_the_power_is_the_share_of_sets_that_are_rejected_at_five_per_cent() -> None:

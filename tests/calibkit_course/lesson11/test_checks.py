@@ -191,11 +191,13 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
 @pytest.mark.slow
 def test_prose_and_printed_numbers_agree() -> None:
     stored = lesson_text("11", ".ipynb")
-    table = lesson11.standings(lesson11.calibrator_race())
-    rows = {line[:16].strip(): line[16:].split() for line in table.splitlines()[1:]}
-    assert len(rows) == 5  # no name that the lesson has not introduced
-    best = [min(rows, key=lambda name: float(rows[name][size])) for size in (0, -1)]
-    assert best == [PREDICTIONS["11a"].outcome, PREDICTIONS["11b"].outcome]
+    for outcome, rows in (("11a", "100"), ("11b", "10,000")):
+        ((*distances,),) = re.findall(rf"\b{rows}" + r" +(0\.\d{3})" * 5, stored)
+        best = PREDICTIONS[outcome].options[int(np.argmin([float(d) for d in distances]))]
+        assert best == PREDICTIONS[outcome].outcome
+    picks = dict(re.findall(r"(ATB|Brier) +(\d+ .* \d+)\\n", stored))
+    assert picks["Brier"].split() == ["0", "0", "0", "0", "20"]
+    assert picks["ATB"].split()[0] == picks["ATB"].split()[-1]
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
     assert ratio is not None and float(ratio[1]) == PREDICTIONS["11e"].outcome
     tried = lesson11.which_number_view(n_bins=100)
