@@ -115,7 +115,8 @@ def gift(lesson: Lesson) -> str:
     for one in lesson.questions:
         number = one.tolerance is not None
         unit = f" (in {one.unit})" if one.unit else ""
-        lines = [f"::{quoted(one.id)}::[markdown]{quoted(one.text + unit)} {{" + "#" * number]
+        lines = [f"// [id:calibkit-{one.id}] [tag:calibkit]"]
+        lines += [f"::{quoted(one.id)}::[markdown]{quoted(one.text + unit)} {{" + "#" * number]
         for answer in one.options:
             if number:
                 share = "" if answer.right else "%0%"

@@ -217,7 +217,19 @@ def test_right_options_have_no_favourite_place() -> None:
         for one in QUESTIONS.values()
         if one.tolerance is None
     ]
-    assert len(set(places)) >= 3 and max(map(places.count, places)) <= 0.7 * len(places)
+    assert {places.count(place) <= 0.4 * len(places) for place in range(4)} == {True}, places
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+def test_who_takes_the_longest_or_the_shortest_option_knows_no_more(extreme) -> None:
+    """The limit is what chance passes in one bank of twenty."""
+    lengths = [
+        [len(answer.text) for answer in sorted(one.options, key=lambda answer: not answer.right)]
+        for one in QUESTIONS.values()
+        if one.tolerance is None
+    ]
+    right = sum(extreme(one) == one[0] and one.count(one[0]) == 1 for one in lengths)
+    assert right <= stats.binom.ppf(0.95, len(lengths), 1 / 4)
 
 
 def test_the_page_is_the_one_that_the_files_give() -> None:
@@ -240,13 +252,16 @@ def parse(text: str) -> dict[str, dict[str, Any]]:
     """Read GIFT strictly: every sign that is not escaped must belong to the format."""
     found = {}
     for block in re.split(r"\n\s*\n", text.strip()):
-        if block.startswith(("//", "$CATEGORY: ")):
-            assert "\n" not in block
+        if "\n" not in block:
+            assert block.startswith(("// ", "$CATEGORY: "))
             continue
         sign = r"(?:\\[\\~=#{}:]|[^\\~=#{}:\n])*"  # an escaped sign, or none
-        whole = re.fullmatch(rf"::({sign})::\[markdown\]({sign}) \{{(#?)\n((?:.+\n)+)\}}", block)
+        known = r"// \[id:calibkit-(\S+)\] \[tag:calibkit\]\n"
+        question = rf"::({sign})::\[markdown\]({sign}) \{{(#?)\n((?:.+\n)+)\}}"
+        whole = re.fullmatch(known + question, block)
         assert whole, block
-        name, stem, number, body = whole.groups()
+        id_number, name, stem, number, body = whole.groups()
+        assert id_number == plain(name)
         entry: dict[str, Any] = {"text": plain(stem), "answers": [], "solution": ""}
         for line in body.splitlines():
             if line.startswith("####"):
