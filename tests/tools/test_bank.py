@@ -2,9 +2,11 @@
 
 import math
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -303,6 +305,43 @@ def test_signs_of_the_format_are_escaped() -> None:
     (entry,) = parse(bank.gift(bank.Lesson("99", "x", (one,)))).values()
     assert entry["answers"] == [(evil.text, "::a::{=b} // c", True, "")]
     assert entry["text"] == "a b {"
+
+
+# --- QTI -----------------------------------------------------------------------------------------
+
+
+def told(item: ElementTree.Element, given: str) -> tuple[str, str]:
+    """Return score and feedback of an answer, as the rules of the item say."""
+    for way in item.findall(".//{*}responseCondition/*"):
+        test, (score, chosen) = way[0], way.findall("{*}setOutcomeValue/{*}baseValue")
+        reach = float(test.get("tolerance", "0").split()[0])
+        value = test.findtext("{*}baseValue")
+        near = reach and abs(float(given) - float(value)) <= reach * (1 + 1e-9)
+        if near or value == given:
+            (said,) = (one for one in item.findall("{*}modalFeedback")
+                       if one.get("identifier") == chosen.text)  # fmt: skip
+            return score.text, "".join(said.itertext()).strip()
+    return "0", ""
+
+
+@each_case("lesson", LESSONS)
+def test_a_package_of_qti_scores_and_tells_every_answer(lesson, tmp_path, subtests) -> None:
+    bank.write_qti(lesson, tmp_path / "lesson.zip")
+    with zipfile.ZipFile(tmp_path / "lesson.zip") as file:
+        names = file.namelist()
+        items = {name: ElementTree.fromstring(file.read(name)) for name in names}
+    listed = items.pop("imsmanifest.xml").findall(".//{*}file")
+    assert [one.get("href") for one in listed] == [*items]
+    for one, item in zip(lesson.questions, items.values(), strict=True):
+        with subtests.test(one.id):
+            assert item.get("identifier") == f"calibkit-{one.id}"
+            for letter, answer in zip("abcdef", one.options, strict=False):
+                given = letter if one.tolerance is None else answer.text
+                words = f"{answer.says} {one.solution}" if answer.right else answer.says
+                plain_words = re.sub(r"`|\*\*", "", words.strip())
+                assert told(item, given) == (f"{answer.right:d}", plain_words)
+                assert answer.right == (item.findtext(".//{*}correctResponse/{*}value") == given)
+            assert one.tolerance is None or told(item, "77777") == ("0", "")
 
 
 # --- in the lesson -------------------------------------------------------------------------------
