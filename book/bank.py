@@ -1,9 +1,9 @@
 """The question bank: from one TOML file per lesson to a page and to files for learning platforms.
 
     python dev.py bank           write book/question_bank.md, the page with instant feedback
-    python dev.py bank FOLDER    write one GIFT file per lesson into FOLDER
+    python dev.py bank FOLDER    write one file of GIFT and one of QTI per lesson into FOLDER
 
-GIFT is Moodle's plain-text format; other platforms import it too. The source is
+GIFT is Moodle's plain-text format, QTI 2.1 that of many other platforms. The source is
 `calibkit_course/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
 and slips.
 """
@@ -11,6 +11,7 @@ and slips.
 import argparse
 import re
 import sys
+import zipfile
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -35,8 +36,8 @@ A pocket calculator is enough unless a question says otherwise.
 The wrong answers are those that learners give.
 A test of the package computes every number in bold, and every right number.
 
-Teachers: `python dev.py bank FOLDER` writes one GIFT file per lesson.
-Moodle and other learning platforms import them.
+Teachers: `python dev.py bank FOLDER` writes a GIFT file per lesson, which Moodle imports,
+and a package of QTI 2.1.
 """
 
 
@@ -115,7 +116,8 @@ def gift(lesson: Lesson) -> str:
     for one in lesson.questions:
         number = one.tolerance is not None
         unit = f" (in {one.unit})" if one.unit else ""
-        lines = [f"::{quoted(one.id)}::[markdown]{quoted(one.text + unit)} {{" + "#" * number]
+        lines = [f"// [id:calibkit-{one.id}] [tag:calibkit]"]
+        lines += [f"::{quoted(one.id)}::[markdown]{quoted(one.text + unit)} {{" + "#" * number]
         for answer in one.options:
             if number:
                 share = "" if answer.right else "%0%"
@@ -128,11 +130,77 @@ def gift(lesson: Lesson) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+# --- QTI -----------------------------------------------------------------------------------------
+
+SPACE = 'xmlns="http://www.imsglobal.org/xsd/{}"'
+ITEM = """<?xml version="1.0" encoding="UTF-8"?>
+<assessmentItem {space} identifier="calibkit-{id}" title="{id}" adaptive="false"
+ timeDependent="false">
+<responseDeclaration identifier="RESPONSE" cardinality="single" baseType="{kind}">
+<correctResponse><value>{right}</value></correctResponse></responseDeclaration>
+<outcomeDeclaration identifier="SCORE" cardinality="single" baseType="float"/>
+<outcomeDeclaration identifier="FEEDBACK" cardinality="single" baseType="identifier"/>
+<itemBody>{body}</itemBody>
+<responseProcessing><responseCondition>{rules}</responseCondition></responseProcessing>
+{said}
+</assessmentItem>
+"""
+RULE = """<{way}><{same}><variable identifier="RESPONSE"/>
+<baseValue baseType="{kind}">{value}</baseValue></{end}>
+<setOutcomeValue identifier="SCORE"><baseValue baseType="float">{score:d}</baseValue>
+</setOutcomeValue>
+<setOutcomeValue identifier="FEEDBACK"><baseValue baseType="identifier">{letter}</baseValue>
+</setOutcomeValue></{way}>"""
+SAID = """<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{letter}" showHide="show">{says}
+</modalFeedback>"""
+NUMBER = '<p>{text} <textEntryInteraction responseIdentifier="RESPONSE"/></p>'
+OPTIONS = """<choiceInteraction responseIdentifier="RESPONSE" shuffle="true" maxChoices="1">
+<prompt>{text}</prompt>{options}</choiceInteraction>"""
+
+
+def qti(one: Question) -> str:
+    """Return a question as an item of QTI 2.1: the first answer that fits is scored and told."""
+    number = one.tolerance is not None
+    same = f'equal toleranceMode="absolute" tolerance="{one.tolerance} {one.tolerance}"'
+    kind, same = ("float", same) if number else ("identifier", "match")
+    rules, said, options, right, way = "", "", "", "", "responseIf"
+    for letter, answer in zip("abcdef", one.options, strict=False):
+        value = answer.text if number else letter
+        right = value if answer.right else right
+        about = {"kind": kind, "same": same, "end": same.split()[0], "letter": letter}
+        rules += RULE.format(way=way, value=value, score=answer.right, **about)
+        says = f"{answer.says} {one.solution}".strip() if answer.right else answer.says
+        said += SAID.format(letter=letter, says=html(says))
+        options += f'<simpleChoice identifier="{letter}">{html(answer.text)}</simpleChoice>'
+        way = "responseElseIf"
+    text = html(one.text + (f" (in {one.unit})" if one.unit else ""))
+    body = (NUMBER if number else OPTIONS).format(text=text, options=options)
+    about = {"id": one.id, "kind": kind, "right": right, "body": body, "rules": rules}
+    return ITEM.format(space=SPACE.format("imsqti_v2p1"), said=said, **about)
+
+
+def write_qti(lesson: Lesson, path: Path) -> None:
+    """Write the questions of a lesson as a package of QTI 2.1, the same bytes each time."""
+    items = {f"calibkit-{one.id}": qti(one) for one in lesson.questions}
+    resources = "".join(
+        f'<resource identifier="{name}" type="imsqti_item_xmlv2p1" href="{name}.xml">'
+        f'<file href="{name}.xml"/></resource>'
+        for name in items
+    )
+    manifest = f"""<manifest {SPACE.format("imscp_v1p1")} identifier="calibkit-{lesson.id}">
+<metadata><schema>QTIv2.1 Package</schema><schemaversion>1.0.0</schemaversion></metadata>
+<organizations/><resources>{resources}</resources></manifest>
+"""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in [("imsmanifest", manifest), *items.items()]:
+            file.writestr(zipfile.ZipInfo(f"{name}.xml"), text)
+
+
 def main(arguments: list[str]) -> int:
     """Write the page, or the files for a learning platform."""
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("dev.py bank", description=__doc__, formatter_class=layout)
-    parser.add_argument("folder", type=Path, nargs="?", help="where the GIFT files go")
+    parser.add_argument("folder", type=Path, nargs="?", help="where the files go")
     chosen = parser.parse_args(arguments)
     bank = read()
     if chosen.folder is None:
@@ -143,7 +211,8 @@ def main(arguments: list[str]) -> int:
     for lesson in bank:
         path = chosen.folder / f"calibkit_{lesson.id}.gift"
         path.write_text(gift(lesson), encoding="utf-8", newline="\n")
-        print(f"{path}: {len(lesson.questions)} questions")
+        write_qti(lesson, path.with_suffix(".zip"))
+        print(f"{path} and .zip: {len(lesson.questions)} questions")
     return 0
 
 

@@ -154,7 +154,7 @@ def copies(folder: Path) -> dict[str, Copy]:
             raised="RuntimeError: stuck",
         ),
         "00_wrong.ipynb": Copy(lambda: wrong("00", checks00.WRONG, 2), ALMOST),
-        "guess_00.ipynb": Copy(guessed, BLANK, guesses={"0a": "typed in"}),
+        "guess_00.ipynb": Copy(guessed, BLANK, guesses={"0a": "typed in, wrong"}),
         "name_error_00.ipynb": Copy(short("undefined + 1"), RIGHT, raised="NameError"),
         "exits_00.ipynb": Copy(short(DIES), RIGHT, raised="the process ended"),
         "hog_00.ipynb": Copy(

@@ -3,8 +3,9 @@
 One `.ipynb` per student and lesson, in the folder itself or in a sub-folder for each student. Every
 workbook runs in a process of its own (`tools.grade_run`), and its variables are judged by the
 checks of the installed calibkit, whatever its own cells print. Results: `grades.csv`, one line per
-exercise, guess and cell that raised, and `grades.html`, to be read. A workbook that is broken,
-endless or hostile costs its own rows. Exit code 0: all were graded; 1: some could not be; 2: usage.
+exercise, free text, guess, answer of the quiz and cell that raised, and `grades.html`, to be read.
+A workbook that is broken, endless or hostile costs its own rows. Who shares a longer statement that
+no lesson gives, but for its names, is noted. Exit code 0: all graded; 1: some not; 2: usage.
 
 ``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
 ``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
@@ -42,6 +43,7 @@ LARGEST_WORKBOOK = 100 * 2**20
 TRIES = 4
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
+SHOWN = ("exercise", "text", "rubric", "guess", "quiz")
 Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 RESULTS = ("grades.csv", "grades.html", "points.csv")
@@ -108,6 +110,7 @@ class Grade:
         parts += [f"{self.typed} guesses typed in"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         parts += [f"one of {self.again} files of this lesson"] if self.again > 1 else []
+        parts += [row["says"] for row in self.of("note")]
         return ", ".join(parts)
 
 
@@ -187,9 +190,21 @@ def table(found: Grade) -> list[Line]:
     state = "not graded" if found.problem else "graded"
     words, seconds = found.problem or found.in_words, f"{found.seconds:.0f}"
     lines: list[Line] = [(*about, "workbook", "", state, words, seconds)]
-    for row in (*found.of("exercise"), *found.of("guess")):
+    for row in (row for kind in SHOWN for row in found.of(kind)):
         lines += [(*about, row["kind"], row["item"], row["state"], row["says"], "")]
     return lines + [(*about, "cell", str(n), "raised", words, "") for n, words in found.raised]
+
+
+def note_alike(grades: list[Grade]) -> None:
+    """Note whose workbooks share statements of three lines, but for names, that no lesson gives."""
+    writers: dict[tuple[str, str], set[str]] = {}
+    found = [(one, (one.lesson, row["item"])) for one in grades for row in one.of("shape")]
+    for one, shape in found:
+        writers.setdefault(shape, set()).add(one.student)
+    for one in grades:
+        others = set[str]().union(*(writers[shape] for who, shape in found if who is one))
+        if names := ", ".join(sorted(others - {one.student})):
+            one.rows.append({"kind": "note", "says": f"shares statements with {names}"})
 
 
 def harmless(text: str) -> str:
@@ -345,6 +360,7 @@ def main(arguments: list[str]) -> int:
     handed_in = Counter((one.student, one.lesson) for one in grades if not one.problem)
     for one in grades:
         one.again = handed_in[one.student, one.lesson]
+    note_alike(grades)
     write_csv(grades, out / "grades.csv")
     strangers = write_points(chosen.roster_rows, grades, out / "points.csv")
     if strangers:

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ from tools.grade_fence import Said, Stop, limit, lock_files, watch
 Cells = list[tuple[str, list[str]]]
 OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
 ASKED = re.compile(r"\.check\(\s*(?:cid\s*=\s*)?[\"'](\d+\.\d+)[\"']")
+NAMED = re.compile(r"\.(?:check|predict|reveal)\(\s*(?:[cp]id\s*=\s*)?[\"'](\d{1,2})")
 WORDS = 300  # characters of a message that are kept
+TEXT = 20 * WORDS  # and of a free text
 
 
 class Ungradable(Exception):
@@ -61,14 +63,16 @@ def read_workbook(raw: bytes) -> Cells:
 
 
 def lesson_of(cells: Cells, name: str, known: tuple[str, ...]) -> str:
-    """Return the lesson that the setup cell opens, or else the one that the file is named after."""
-    opened = [number.zfill(2) for source, _ in cells for number in OPENED.findall(source)]
-    named = [number for number in re.findall(r"(?<!\d)\d\d(?!\d)", name) if number in known]
+    """Return the lesson that is opened, or whose exercises are named, or that names the file."""
+    code = "\n".join(source for source, _ in cells)
+    opened, asked = ([n.zfill(2) for n in sign.findall(code)] for sign in (OPENED, NAMED))
     if opened and opened[0] not in known:
         raise Ungradable(f"There is no lesson {opened[0]}.")
-    if not opened and not named:
+    found = opened[:1] or [*asked, *re.findall(r"(?<!\d)\d\d(?!\d)", name)]
+    lessons = [str(number) for number in found if number in known]
+    if not lessons:
         raise Ungradable("No cell opens a lesson, and the file is not named after one.")
-    return str((opened or named)[0])
+    return lessons[0]
 
 
 def statements(source: str) -> list[str]:
@@ -111,6 +115,22 @@ def copied(cells: Cells, page: NotebookNode) -> list[str]:
     written = {one for source, _ in cells for one in statements(source)}
     found = [(cid, code) for cid, code in solutions(page) if written.issuperset(code)]
     return [cid for cid, code in found if "\n".join(code).count("\n") >= 2]
+
+
+def shapes(sources: Iterable[str]) -> set[str]:
+    """Return the statements of three lines or more, with every name by its place.
+
+    Two that differ in names, comments or layout are one.
+    """
+    found = set()
+    for tree in (ast.parse(one) for source in sources for one in statements(source)):
+        names: dict[str, str] = {}
+        for node in ast.walk(tree):
+            for part in {"id", "arg", "name"} & {*node._fields}:
+                name = getattr(node, part)
+                setattr(node, part, name and names.setdefault(name, f"_{len(names)}"))
+        found.add(ast.unparse(tree))
+    return {one for one in found if one.count("\n") >= 2}
 
 
 # --- the run -------------------------------------------------------------------------------------
@@ -159,6 +179,8 @@ class Run:
         self.states: dict[str, Said] = {}
         self.guesses: dict[str, Said] = {}
         self.assessed: dict[str, str] = {}
+        self.quizzed: list[Any] = []
+        self.notes: list[str] = []
         self.shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
         self.namespace: dict[str, Any] = self.shell.user_ns
 
@@ -198,6 +220,8 @@ class Run:
                 words = f"TimeUp: stopped after {seconds:.0f} s"
             self.raised[number] = " ".join(words.split())[:WORDS]
         self.note_guesses()
+        if error is None:
+            self.note_quiz(source)
         for cid in ASKED.findall(source) if error is None else ():
             if cid in self.checks:
                 self.look_at(cid)
@@ -206,14 +230,24 @@ class Run:
         """Note what the learner's lesson knows: guesses, and texts that were self-assessed."""
         found = [one for one in [*self.namespace.values()] if type(one) is type(self.lesson)]
         for record in (one.record for one in found if one.id == self.lesson.id):
-            for pid in self.predictions:
+            for pid, asked in self.predictions.items():
                 if pid in record.guesses:
                     first = record.revealed.get(pid)
-                    guess = record.guesses[pid] if first is None else first
-                    self.guesses[pid] = {"state": "typed in", "says": str(guess)[:WORDS]}
+                    guess = asked.read(record.guesses[pid] if first is None else first)
+                    right = guess is not None and asked.is_right(guess, asked.outcome)
+                    state = f"typed in, {'right' if right else 'wrong'}"
+                    self.guesses[pid] = {"state": state, "says": str(guess)[:WORDS]}
             for cid, points in [*record.points.items()]:
                 made = ", ".join(map(str, points)) or "none"
                 self.assessed[str(cid)] = f"points that the text makes, by its writer: {made}"
+
+    def note_quiz(self, source: str) -> None:
+        """Note what the quiz was told; the cell has computed it just now."""
+        with contextlib.suppress(Exception):
+            for call in ast.walk(ast.parse(source)):
+                if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "quiz":
+                    given = [compile(ast.Expression(one), "quiz", "eval") for one in call.args]
+                    self.quizzed = [eval(one, self.namespace) for one in given]
 
     def look_at(self, cid: str) -> Said:
         """Judge one exercise by the variable that it asks for; once correct, it stays so."""
@@ -241,7 +275,7 @@ class Run:
         """Yield what is known about guesses, forecasts and exercises."""
         from calibkit_course.learn.forecasts import kept_log
 
-        def row(kind: str, item: str, state: str = "", says: str = "", task: str = "") -> Said:
+        def row(kind: str, item: str = "", state: str = "", says: str = "", task: str = "") -> Said:
             return {"kind": kind, "item": item, "state": state, "says": says, "task": task}
 
         yield row("predictions", str(len(self.predictions)))
@@ -249,8 +283,19 @@ class Run:
         for name, one in kept_log().rows.items():
             if one.right is not None:
                 yield row("forecast", name, f"{one.right:d}", f"{one.sure:g}", f"{one.options}")
+        for question, given in zip(self.lesson.questions, self.quizzed, strict=False):
+            if given is not ...:
+                said = question.verdict(given)
+                yield row("quiz", question.id, "right" if said[:6] == "Right." else "wrong", said)
         for cid, check in self.checks.items():
             yield row("exercise", cid, task=check.task[:WORDS], **self.look_at(cid))
+            text = self.namespace.get(check.variable)
+            if check.rubric and isinstance(text, str):
+                yield row("text", cid, self.assessed.get(cid, ""), text[:TEXT])
+                points = (f"{k}. {point}" for k, point in enumerate(check.rubric.points, start=1))
+                yield row("rubric", cid, says=" ".join(points))
+        for note in self.notes:
+            yield row("note", says=note)
 
 
 def without_network() -> None:
@@ -279,8 +324,14 @@ def graded(raw: bytes, options: Said) -> Said:
         os.chdir(Path(options["job"], "here"))
         without_network()
         own = own_cells(cells, page)
+        if not any(OPENED.search(source) for source, _ in cells):
+            setup = next(cell.source for cell in page.cells if "setup" in files.tags(cell))
+            run.cell(0, setup, run.seconds / 2)
+            run.notes.append("the set-up cell was missing, so the lesson's own was run")
         run.cells(own)
         found["rows"], found["raised"] = [*run.rows()], sorted(run.raised.items())
+        theirs = shapes(source for source, _ in own) - shapes(cell.source for cell in page.cells)
+        found["rows"] += [{"kind": "shape", "item": one, "state": ""} for one in sorted(theirs)]
         copies = copied(own, page)
         for row in found["rows"]:
             if row["item"] in copies and row["state"] == "Correct":

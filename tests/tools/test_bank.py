@@ -2,9 +2,11 @@
 
 import math
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -217,7 +219,19 @@ def test_right_options_have_no_favourite_place() -> None:
         for one in QUESTIONS.values()
         if one.tolerance is None
     ]
-    assert len(set(places)) >= 3 and max(map(places.count, places)) <= 0.7 * len(places)
+    assert {places.count(place) <= 0.4 * len(places) for place in range(4)} == {True}, places
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+def test_who_takes_the_longest_or_the_shortest_option_knows_no_more(extreme) -> None:
+    """The limit is what chance passes in one bank of twenty."""
+    lengths = [
+        [len(answer.text) for answer in sorted(one.options, key=lambda answer: not answer.right)]
+        for one in QUESTIONS.values()
+        if one.tolerance is None
+    ]
+    right = sum(extreme(one) == one[0] and one.count(one[0]) == 1 for one in lengths)
+    assert right <= stats.binom.ppf(0.95, len(lengths), 1 / 4)
 
 
 def test_the_page_is_the_one_that_the_files_give() -> None:
@@ -240,13 +254,16 @@ def parse(text: str) -> dict[str, dict[str, Any]]:
     """Read GIFT strictly: every sign that is not escaped must belong to the format."""
     found = {}
     for block in re.split(r"\n\s*\n", text.strip()):
-        if block.startswith(("//", "$CATEGORY: ")):
-            assert "\n" not in block
+        if "\n" not in block:
+            assert block.startswith(("// ", "$CATEGORY: "))
             continue
         sign = r"(?:\\[\\~=#{}:]|[^\\~=#{}:\n])*"  # an escaped sign, or none
-        whole = re.fullmatch(rf"::({sign})::\[markdown\]({sign}) \{{(#?)\n((?:.+\n)+)\}}", block)
+        known = r"// \[id:calibkit-(\S+)\] \[tag:calibkit\]\n"
+        question = rf"::({sign})::\[markdown\]({sign}) \{{(#?)\n((?:.+\n)+)\}}"
+        whole = re.fullmatch(known + question, block)
         assert whole, block
-        name, stem, number, body = whole.groups()
+        id_number, name, stem, number, body = whole.groups()
+        assert id_number == plain(name)
         entry: dict[str, Any] = {"text": plain(stem), "answers": [], "solution": ""}
         for line in body.splitlines():
             if line.startswith("####"):
@@ -288,6 +305,43 @@ def test_signs_of_the_format_are_escaped() -> None:
     (entry,) = parse(bank.gift(bank.Lesson("99", "x", (one,)))).values()
     assert entry["answers"] == [(evil.text, "::a::{=b} // c", True, "")]
     assert entry["text"] == "a b {"
+
+
+# --- QTI -----------------------------------------------------------------------------------------
+
+
+def told(item: ElementTree.Element, given: str) -> tuple[str, str]:
+    """Return score and feedback of an answer, as the rules of the item say."""
+    for way in item.findall(".//{*}responseCondition/*"):
+        test, (score, chosen) = way[0], way.findall("{*}setOutcomeValue/{*}baseValue")
+        reach = float(test.get("tolerance", "0").split()[0])
+        value = test.findtext("{*}baseValue")
+        near = reach and abs(float(given) - float(value)) <= reach * (1 + 1e-9)
+        if near or value == given:
+            (said,) = (one for one in item.findall("{*}modalFeedback")
+                       if one.get("identifier") == chosen.text)  # fmt: skip
+            return score.text, "".join(said.itertext()).strip()
+    return "0", ""
+
+
+@each_case("lesson", LESSONS)
+def test_a_package_of_qti_scores_and_tells_every_answer(lesson, tmp_path, subtests) -> None:
+    bank.write_qti(lesson, tmp_path / "lesson.zip")
+    with zipfile.ZipFile(tmp_path / "lesson.zip") as file:
+        names = file.namelist()
+        items = {name: ElementTree.fromstring(file.read(name)) for name in names}
+    listed = items.pop("imsmanifest.xml").findall(".//{*}file")
+    assert [one.get("href") for one in listed] == [*items]
+    for one, item in zip(lesson.questions, items.values(), strict=True):
+        with subtests.test(one.id):
+            assert item.get("identifier") == f"calibkit-{one.id}"
+            for letter, answer in zip("abcdef", one.options, strict=False):
+                given = letter if one.tolerance is None else answer.text
+                words = f"{answer.says} {one.solution}" if answer.right else answer.says
+                plain_words = re.sub(r"`|\*\*", "", words.strip())
+                assert told(item, given) == (f"{answer.right:d}", plain_words)
+                assert answer.right == (item.findtext(".//{*}correctResponse/{*}value") == given)
+            assert one.tolerance is None or told(item, "77777") == ("0", "")
 
 
 # --- in the lesson -------------------------------------------------------------------------------

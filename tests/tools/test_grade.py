@@ -151,6 +151,8 @@ def test_a_student_in_a_file_name_is_what_does_not_name_the_lesson(stem: str, st
         (["lesson = open_lesson(id=4)"], "x", "04"),
         (["pass"], "ann_04_x", "04"),
         (["pass"], "2024_04", "04"),
+        (['lesson.predict("5a", ...)'], "homework", "05"),
+        (["lesson.check('4.1')", 'lesson.check("77.1")'], "05_x", "04"),
     ],
 )
 def test_the_setup_cell_names_the_lesson_or_else_the_file(cells, name, lesson) -> None:
@@ -163,6 +165,24 @@ def test_solutions_are_known_by_their_text_without_tags_and_below_the_given_code
     for start, wanted in (("", []), ("print()\n", ["5.1"])):
         cells = [(start + cell.source, []) for cell in page.cells if cell.cell_type == "code"]
         assert grade_run.copied(grade_run.own_cells(cells, page), page) == wanted
+
+
+MINE = "def f(x):\n    y = 2 * x\n    return y"
+YOURS = "def g(a):  # mine\n    b = 2 * a\n\n    return b"
+ANOTHER = "def f(x):\n    y = 2 * x\n    return x"
+
+
+def test_statements_that_differ_in_names_alone_are_found_in_two_workbooks() -> None:
+    assert grade_run.shapes([MINE]) == grade_run.shapes(["x = 1", YOURS]) != set()
+    assert grade_run.shapes([MINE]) != grade_run.shapes([ANOTHER])
+    handed_in = [("kim", "05", MINE), *[("leo", "05", YOURS)] * 2, ("mia", "05", ANOTHER)]
+    grades = []
+    for name, lesson, code in [*handed_in, ("nan", "04", MINE)]:
+        rows = [{"kind": "shape", "item": one} for one in grade_run.shapes([code])]
+        grades.append(grade.Grade(grade.Workbook(Path("x"), "x", name), lesson, "", rows))
+    grade.note_alike(grades)
+    shared = [one.in_words.partition("shares statements with ")[2] for one in grades]
+    assert shared == ["leo", "kim", "kim", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +236,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
         monkeypatch.setattr(grade, "fence", tuple)
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
     sure = made.short('lesson.predict("0a", "91", sure=0.5)', 'lesson.reveal("0a")')
-    wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "typed in"})
+    wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "typed in, wrong"})
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     out = tmp_path / "out"
     assert grade.main([str(tmp_path), "--out", str(out)]) == 1
@@ -232,6 +252,25 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
     assert ("cannot take the network" in said[0]) == (not fenced or not grade_fence.fence())
     (tmp_path / "empty.ipynb").unlink()
     assert grade.main([str(tmp_path), "--out", str(out)]) == 0
+
+
+@linux
+@pytest.mark.long
+def test_without_its_set_up_cell_a_workbook_shows_texts_guesses_and_quiz(tmp_path: Path) -> None:
+    text = "The model is over-confident, and the null level stands beside the error."
+    guess, quiz = 'lesson.predict("14a", "nothing")', 'lesson.quiz(..., "a", chr(98), "what")'
+    code = (f"my_report = {text!r}\nnp.pi", 'lesson.check("14.2")', guess, quiz)
+    write(tmp_path, {"ann/homework.ipynb": made.of_code(*code)})
+    assert grade.main([str(tmp_path)]) == 0
+    whole, *rows = by_file(tmp_path)["ann/homework.ipynb"]
+    assert whole["lesson"] == "14" and "the lesson's own was run" in whole["detail"]
+    assert {row["kind"] for row in rows} == {"exercise", "text", "rubric", "guess", "quiz"}
+    found = {(row["kind"], row["item"]): row for row in rows}
+    assert found["text", "14.2"]["detail"] == text
+    assert found["rubric", "14.2"]["detail"].startswith("1. ")
+    assert found["guess", "14a"]["state"].startswith("typed in, ")
+    states = [found["quiz", f"14.{place}"]["state"] for place in (2, 3, 4)]
+    assert states == ["right", "wrong", "wrong"] and ("quiz", "14.1") not in found
 
 
 @linux
