@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._rendering import Feedback, Message, Progress, feedback
+from calibkit_course.learn.drawing import Drawing, Sketch
 from calibkit_course.learn.exercises import MISSING, Check, Prediction
 from calibkit_course.learn.forecasts import Forecast, Log, read_sure
 from calibkit_course.learn.messages import State
@@ -55,14 +57,25 @@ class Lesson:
             if pid in self.record.guesses:
                 stands = prediction.shown(self.record.guesses[pid])
                 said += " " + messages.STANDS.format(guess=stands)
-            return _note(heading, "guess", prediction.question, said)
+            return self._asked(pid, prediction, said)
         about_sure = self._forecast(pid, prediction, read, sure)
         self.record.note("guesses", pid, read)
         noted = messages.NOTED.format(guess=prediction.shown(read))
-        return _note(heading, "guess", prediction.question, noted, *about_sure)
+        return self._asked(pid, prediction, noted, *about_sure)
+
+    def _asked(self, pid: str, prediction: Prediction, *said: str) -> Message:
+        note = _note(messages.PREDICTION.format(id=pid), "guess", prediction.question, *said)
+        if not isinstance(prediction, Drawing):
+            return note
+        canvas = prediction.canvas(pid, self.record.guesses.get(pid))
+        return Sketch(
+            note.heading, note.paragraphs, note.symbol, canvas, partial(self.predict, pid)
+        )
 
     def _forecast(self, pid: str, asked: Prediction, guess: str | float, sure: Any) -> list[str]:
         """Note how sure a guess is, and return what is to be said about that."""
+        if isinstance(asked, Drawing):
+            return [] if sure is ... else [messages.SURE_OF_LINE]
         if sure is ...:
             if pid not in self.record.revealed and guess != self.record.guesses.get(pid):
                 self.log.note({pid: None})  # it belonged to another guess
@@ -100,13 +113,17 @@ class Lesson:
             self.record.note("revealed", pid, guess)
             if guess is not None:
                 self.log.decide(pid, prediction.is_right(guess, happened))
-        return _note(
+        note = _note(
             heading,
             "outcome",
             messages.HAPPENED.format(outcome=prediction.shown(happened)),
             prediction.compare(guess, happened),
             prediction.why,
         )
+        if not isinstance(prediction, Drawing) or happened is None:
+            return note
+        canvas = prediction.canvas(pid, guess, happened)
+        return Sketch(note.heading, note.paragraphs, note.symbol, canvas)
 
     def check(self, cid: str, answer: Any = MISSING, *, contains: Any = MISSING) -> Feedback:
         """Say how an answer stands.

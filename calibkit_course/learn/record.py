@@ -110,7 +110,7 @@ def _read_tables(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of a file; a file that holds anything else raises."""
     tables = json.loads(text)
     found = {name: dict(tables[name]) for name in _TABLES}
-    if not all(isinstance(guess, str | float | int) for guess in found["guesses"].values()):
+    if not all(isinstance(guess, str | float | int | list) for guess in found["guesses"].values()):
         raise TypeError
     found["states"] = {cid: State(value) for cid, value in found["states"].items()}
     found["points"] = {cid: tuple(map(int, some)) for cid, some in found["points"].items()}
