@@ -54,20 +54,24 @@ class Lesson:
         if read is None:
             blank = guess is ...
             said = prediction.invitation if blank else prediction.refusal(guess)
-            if pid in self.record.guesses:
-                stands = prediction.shown(self.record.guesses[pid])
-                said += " " + messages.STANDS.format(guess=stands)
+            stands = self._kept(pid, prediction)
+            if stands is not None:
+                said += " " + messages.STANDS.format(guess=prediction.shown(stands))
             return self._asked(pid, prediction, said)
         about_sure = self._forecast(pid, prediction, read, sure)
         self.record.note("guesses", pid, read)
         noted = messages.NOTED.format(guess=prediction.shown(read))
         return self._asked(pid, prediction, noted, *about_sure)
 
+    def _kept(self, pid: str, prediction: Prediction) -> Any:
+        """Return the guess that is kept, or None where there is none that can be read."""
+        return prediction.read(self.record.guesses.get(pid))
+
     def _asked(self, pid: str, prediction: Prediction, *said: str) -> Message:
         note = _note(messages.PREDICTION.format(id=pid), "guess", prediction.question, *said)
         if not isinstance(prediction, Drawing):
             return note
-        canvas = prediction.canvas(pid, self.record.guesses.get(pid))
+        canvas = prediction.canvas(pid, self._kept(pid, prediction))
         return Sketch(
             note.heading, note.paragraphs, note.symbol, canvas, partial(self.predict, pid)
         )
@@ -108,7 +112,7 @@ class Lesson:
             )
         seen = None if outcome is None else prediction.read(outcome)
         happened = prediction.outcome if seen is None else seen
-        guess = self.record.guesses.get(pid)
+        guess = self._kept(pid, prediction)
         if pid not in self.record.revealed:
             self.record.note("revealed", pid, guess)
             if guess is not None:

@@ -618,7 +618,7 @@ def test_two_kernels_lose_nothing(workbook: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", '{"guesses": {"0a": [1]}, "revealed": {}, "states": {}, "points": {}}',
+    ["", "{", '{"guesses": {"0a": ["1"]}, "revealed": {}, "states": {}, "points": {}}',
      "[1]", "null", '{"guesses": {}}', "\x00", '{"guesses": 1, "revealed": 2}',
      '{"guesses": {}, "revealed": {}, "states": {"0.1": "Great"}, "points": {}}',
      '{"guesses": {}, "revealed": {}, "states": {"0.1": []}, "points": {"0.1": 3}}'],
