@@ -83,7 +83,8 @@ class Lesson:
         if sure is ...:
             if pid not in self.record.revealed and guess != self.record.guesses.get(pid):
                 self.log.note({pid: None})  # it belonged to another guess
-            return [messages.WHY_SURE] if pid == next(iter(self.predictions)) else []
+            others = [k for k, one in self.predictions.items() if not isinstance(one, Drawing)]
+            return [messages.WHY_SURE] if pid == others[0] else []
         value, problem = read_sure(sure, len(asked.options))
         if value is None:
             return [problem]
