@@ -27,7 +27,7 @@ from typing import Any
 
 from calibkit.reliability import reliability_table
 from calibkit_course import open_lesson
-from calibkit_course.learn import Prediction
+from calibkit_course.learn import Drawing, Prediction
 from calibkit_course.learn.calibration import BINS, calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_forecasts, least_sure, read_sure
 from tools.lesson_pages import lesson_pages
@@ -59,7 +59,8 @@ class Room:
     def __post_init__(self) -> None:
         core = lesson_pages(self.lesson)[0].read_text(encoding="utf-8")
         known = open_lesson(self.lesson).predictions
-        self.asked = {pid: known[pid] for pid in ASKED.findall(core)}
+        asked = {pid: known[pid] for pid in ASKED.findall(core)}  # no lines: a phone has no room
+        self.asked = {pid: one for pid, one in asked.items() if not isinstance(one, Drawing)}
         self.answers = {pid: {} for pid in self.asked}
 
     @property

@@ -18,7 +18,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from book.bank import item
 from calibkit_course import open_lesson
-from calibkit_course.learn import STAND_IN, Message, Prediction, messages
+from calibkit_course.learn import STAND_IN, Drawing, Message, Prediction, messages
 from calibkit_course.learn.forecasts import least_sure
 from calibkit_course.learn.questions import Question, read_questions
 
@@ -99,6 +99,8 @@ def raw_html(text: str) -> nodes.raw:
 
 def form(pid: str, prediction: Prediction) -> nodes.raw:
     """Return the buttons, or the field, by which a reader guesses; the script wakes them."""
+    if isinstance(prediction, Drawing):
+        return drawing_form(pid)
     name = f"guess-{pid}"
     kind = 'type="button" class="ck-button" disabled'
     answers = "\n".join(
@@ -124,8 +126,23 @@ def form(pid: str, prediction: Prediction) -> nodes.raw:
     )
 
 
+def drawing_form(pid: str) -> nodes.raw:
+    """Return the buttons below a canvas, which the script wakes with it."""
+    kind = 'type="button" class="ck-button" disabled'
+    return raw_html(
+        f'<div class="ck-guess" role="group" aria-label="Your line for {pid}" data-drawing '
+        f'data-prediction="{pid}"><button {kind}>This is my line</button>'
+        f"<button {kind}>{messages.DRAW_CLEAR}</button>\n"
+        "<noscript><span>Draw in your mind, then open the outcome.</span></noscript>\n"
+        '<span role="status"></span>\n'
+        '<button type="button" class="ck-forget" hidden>Forget my guesses</button></div>\n'
+    )
+
+
 def verdict(pid: str, prediction: Prediction) -> nodes.raw:
     """Return the line that puts the guess beside the outcome; the script fills it."""
+    if isinstance(prediction, Drawing):
+        return raw_html(f'<p class="ck-verdict" data-prediction="{pid}" hidden></p>\n')
     outcome = f"{prediction.outcome:g}" if not prediction.options else str(prediction.outcome)
     return raw_html(
         f'<p class="ck-verdict" data-prediction="{pid}" data-outcome="{escape(outcome)}" '
@@ -181,8 +198,9 @@ class Page:
         self.asked.append(pid)
         asked = self.predictions[pid]
         edit(cell, prompt(pid, asked.question, asked.invitation), prompt(pid, asked.question))
-        why = [] if self.explained else [raw_html(self.why)]
-        self.explained = True
+        asks_sure = not isinstance(asked, Drawing)
+        why = [] if self.explained or not asks_sure else [raw_html(self.why)]
+        self.explained |= asks_sure
         return [cell, *why, form(pid, asked)]
 
     def parts(self, node: nodes.Element) -> Iterator[tuple[nodes.Node, bool]]:
@@ -288,6 +306,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(FoldOutcomes)
     app.add_transform(FrameImages)
     app.add_directive("own-calibration", OwnCalibration)
+    app.add_js_file("draw.js")
     app.add_js_file("predict_first.js")
     app.add_js_file("question_bank.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

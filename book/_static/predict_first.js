@@ -171,17 +171,62 @@
       event.preventDefault();
       choose(field.value.trim());
     });
-    forget.addEventListener("click", () => {
-      guesses = {};
-      save();
-      forms.forEach((other) => other.show());
-      folds().forEach((fold) => { if (ids(fold).length) fold.open = false; });
-      (field || buttons[0]).focus({ preventScroll: true });
-    });
+    forget.addEventListener("click", () => forgetAll(field || buttons[0]));
     return { id, show, isAnswered: () => isGuess(guesses[id]) };
   };
 
+  // A line is drawn on the canvas of the cell above; the canvas in its fold holds the truth.
+  const drawing = (root) => {
+    const id = root.dataset.prediction;
+    const [canvas, outcome] = document.querySelectorAll(`.ck-canvas[data-prediction="${id}"]`);
+    const line = document.querySelector(`.ck-verdict[data-prediction="${id}"]`);
+    const [done, clear] = root.querySelectorAll("button.ck-button");
+    const status = root.querySelector('[role="status"]'), forget = root.querySelector(".ck-forget");
+    let isKept = false;
+
+    const pen = calibkitDraw.wake(canvas, (heights, words) => {
+      status.textContent = words;
+      done.disabled = heights.includes(null);
+    });
+    const kept = () => {
+      try {
+        const line = JSON.parse(guesses[id]), { length } = pen.heights();
+        return line.length === length && line.every(Number.isFinite) ? line : null;
+      } catch { return null; }
+    };
+    const show = () => {
+      const guess = kept();
+      if (guess || isKept) pen.restart(guess);
+      isKept = guess !== null;
+      pen.lock(isKept);
+      clear.disabled = isKept;
+      done.disabled = isKept || pen.heights().includes(null);
+      forget.hidden = line.hidden = !isKept;
+      line.textContent = isKept ? calibkitDraw.compare(outcome, guess) : "";
+      if (isKept) status.textContent = `The outcome is open below.${notKept}`;
+    };
+    done.addEventListener("click", () => {
+      load(); // another page may have stored some
+      guesses[id] = JSON.stringify(pen.heights());
+      save();
+      show();
+      openGuessed();
+      canvas.focus({ preventScroll: true });
+    });
+    clear.addEventListener("click", () => pen.restart());
+    forget.addEventListener("click", () => forgetAll(canvas));
+    return { id, show, isAnswered: () => kept() !== null };
+  };
+
   let forms = [];
+
+  const forgetAll = (next) => {
+    guesses = {};
+    save();
+    forms.forEach((other) => other.show());
+    folds().forEach((fold) => { if (ids(fold).length) fold.open = false; });
+    next.focus({ preventScroll: true });
+  };
 
   const openGuessed = () => {
     const answered = new Set(forms.filter((one) => one.isAnswered()).map((one) => one.id));
@@ -240,7 +285,8 @@
 
   const start = () => {
     load();
-    forms = [...document.querySelectorAll(".ck-guess")].map(form);
+    forms = [...document.querySelectorAll(".ck-guess")]
+      .map((root) => ("drawing" in root.dataset ? drawing(root) : form(root)));
     forms.forEach((one) => one.show());
     openGuessed();
     folds().forEach(openTogether);

@@ -29,6 +29,7 @@ from calibkit_course.learn.calibration import (
     my_calibration,
     temperature,
 )
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.forecasts import STAND_IN, Forecasts, import_forecasts, my_forecasts
 from calibkit_course.learn.messages import State
@@ -37,6 +38,7 @@ from calibkit_course.learn.tables import table
 __all__ = [
     "STAND_IN",
     "Check",
+    "Drawing",
     "Feedback",
     "Forecasts",
     "Lesson",

@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._rendering import Feedback, Message, Progress, feedback
+from calibkit_course.learn.drawing import Drawing, Sketch
 from calibkit_course.learn.exercises import MISSING, Check, Prediction
 from calibkit_course.learn.forecasts import Forecast, Log, read_sure
 from calibkit_course.learn.messages import State
@@ -52,21 +54,37 @@ class Lesson:
         if read is None:
             blank = guess is ...
             said = prediction.invitation if blank else prediction.refusal(guess)
-            if pid in self.record.guesses:
-                stands = prediction.shown(self.record.guesses[pid])
-                said += " " + messages.STANDS.format(guess=stands)
-            return _note(heading, "guess", prediction.question, said)
+            stands = self._kept(pid, prediction)
+            if stands is not None:
+                said += " " + messages.STANDS.format(guess=prediction.shown(stands))
+            return self._asked(pid, prediction, said)
         about_sure = self._forecast(pid, prediction, read, sure)
         self.record.note("guesses", pid, read)
         noted = messages.NOTED.format(guess=prediction.shown(read))
-        return _note(heading, "guess", prediction.question, noted, *about_sure)
+        return self._asked(pid, prediction, noted, *about_sure)
+
+    def _kept(self, pid: str, prediction: Prediction) -> Any:
+        """Return the guess that is kept, or None where there is none that can be read."""
+        return prediction.read(self.record.guesses.get(pid))
+
+    def _asked(self, pid: str, prediction: Prediction, *said: str) -> Message:
+        note = _note(messages.PREDICTION.format(id=pid), "guess", prediction.question, *said)
+        if not isinstance(prediction, Drawing):
+            return note
+        canvas = prediction.canvas(pid, self._kept(pid, prediction))
+        return Sketch(
+            note.heading, note.paragraphs, note.symbol, canvas, partial(self.predict, pid)
+        )
 
     def _forecast(self, pid: str, asked: Prediction, guess: str | float, sure: Any) -> list[str]:
         """Note how sure a guess is, and return what is to be said about that."""
+        if isinstance(asked, Drawing):
+            return [] if sure is ... else [messages.SURE_OF_LINE]
         if sure is ...:
             if pid not in self.record.revealed and guess != self.record.guesses.get(pid):
                 self.log.note({pid: None})  # it belonged to another guess
-            return [messages.WHY_SURE] if pid == next(iter(self.predictions)) else []
+            others = [k for k, one in self.predictions.items() if not isinstance(one, Drawing)]
+            return [messages.WHY_SURE] if pid == others[0] else []
         value, problem = read_sure(sure, len(asked.options))
         if value is None:
             return [problem]
@@ -95,18 +113,22 @@ class Lesson:
             )
         seen = None if outcome is None else prediction.read(outcome)
         happened = prediction.outcome if seen is None else seen
-        guess = self.record.guesses.get(pid)
+        guess = self._kept(pid, prediction)
         if pid not in self.record.revealed:
             self.record.note("revealed", pid, guess)
             if guess is not None:
                 self.log.decide(pid, prediction.is_right(guess, happened))
-        return _note(
+        note = _note(
             heading,
             "outcome",
             messages.HAPPENED.format(outcome=prediction.shown(happened)),
             prediction.compare(guess, happened),
             prediction.why,
         )
+        if not isinstance(prediction, Drawing) or happened is None:
+            return note
+        canvas = prediction.canvas(pid, guess, happened)
+        return Sketch(note.heading, note.paragraphs, note.symbol, canvas)
 
     def check(self, cid: str, answer: Any = MISSING, *, contains: Any = MISSING) -> Feedback:
         """Say how an answer stands.

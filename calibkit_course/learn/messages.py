@@ -234,6 +234,36 @@ GUESSED_EXACT = "You guessed {guess}: exactly right."
 GUESSED_NEAR = "You guessed {guess}: close."
 GUESSED_LOW = "You guessed {guess}: too low, by a factor of {factor}."
 GUESSED_HIGH = "You guessed {guess}: too high, by a factor of {factor}."
+# A line that is drawn: its places are those of the words in braces, also in `draw.js`.
+REPLACE_BY_HEIGHTS = (
+    "Draw it where the canvas takes a line, or replace `...` by a list of {count} heights from 0 "
+    "to {top}, for {axis} {places}. A wrong guess costs nothing."
+)
+HALF_WAY = "Only {there} of {count} heights are there; a line left half-way counts as none."
+OUTSIDE = "The height {height} at {where} lies off the axis, which runs from 0 to {top:g}."
+NO_LINE = "This is no line; give a list of {count} numbers."
+NOT_COMPUTED = "not computed yet"
+NO_TRUTH = "Run the cell above that computes the truth, then this one again."
+LINE_NEAR = (
+    "You came close: your line is off by {off} on average (the best level line: {flat}), and most "
+    "where {place}: you drew {you}, it is {it}."
+)
+LINE_OFF = (
+    "Your line is off by {off} on average (the best level line: {flat}), and most "
+    "where {place}: you drew {you}, it is {it}."
+)
+SURE_OF_LINE = "A line needs no confidence: its distance from the truth is its score."
+CANVAS = "Your guess: {y} over {x}. {says}."
+DRAWN_NOTHING = "Nothing is drawn yet"
+LAID_OVER = "the line with squares."
+LINES = "Yours: {you}. The truth: {truth}"
+YOU = "you"
+TRUTH_LINE = "the truth"
+DRAW_HOW = "Press and drag, or use the arrow keys: {there} of {count} heights are there."
+DRAWN_ALL = "Your line is complete."
+DRAW_CLEAR = "Clear"
+DRAW_AT = "at {place}: {height}"
+DRAW_OPEN = "nothing yet"
 NO_SUCH_LEVEL = "Hints are numbered from 1 to {count}; here is the nearest."
 PROGRESS = "Lesson {id}, {title}"
 PROGRESS_COUNT = "{correct} of {count} exercises correct, {guesses} of {predictions} guesses made"

@@ -110,11 +110,18 @@ def _read_tables(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of a file; a file that holds anything else raises."""
     tables = json.loads(text)
     found = {name: dict(tables[name]) for name in _TABLES}
-    if not all(isinstance(guess, str | float | int) for guess in found["guesses"].values()):
+    if not all(map(_is_guess, found["guesses"].values())):
         raise TypeError
     found["states"] = {cid: State(value) for cid, value in found["states"].items()}
     found["points"] = {cid: tuple(map(int, some)) for cid, some in found["points"].items()}
     return found
+
+
+def _is_guess(found: Any) -> bool:
+    """Tell whether something is an answer, or the heights of a line."""
+    heights = found if isinstance(found, list) and found else [found]
+    kinds = float | int if isinstance(found, list) else str | float | int
+    return all(isinstance(one, kinds) for one in heights)
 
 
 def workbook() -> Path | None:

@@ -16,6 +16,7 @@ from calibkit_course.learn.answers import (
     slip_of,
     wrong_kind,
 )
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Play the forecaster"
@@ -225,11 +226,11 @@ PREDICTIONS = {
         "here.",
         tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
-    "1d": Prediction(
-        question="A forecaster says 70 % each day; in truth it rains on 60 % of days. After how "
-        "many days will the record expose this with a chance of 80 %?",
-        unit="days",
-        outcome=183,
+    "1d": Drawing(
+        question="A forecaster says 70 % each day; in truth it rains on 60 % of days. Draw the "
+        "chance that the record has exposed this, over the number of days.",
+        x=tuple(range(25, 301, 25)),
+        axes=("days", "chance to expose"),
         why="The share of rainy days in n days scatters by about 0.5 / sqrt(n). To tell 0.6 from "
         "0.7, this scatter must be well below their distance of 0.1.",
         tells=(r"\b183\b|\b1[789]\d days|half a year",),

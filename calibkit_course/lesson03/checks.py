@@ -10,6 +10,7 @@ from calibkit.fakes import ClassKnobs, KnobClassifier, Power
 from calibkit_course.finite import FiniteClassifier
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same, wrong_kind
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson03.machine import judge_machine
 
@@ -296,6 +297,15 @@ PREDICTIONS = {
             r"at most 60|at least a fifth|times the room|room for (boasting|modesty)|\\le 1 - ",
             r"pure guessing|accuracy [−-] 1/K",
         ),
+    ),
+    "3g": Drawing(
+        question="A boaster with a share of one half says (1 + Q) / 2, and is right with the "
+        "chance Q. Draw how often it is right where it says about 0.55, 0.6, … 0.95.",
+        x=tuple(twentieths / 20 for twentieths in range(11, 20)),
+        axes=("confidence", "share right"),
+        why="Who says Z has the chance Q = 2 Z − 1. So the line is twice as steep as the diagonal, "
+        "and ends in it at 1. The lower it speaks, the further it goes too far.",
+        tells=(r"twice as steep|2 ?Z [−-] 1",),
     ),
     "3d": Prediction(
         question="A boaster has a true ECE of 0.100. What does a program report that compares "

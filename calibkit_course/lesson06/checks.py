@@ -9,6 +9,7 @@ from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.lesson06.checks_further import FURTHER
 
@@ -91,11 +92,12 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "6a": Prediction(
-        question="You sort 1,000 predictions of a perfect model into 50 bins in place of 5. How "
-        "does its mean ECE grow?",
-        options=("hardly", "about three times", "about ten times"),
-        outcome="about three times",
+    "6a": Drawing(
+        question="In 10 bins, 1,000 predictions of a perfect model have a mean ECE of 0.03. Draw "
+        "its mean ECE over the number of bins.",
+        x=tuple(range(10, 101, 10)),
+        axes=("bins", "mean ECE"),
+        top=0.3,
         why="With a tenth of the predictions, the frequency of a bin has √10 times the standard "
         "deviation, and the ECE is a mean of such gaps. So it grows like √(bins / predictions).",
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),

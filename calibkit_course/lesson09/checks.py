@@ -10,6 +10,7 @@ from calibkit.calibrators import shift_prior
 from calibkit.inputs import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
@@ -286,15 +287,13 @@ PREDICTIONS = {
         "announced 56 came, and each of the 22 others cost her ten dollars.",
         tells=(r"[Ff]our and a half points|4\.5 points|ECE 0\.045",),
     ),
-    "9d": Prediction(
-        question=(
-            "The data have 5 % events, and weights balance the classes. What does the model "
-            "predict on average?"
-        ),
-        options=("about 5 %", "about 20 %", "about 40 %"),
-        outcome="about 40 %",
+    "9d": Drawing(
+        question="The data have 5 % events, and weights balance the classes. Draw the share of "
+        "events among the cases to which the model gives about 0.05, 0.15, … 0.95.",
+        x=tuple(place / 100 for place in range(5, 100, 10)),
+        axes=("prediction", "share of events"),
         why="With these weights, both classes count as half of the data. The model answers for a "
-        "world with 50 % events. Ours has 5 %.",
+        "world with 50 % events, and gives about 40 % on average. Ours has 5 %.",
         tells=(
             r"weights are a change of prevalence|half of the (data|weight)|world with 50 %",
             r"half of the cases",

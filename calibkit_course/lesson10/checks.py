@@ -11,6 +11,7 @@ from calibkit.calibrators import TemperatureScaling
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import apart, same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson10 import problems as problems
 from calibkit_course.lesson10.fitted import judge_step, judge_temperature, judge_torch, temperature
@@ -258,12 +259,12 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "10a": Prediction(
+    "10a": Drawing(
         question="From epoch 12 to 40 the loss on the training images falls to nearly 0, and the "
-        "accuracy on validation images hardly moves. Where does the log loss on the validation "
-        "images end, beside its values at epochs 3 and 12?",
-        options=("below both", "at that of epoch 12", "between them", "above both"),
-        outcome="above both",
+        "accuracy on validation images hardly moves. At epoch 4 the log loss on the validation "
+        "images is 0.70. Draw it up to epoch 40.",
+        x=tuple(range(4, 41, 4)),
+        axes=("epoch", "log loss"),
         why="After epoch 3 the network reads ten fewer of a hundred digits, but says its wrong "
         "answers with doubt. After epoch 40 it says them with confidence, which costs more.",
         tells=(r"ten fewer of|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),

@@ -9,9 +9,8 @@ from scipy import optimize
 
 from calibkit.decisions import decision_threshold
 from calibkit.fakes import ClassKnobs, KnobClassifier
-from calibkit_course.learn import answers
+from calibkit_course.learn import Check, Drawing, Prediction, answers
 from calibkit_course.learn.answers import Almost, same
-from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson13.wards import GameTruth, Ward
 
 SAY = {
@@ -318,15 +317,15 @@ PREDICTIONS = {
         "three put the same patients on the same side of it, so they decide alike.",
         tells=(r"cost the same|same side of|decide alike",),
     ),
-    "13f": Prediction(
-        question="The over-confident model is right in 80 of 100 cases, and the harm of a wrong "
-        "treatment grows. At which threshold is the regret of trusting it largest?",
-        options=("0.3", "0.5", "0.7", "0.9"),
-        outcome="0.7",
-        why="At 0.7, many patients are treated who should not be, and by a wide margin. At 0.5 "
-        "these are only a few, and at 0.9 they are many, but by little: the highest numbers of "
-        "the model are nearly right.",
-        tells=(r"largest (near|at)[^.]{0,20}0\.7|regret[^.]{0,40}0\.7",),
+    "13f": Drawing(
+        question="At 0.1 the over-confident model has a regret of 0.015. Draw its regret over the "
+        "threshold.",
+        x=tuple(tenths / 10 for tenths in range(1, 10)),
+        axes=("threshold", "regret"),
+        top=0.02,
+        why="Doubled logits cross no threshold of one half, so there nobody is on the wrong side. "
+        "Away from it some are, and more of them at the low end, where most patients are.",
+        tells=(r"regret[^.]{0,40}(falls|is 0 at|vanish)", r"two hills|cross no threshold"),
     ),
     "13c": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "

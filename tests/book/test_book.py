@@ -21,7 +21,7 @@ import yaml
 
 from book import bank
 from calibkit_course import open_lesson
-from calibkit_course.learn import messages
+from calibkit_course.learn import Drawing, messages
 from calibkit_course.learn.questions import read_questions
 from tests.browser_pages import asked_on
 from tests.helpers import each_case
@@ -487,12 +487,15 @@ def test_each_prediction_has_its_answers_as_buttons_and_its_outcome_in_a_fold(
 ) -> None:
     predictions, here = asked_on(name), folds(name)
     assert sorted(here.answers) == sorted(predictions)  # the page has its own order
-    assert here.fields == {pid for pid, asked in predictions.items() if not asked.options}
+    drawn = {pid for pid, asked in predictions.items() if isinstance(asked, Drawing)}
+    assert here.fields == {pid for pid, one in predictions.items() if not one.options} - drawn
     for pid, prediction in predictions.items():
         with subtests.test(pid=pid, prediction=prediction):
             assert here.answers[pid] == list(prediction.options)
             held = words("".join(text for ids, text in here.held.items() if pid in ids.split()))
-            assert f"Outcome {pid}: {prediction.shown(prediction.outcome)}" in held
+            outcome = "" if pid in drawn else prediction.shown(prediction.outcome)
+            assert f"Outcome {pid}: {outcome}" in held
+            assert (f'data-prediction="{pid}" data-canvas' in page(name).text) == (pid in drawn)
             assert words(prediction.why) in held
             assert words(prediction.why) not in words("".join(here.seen))
     assert len(here.revealed) == len(predictions)
@@ -514,9 +517,10 @@ def test_between_a_prediction_and_its_outcome_only_code_and_headings_are_seen(na
 @needs_site
 @each_lesson()
 def test_without_scripts_a_fold_is_plain_and_the_answers_sleep(name: str) -> None:
-    here = folds(name)
-    buttons = sum(max(1, len(answers)) for answers in here.answers.values())
-    assert here.sliders == len(here.answers)
+    here, asked = folds(name), asked_on(name)
+    drawn = sum(isinstance(one, Drawing) for one in asked.values())  # two buttons, no confidence
+    buttons = sum(max(1, len(answers)) for answers in here.answers.values()) + drawn
+    assert here.sliders == len(here.answers) - drawn
     assert here.asleep == buttons + len(here.fields) + here.sliders
     text = page(name).text
     assert text.count('<details class="ck-fold"') == text.count('<span class="ck-hint">')

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import calibkit as ck
-from calibkit_course.learn import STAND_IN, Prediction, messages
+from calibkit_course.learn import STAND_IN, Drawing, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
 from tests.browser_pages import (
@@ -173,6 +173,12 @@ def answer(page: Any, pid: str, guess: str, *, by_keyboard: bool) -> None:
     """Guess as a reader does."""
     form = page.locator(f'.ck-guess[data-prediction="{pid}"]')
     field = form.locator("input[type=number]")
+    canvas = page.locator(f'.ck-canvas[data-prediction="{pid}"]').first
+    if canvas.count():  # a level line, a tenth of the way up
+        for key in ["PageUp", *["ArrowRight", "ArrowUp", "ArrowDown"] * 14]:
+            canvas.press(key)
+        form.get_by_role("button", name="This is my line").press("Enter")
+        return
     if field.count():
         field.fill(guess)
         field.press("Enter") if by_keyboard else form.locator("button.ck-button").click()
@@ -183,13 +189,19 @@ def answer(page: Any, pid: str, guess: str, *, by_keyboard: bool) -> None:
 
 def guess_for(asked: Prediction, is_right: bool) -> str:
     """Return a right or a wrong guess as it is typed or pressed."""
+    if isinstance(asked, Drawing):
+        return str(asked.top / 10)
     if asked.options:
         return next(option for option in asked.options if (option == asked.outcome) == is_right)
     return f"{asked.outcome:g}" if is_right else f"{float(asked.outcome) + 7:g}"
 
 
-def sentence(asked: Prediction, guess: str) -> str:
+def sentence(page: Any, pid: str, asked: Prediction, guess: str) -> str:
     """Return what the page says beside the outcome."""
+    if isinstance(asked, Drawing):
+        canvas = page.locator(f'.ck-canvas[data-prediction="{pid}"]').last
+        truth = json.loads(canvas.get_attribute("data-canvas"))["truth"]
+        return asked.compare([float(guess)] * len(asked.x), truth)
     chosen = asked.shown(guess if asked.options else float(guess))
     outcome = asked.shown(asked.outcome)
     return f"You chose {chosen}; {'so it is' if chosen == outcome else f'it is {outcome}'}."
@@ -205,7 +217,7 @@ def test_guesses_open_their_outcomes_and_are_remembered_until_forgotten(
             for place, (pid, asked) in enumerate(asked_on(name).items()):
                 guess = guess_for(asked, is_right=place % 3 == 2)
                 answer(page, pid, guess, by_keyboard=place % 2 == 0)
-                said[pid] = sentence(asked, guess)
+                said[pid] = sentence(page, pid, asked, guess)
                 for ids, is_open in page.evaluate(FOLDS):
                     assert is_open == all(one in said for one in ids or ["never"]), (name, pid, ids)
             assert page.evaluate(VERDICTS) == said

@@ -359,6 +359,14 @@ def doubled_logits_cost_more_than_no_model(seed: int) -> bool:
     return [bill.value > bill.ignoring for bill in bills] == [False, True, False] and len(same) == 1
 
 
+def regret_is_none_at_one_half_and_larger_at_the_low_end(seed: int) -> bool:
+    q = LogitDistortion(scores=(0.6, 1.4)).sample(100_000, seed).true_prob
+    t = np.arange(1, 10)[:, None] / 10
+    wrong_side = (expit(2 * logit(q)) >= t) != (q >= t)
+    few, regret = wrong_side.mean(axis=1), (np.abs(q - t) * wrong_side).mean(axis=1)
+    return few[4] == 0 < few[5:].sum() < few[:4].sum() and regret[5:].sum() < regret[:4].sum()
+
+
 def timid_towards_one_half_and_not_towards_the_mean_is_worse_than_none(seed: int) -> bool:
     q = LogitDistortion(scores=(0.5, 9.5)).sample(20_000, seed).true_prob
     t = np.arange(2, 99, 4)[:, None] / 100

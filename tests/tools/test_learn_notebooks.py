@@ -1,14 +1,16 @@
 """Lessons and package say the same: hints, progress, and the words behind the figures."""
 
+import json
 import re
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
-from calibkit_course.learn import Check, Lesson, Rubric
+from calibkit_course.learn import Check, Drawing, Lesson, Rubric
 from tests.helpers import each_case
 from tools import notebook_files as files, notebook_solved
 from tools.notebook_hints import BLOCK, hint_problems, with_hints
@@ -73,6 +75,24 @@ def test_the_title_is_that_of_the_package(path: Path) -> None:
     first = source(path).cells[0].source
     title = next(line for line in first.splitlines() if line.startswith("# "))
     assert open_lesson(path.stem[:2]).title in title
+
+
+def test_six_cores_ask_for_a_line_and_compute_its_truth(subtests) -> None:
+    """The truth stands on the stored canvas of the outcome, and is no level line."""
+    asking = set()
+    for path in LESSONS:
+        for cell in files.read_stored(path).cells:
+            for pid in files.called_ids(cell, "reveal") if cell.cell_type == "code" else ():
+                drawing = open_lesson(path.stem[:2]).predictions[pid]
+                if not isinstance(drawing, Drawing):
+                    continue
+                with subtests.test(pid=pid):
+                    found = re.findall(r'data-canvas="(.*?)"', cell.outputs[0].data["text/html"])
+                    truth = json.loads(unescape(found[0]))["truth"]
+                    assert drawing.read(truth) == truth and len(set(truth)) > 5
+                    assert drawing.top / 4 <= max(truth)  # the canvas is no larger than it must be
+                    asking |= {path.stem[:2]} if path.parent.name != "further" else set()
+    assert len(asking) >= 6
 
 
 TWO_CHECKS = """\

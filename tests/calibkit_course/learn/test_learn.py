@@ -24,6 +24,7 @@ from calibkit import expected_calibration_error, log_loss
 from calibkit_course import learn, lessons, open_lesson
 from calibkit_course.learn import answers, messages
 from calibkit_course.learn._lesson import Lesson
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
@@ -226,8 +227,11 @@ def test_predictions_can_be_guessed_and_revealed(name: str) -> None:
         assert prediction.question in lesson.predict(pid, ...).text
         assert "no guess" in lesson.reveal(pid).text
         assert prediction.why in lesson.reveal(pid).text
-        assert "Noted" in lesson.predict(pid, prediction.outcome).text
-        assert re.search("right|close", lesson.reveal(pid).text)
+        right = prediction.outcome
+        if isinstance(prediction, Drawing):  # whose truth a cell computes
+            right = [prediction.top / 2] * len(prediction.x)
+        assert "Noted" in lesson.predict(pid, right).text
+        assert re.search("right|close", lesson.reveal(pid, right).text)
 
 
 # --- five states -------------------------------------------------------------------------------
@@ -614,7 +618,7 @@ def test_two_kernels_lose_nothing(workbook: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", '{"guesses": {"0a": [1]}, "revealed": {}, "states": {}, "points": {}}',
+    ["", "{", '{"guesses": {"0a": ["1"]}, "revealed": {}, "states": {}, "points": {}}',
      "[1]", "null", '{"guesses": {}}', "\x00", '{"guesses": 1, "revealed": 2}',
      '{"guesses": {}, "revealed": {}, "states": {"0.1": "Great"}, "points": {}}',
      '{"guesses": {}, "revealed": {}, "states": {"0.1": []}, "points": {"0.1": 3}}'],
