@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import interpolate, optimize, special
 
 from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Result, listed, spell
 from calibkit_audit.saving import finite, write_whole
 
-_WHAT, _VERSION = "calibkit monitor", 1  # another version where bets, stakes or sums change
+_WHAT, _VERSION = "calibkit monitor", 2  # another version where bets, stakes or sums change
 _SETTINGS = ("model", "view", "alpha")
 _ROWS = 4096  # are worked on at a time
 _LARGEST_LOG = 700.0  # of a number that a float holds
@@ -30,6 +30,11 @@ _KIND = 2 * (_A != 0) + (_B != 1)
 _STAKE = np.array([0, 1 / 4, 1 / 2, 1 / 4])[_KIND] / np.bincount(_KIND)[_KIND]
 _LAMBDA = 2.0 ** -np.arange(1, 17)  # bets on the mean gap, all with the same stake
 _NOTHING = -1e300  # logarithm of what no bet has made; JSON knows no infinity
+# After an alarm: offsets alone, and every third of them with other slopes.
+_OFFSETS = np.linspace(-3, 3, 61)
+_A_LATE = np.append(_OFFSETS, np.tile(_OFFSETS[::3], 4))
+_B_LATE = np.append(np.ones(61), np.repeat(_SLOPES, 21))
+_PRIOR = np.repeat([1 / (2 * 61), 1 / (2 * 84)], [61, 84])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,6 +52,7 @@ class MonitorState:
     log_now: float = 0.0
     log_largest: float = 0.0
     wealth: list[float] = field(default_factory=lambda: [_NOTHING] * len(_A))  # logarithms, by bet
+    later: list[float] = field(default_factory=lambda: [0.0] * len(_PRIOR))  # after the alarm
 
     def after(self, label: FloatVector, prob: FloatVector, alpha: float) -> "MonitorState":
         """Return the sums after these rows; the equations stand in the Notes of `Monitor`."""
@@ -55,10 +61,8 @@ class MonitorState:
         logits = special.logit(np.where(certain, 0.5, prob))
         added = self.logits + np.cumsum(logits)
         middle = added / np.maximum(1, self.n_logits + np.cumsum(~certain))
-        said = logits[:, np.newaxis]
-        bet = said + _A + (_B - 1) * (said - middle[:, np.newaxis])
-        gain = label[:, np.newaxis] * (bet - said) + np.logaddexp(0, said) - np.logaddexp(0, bet)
-        won = np.cumsum(np.where(certain[:, np.newaxis], 0, gain), axis=0)
+        rows = np.array([label, logits, middle, certain])
+        won = np.cumsum(_gain(rows, _A, _B), axis=0)
         pocket = 1 / (1 + np.log1p(self.n + np.arange(len(label) + 1)))
         before = np.vstack([np.zeros_like(_A), won[:-1]])
         placed = np.vstack([self.wealth, np.log(-np.diff(pocket))[:, np.newaxis] - before])
@@ -66,6 +70,8 @@ class MonitorState:
         total = np.logaddexp(special.logsumexp(wealth, axis=1, b=_STAKE), np.log(pocket[1:]))
         reached = np.flatnonzero((total >= -math.log(alpha)) | wrong)
         first = self.n + int(reached[0]) + 1 if len(reached) else None
+        alarm = first if self.alarm is None else self.alarm
+        later = rows[:, max(0, alarm - self.n) :] if alarm else rows[:, :0]
         return MonitorState(
             n=self.n + len(label),
             events=self.events + int(label.sum()),
@@ -74,11 +80,36 @@ class MonitorState:
             n_logits=self.n_logits + int((~certain).sum()),
             residuals=self.residuals + float((label - prob).sum()),
             squares=self.squares + float(((label - prob) ** 2).sum()),
-            alarm=first if self.alarm is None else self.alarm,
+            alarm=alarm,
             log_now=float(total[-1]),
             log_largest=max(self.log_largest, float(total.max())),
             wealth=wealth[-1].tolist(),
+            later=(self.later + _gain(later, _A_LATE, _B_LATE).sum(axis=0)).tolist(),
         )
+
+
+def _gain(rows: FloatVector, a: FloatVector, b: FloatVector) -> FloatVector:
+    """Return the logarithm of what each row (down) pays for each bet (a, b) (across)."""
+    label, said, middle, certain = rows[:, :, np.newaxis]
+    bet = said + a + (b - 1) * (said - middle)
+    gain = label * (bet - said) + np.logaddexp(0, said) - np.logaddexp(0, bet)
+    return np.where(certain, 0, gain)
+
+
+def _offset_interval(later: list[float], alpha: float) -> tuple[float, float, float]:
+    """Return the likeliest offset, and the ends of those that are not refuted; NaN if all are.
+
+    The log-likelihood is smooth and concave in the offset: a spline knows it between the grid.
+    """
+    least = special.logsumexp(later, b=_PRIOR) + math.log(alpha)
+    above = interpolate.CubicSpline(_OFFSETS, np.array(later[: len(_OFFSETS)]) - least)
+    first, last = _OFFSETS[[0, -1]]
+    best = optimize.minimize_scalar(lambda a: -above(a), bounds=(first, last)).x
+    if above(best) <= 0:
+        return math.nan, math.nan, math.nan
+    low = -math.inf if above(first) > 0 else optimize.brentq(above, first, best)
+    high = math.inf if above(last) > 0 else optimize.brentq(above, best, last)
+    return float(best), low, high
 
 
 def _lowest_mean(total: float, squares: float, n: int, error: float) -> float:
@@ -114,6 +145,9 @@ class Evidence(Result):
         Mean of label minus prediction, and the confidence sequence for what is expected of it.
     n, events, impossible : int
         Rows, labels of 1, and rows that contradict a prediction of exactly 0 or 1.
+    offset, offset_low, offset_high : float
+        By how much logits are too low after the row of the alarm, and its confidence sequence. NaN
+        before, and where no single offset explains the rows; an infinite end is not known yet.
     alpha, model : float, str
     """
 
@@ -127,6 +161,9 @@ class Evidence(Result):
     n: int
     events: int
     impossible: int
+    offset: float
+    offset_low: float
+    offset_high: float
     alpha: float
     model: str
 
@@ -145,11 +182,24 @@ class Evidence(Result):
             )
         if self.impossible:
             text += f" {spell(self.impossible, 'label')} had been called impossible."
-        return text
+        return text if self.alarm is None else f"{text} {self._repair(self.n - self.alarm)}"
+
+    def _repair(self, n_since: int) -> str:
+        """Say which repair the rows since an alarm ask for."""
+        rows, low, high = spell(n_since, "row"), self.offset_low, self.offset_high
+        if math.isnan(self.offset):
+            return f"No single offset of the logits explains it ({rows} since): refit."
+        if not math.isfinite(low + high):
+            return f"{rows} since: too few to say whether an offset of the logits explains it."
+        offsets = f"offset of {self.offset:+.2f} in the logit ({low:+.2f} to {high:+.2f})"
+        if low <= 0 <= high:
+            return f"{rows} since: an {offsets} explains them, and so does none. Wait for more."
+        return f"{rows} since: an {offsets} explains them: move the intercept."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("e_value", "largest", "p_value", "gap", "low", "high", "n", "events")
-        return listed(self, names, ("quantity", "number"))
+        offsets = ("offset", "offset_low", "offset_high")
+        return listed(self, (*names, *offsets), ("quantity", "number"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as JSON takes them; what is not finite becomes None."""
@@ -195,6 +245,12 @@ class Monitor:
     with probability at most alpha / 2 (Fan, Grama and Liu 2015), and the same holds of −D. The
     means of :math:`\delta` so far that are not refuted are the confidence sequence (Howard and
     others 2021, theorem 4).
+
+    **After an alarm.** Let :math:`Q_{a,b}` be the likelihood of the rows after it for the offset
+    a with the slope b, a from -3 to 3, b as above, and :math:`\bar Q` a fixed mean of these,
+    half of it with the slope 1. If the true logit is :math:`l_t + a`, :math:`\bar Q / Q_{a,1}` is
+    such a martingale, too. So the offsets with :math:`Q_{a,1} > \alpha \bar Q` hold the true one
+    at all looks; where none is left, the slope is wrong, or the offset was none of these.
 
     **What is assumed.** Given the past, each label is a coin of its own: keep one row of each case.
     How rows are cut into batches changes nothing; order a batch without a look at labels. A
@@ -252,6 +308,9 @@ class Monitor:
         now, largest = (min(log, _LARGEST_LOG) for log in (state.log_now, state.log_largest))
         never = math.inf if state.impossible else 0.0
         total, squares, n = state.residuals, state.squares, state.n
+        offset = low = high = math.nan
+        if state.alarm is not None and not state.impossible:
+            offset, low, high = _offset_interval(state.later, self.alpha)
         return Evidence(
             e_value=max(math.exp(now), never),
             largest=max(math.exp(largest), never),
@@ -263,6 +322,9 @@ class Monitor:
             n=n,
             events=state.events,
             impossible=state.impossible,
+            offset=offset,
+            offset_low=low,
+            offset_high=high,
             alpha=self.alpha,
             model=self.model,
         )
@@ -299,7 +361,8 @@ class Monitor:
                 monitor = cls(**{name: state[name] for name in _SETTINGS})
                 monitor._state = sums = MonitorState(**state["sums"])
                 numbers = np.hstack([one for one in asdict(sums).values() if one is not None])
-                if len(sums.wealth) != len(_A) or not (np.abs(numbers) < np.inf).all():
+                kept_bets = len(sums.wealth), len(sums.later)
+                if kept_bets != (len(_A), len(_PRIOR)) or not (np.abs(numbers) < np.inf).all():
                     raise ValueError("other bets, or sums that are no numbers")
                 monitor.notes = list(state["notes"])
         except (ValueError, KeyError, TypeError):

@@ -24,6 +24,22 @@ def test_a_test_repeated_every_day_cries_wolf_and_the_monitor_finds_what_is_wron
 
 
 @pytest.mark.long
+def test_after_an_alarm_offsets_are_held_and_slopes_are_refit() -> None:
+    shift, slope = (peeking.repairs(10, 14, "uniform", *error) for error in ((0.5, 1), (0, 0.6)))
+    assert shift["held"].mean() >= 0.9 and (shift["low"] > 0).all() and not shift["refit"].any()
+    assert slope["refit"].all()
+
+
+@pytest.mark.long
+def test_on_the_same_streams_the_rival_is_later_and_forgets_no_row_before_the_error() -> None:
+    pytest.importorskip("probcal.monitor")
+    found = peeking.beside_the_rival(6, 14, "uniform", 0.5)
+    assert np.median(found["ours"]) < np.median(found["theirs"]) < np.inf
+    assert (found["ours, low"] < 0.5).all() and (found["ours, high"] > 0.5).all()
+    assert (found["theirs, high"] < 0.5).mean() > 0.5
+
+
+@pytest.mark.long
 def test_the_adaptive_test_sees_what_ten_bins_cannot() -> None:
     """Eight periods of a sine, 2000 predictions: 99 % against 28 % in the long simulation."""
     rates = rejection_rates.power(2000, models=3, labels=20, draws=199)

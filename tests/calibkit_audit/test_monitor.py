@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 
 from calibkit_audit import Monitor
 from tests.helpers import binary_data
@@ -69,8 +69,9 @@ def test_the_wealth_is_that_of_the_rule_for_any_batches() -> None:
 
 
 def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None:
-    """The wealth has mean 1; alarms, and gaps outside, stay below alpha."""
-    alpha, mean, alarms, missed = 0.9, 0.0, 0.0, 0.0
+    """The wealth has mean 1; alarms, and gaps or offsets outside, stay below alpha."""
+    alpha, mean, alarms, missed, accused, astray = 0.9, 0.0, 0.0, 0.0, 0.0, 0.0
+    moved = expit(logit(PROB) + 0.5)
     so_far = np.cumsum(TRUTH - PROB) / np.arange(1, len(PROB) + 1)
     for y, seen in every_stream(alpha):
         mean += chance(y, PROB) * seen[-1].e_value
@@ -78,9 +79,52 @@ def test_ville_and_the_confidence_sequence_hold_exactly_on_all_streams() -> None
         out = [not one.low <= d <= one.high for one, d in zip(seen, so_far, strict=True)]
         missed += chance(y, TRUTH) * any(out)
         assert (seen[-1].alarm is not None) == (seen[-1].p_value <= alpha)
+        late = [one for one in seen if one.alarm is not None]
+        accused += chance(y, moved) * bool(late)
+        lost = [not one.offset_low <= 0.5 <= one.offset_high for one in late]
+        astray += chance(y, moved) * any(lost)
     assert mean == pytest.approx(1, abs=1e-12)
     assert 0.02 < alarms <= alpha
     assert missed <= alpha
+    assert 0 < astray <= alpha * accused
+
+
+def test_after_an_alarm_the_offset_lies_where_the_rule_has_it() -> None:
+    """A shift is named; a slope is refit."""
+    offsets = np.append(np.linspace(-3, 3, 61), np.tile(np.linspace(-3, 3, 21), 4))
+    slopes = np.append(np.ones(61), np.repeat([0.5, 0.75, 4 / 3, 2], 21))
+    rng = np.random.default_rng(0)
+    p, chances = rng.random(3000), rng.random(3000)
+    z = logit(p)
+    y, middle = chances < expit(z + 0.6), z.cumsum() / np.arange(1, 3001)
+    found = Monitor().update(y, p)
+
+    def likelihood(a: float, b: float) -> float:
+        said = (z + a + (b - 1) * (z - middle))[found.alarm :]
+        return float(np.log(expit(np.where(y[found.alarm :], said, -said))).sum())
+
+    every = np.array([likelihood(*one) for one in zip(offsets, slopes, strict=True)])
+    least = np.log(0.05) + logsumexp(every, b=np.repeat([1 / 122, 1 / 168], [61, 84]))
+    assert found.offset_low < 0.6 < found.offset_high
+    for end in (found.offset_low, found.offset_high):
+        assert likelihood(end, 1) == pytest.approx(least, abs=1e-3)
+    assert likelihood(found.offset, 1) >= max(every[:61])
+    assert "explains them: move the intercept" in found.describe()
+    assert "explains it (" in Monitor().update(chances < expit(0.6 * z), p).describe()
+
+
+def test_too_few_rows_since_an_alarm_tell_no_offset() -> None:
+    monitor = Monitor()
+    first = monitor.update([0], [1.0])
+    assert (first.alarm, np.isnan(first.offset)) == (1, True)  # no offset explains a broken promise
+    assert "refit" in first.describe()
+    found = Monitor().update(np.ones(40), np.full(40, 0.5))
+    assert found.offset_high == np.inf and "too few to say" in found.describe()
+    assert found.to_dict()["offset_high"] is None
+    y = np.append(np.ones(30), np.tile([1, 0], 100))
+    found = Monitor().update(y, np.full(len(y), 0.5))
+    assert found.offset_low < 0 < found.offset_high and "Wait for more" in found.describe()
+    assert np.isnan(Monitor().update([1], [0.5]).offset)
 
 
 def test_a_contradicted_certainty_is_an_alarm_and_a_kept_one_no_bet() -> None:
@@ -133,7 +177,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "of something else": (lambda text: "[]", "no state of a monitor"),
     "not a number": (lambda text: text.replace('"n": 2', '"n": NaN'), "or damaged"),
     "a word": (lambda text: text.replace('"n": 2', '"n": "2"'), "or damaged"),
-    "another version": (lambda text: text.replace('"version": 1', '"version": 9'), "version 9"),
+    "another version": (lambda text: text.replace('"version": 2', '"version": 9'), "version 9"),
     "another alpha": (lambda text: text.replace("0.05", "0.01"), "alpha=0.01, not 0.05"),
     "another model": (lambda text: text.replace('"a"', '"b"'), "begun with model='b', not 'a'"),
     "another view": (lambda text: text.replace("null,\n", '"top-label",\n', 1), "view='top-label'"),
