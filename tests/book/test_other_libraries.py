@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import logit
+from scipy.stats import norm
 
 import calibkit as ck
 from book.experiments import others
@@ -83,6 +86,30 @@ def test_the_reasons_are_true(subtests: pytest.Subtests) -> None:
             assert conventions[row.why][found[1]] == pytest.approx(number, abs=others.ROUNDING), row
             checked += 1
     assert checked >= 4
+
+
+def test_lines_at_every_value_and_a_kernel_on_logits_give_probcals_numbers() -> None:
+    """The loess of its ICI and the kernel of its SmoothECE, in plain numpy."""
+    (probcal,) = [library for library in others.LIBRARIES if library.pip == "probcal"]
+    numbers = {row.theirs: number for row, number in pairs(probcal)}
+    y, s = (others.data()[name] for name in "ys")
+    values, place = np.unique(s, return_inverse=True)
+
+    def line_at(value: float) -> float:
+        off = np.abs(s - value)
+        weight = np.clip(1 - (off / np.quantile(off, 0.75, method="inverted_cdf")) ** 3, 0, 1) ** 3
+        return float(np.polyfit(s - value, y, 1, w=weight**0.5)[1])
+
+    curve = np.array([line_at(value) for value in values])[place]
+    assert np.abs(curve - s).mean() == pytest.approx(numbers["pm.ici(y, s)"], abs=others.ROUNDING)
+    grid, mass = np.linspace(-12, 12, 2001), np.bincount(place, y - s) / len(s)
+
+    def excess(width: float) -> float:
+        smooth = norm.pdf(grid[:, np.newaxis], logit(values), width) @ mass
+        return float(np.abs(smooth).sum() * (grid[1] - grid[0])) - width
+
+    # Theirs lays the rows on a lattice, which moves the fourth digit.
+    assert brentq(excess, 0.01, 1) == pytest.approx(numbers["pm.smooth_ece(y, s)"], abs=1e-4)
 
 
 def test_the_impossible_costs_what_the_page_says() -> None:
