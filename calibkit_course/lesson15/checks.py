@@ -43,6 +43,14 @@ SAY = {
     "labels only": "this is the weighted mean of the labels, without the judge.",
     "sign": "the gap is label minus score. This has it the other way round.",
     "weighted": "the rate should be {wanted}, but here it is {found}.",
+    # 15.4
+    "needed call": "10,000 scores, and scores and labels of 200",
+    "number": "a number of labels",
+    "free judge": "this leaves out the chance in the judge's own mean, which labels do not lower.",
+    "no judge": "these are the labels that people alone would need. Take the gaps.",
+    "whole": "this makes the whole interval 0.02 wide. ± 0.02 is half of it.",
+    "one error": "this makes one standard error 0.02. Half the interval is 1.96 of them.",
+    "needed": "the labels should be {wanted}, but here they are {found}.",
 }
 
 
@@ -136,6 +144,33 @@ def judge_weighted(answer: Any) -> str | None:
     return SAY[slip_of(found, slips, 1e-5) or "weighted"].format(**apart(found, wanted))
 
 
+# --- 15.4 --------------------------------------------------------------------------------------
+
+
+def judge_needed(answer: Any) -> str | None:
+    """Judge exercise 15.4: how many labels a margin of 0.02 takes."""
+    score, people = view.answers(10_000, np.random.default_rng(154))
+    checked, label = score[:200], people[:200]
+    function = answers.as_function(answer)
+    result = answers.call(function, score, checked, label, shown=SAY["needed call"])
+    found = answers.as_number(result, SAY["number"])
+
+    def needed(square: float, gap: FloatVector, own: float) -> float:
+        return float(gap.var() / (square - own))
+
+    gap, own, square = label - checked, score.var() / len(score), (0.02 / 1.96) ** 2
+    wanted = needed(square, gap, own)
+    if same(found, wanted, 10):  # rounded, or with n - 1
+        return None
+    slips = {
+        "free judge": needed(square, gap, 0),
+        "no judge": needed(square, label, 0),
+        "whole": needed(square / 4, gap, own),
+        "one error": needed(0.02**2, gap, own),
+    }
+    return SAY[slip_of(found, slips, 10) or "needed"].format(**apart(found, wanted, 0))
+
+
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Judge the judge"
@@ -174,6 +209,18 @@ CHECKS = {
             "`np.average(gap, weights=1 / chance)` in place of `gap.mean()`.",
         ),
         praise="choose by score as you like, if you write down with which chance.",
+    ),
+    "15.4": Check(
+        task="Price a margin",
+        variable="my_needed",
+        judge=judge_needed,
+        hints=(
+            "± 0.02 means `1.96 * chance**0.5 == 0.02`. Which `chance` is that?",
+            "`(0.02 / 1.96) ** 2` is the whole. Take the judge's part away, and divide the "
+            "variance of the gaps by what is left.",
+        ),
+        praise="now a margin has a price, before anybody is paid.",
+        tolerance=10,
     ),
 }
 

@@ -29,6 +29,11 @@ def weighted(weigh: Callable[[FloatVector], FloatVector], sign: int = 1) -> Call
     )
 
 
+def needed(error: float) -> Callable[..., Any]:
+    """Return an answer to 15.4 for this standard error."""
+    return lambda judge, s, y: (y - s).var() / (error**2 - judge.var() / len(judge))
+
+
 def inverse(chance: FloatVector) -> FloatVector:
     return 1 / chance
 
@@ -61,6 +66,13 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (weighted(inverse, -1), "other way round"),
         (lambda judge, checked, label, chance: 0.2, "should be"),
     ],
+    "15.4": [
+        (lambda judge, s, y: (y - s).var() / (0.02 / 1.96) ** 2, "labels do not lower"),
+        (lambda judge, s, y: y.var() / (0.02 / 1.96) ** 2, "people alone"),
+        (needed(0.01 / 1.96), "half of it"),
+        (needed(0.02), "1.96 of them"),
+        (lambda judge, s, y: 100, "should be"),
+    ],
 }  # fmt: skip
 
 RIGHT: dict[str, list[Any]] = {
@@ -70,6 +82,7 @@ RIGHT: dict[str, list[Any]] = {
         weighted(inverse),
         lambda judge, s, y, chance: judge.mean() + ((y - s) / chance).sum() / len(judge),
     ],
+    "15.4": [needed(0.02 / 1.96), lambda *rows: int(np.ceil(needed(0.02 / 1.96)(*rows)))],
 }
 
 
