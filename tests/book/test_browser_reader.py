@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
+import calibkit as ck
 from calibkit_course.learn import STAND_IN, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
-from tests.browser_pages import FURTHER, HIDDEN, LESSON, OPEN_ALL, Visit, asked_on, lesson_pages
+from tests.browser_pages import (
+    DESK,
+    FURTHER,
+    HIDDEN,
+    LESSON,
+    OPEN_ALL,
+    TELEPHONE,
+    Visit,
+    asked_on,
+    lesson_pages,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -251,6 +263,44 @@ def test_a_diagram_in_a_picture_is_clicked_and_judged(visit: Visit, tmp_path: Pa
         table.fill(line)
         assert words in part["problem"].inner_text()
     assert visit.messages == [] and visit.elsewhere == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_ten_diagrams_of_known_data_are_judged_rightly(browser, site, tmp_path, touch) -> None:
+    """Five of calibrated models, five of others: read by a hand that aims at whole pixels."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    visit = Visit(browser, site, viewport=TELEPHONE if touch else DESK, has_touch=touch)
+    page = visit.open("book/read_a_diagram.html")
+    canvas, verdict = page.locator("#ck-diagram-canvas"), page.locator("#ck-diagram-verdict")
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        prob = rng.random(1500)
+        label = rng.random(1500) < expit((0.6 if seed % 2 else 1) * logit(prob))
+        table = ck.reliability_table(label, prob, bins=ck.EqualMass(10))
+        points = np.column_stack([table.mean_prob, table.frequency])
+        figure, axes = plt.subplots(figsize=(5, 5), dpi=100)
+        axes.plot([0, 1], [0, 1], "--")
+        axes.plot(*points.T, "o-")
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="mean prediction", ylabel="frequency")
+        figure.savefig(tmp_path / f"{seed}.png")
+        pixels = axes.transData.transform([(0, 0), (1, 1), *points]) * (1, -1) + (0, 500)
+        plt.close(figure)
+        page.locator("#ck-diagram-n").fill("")
+        page.set_input_files("#ck-diagram-file", tmp_path / f"{seed}.png")
+        page.locator("#ck-diagram-step", has_text="at 0, 0").wait_for()
+        canvas.scroll_into_view_if_needed()
+        for pixel in pixels:
+            box = canvas.bounding_box()
+            x, y = np.rint(pixel * box["width"] / 500).tolist()
+            (page.touchscreen.tap if touch else page.mouse.click)(box["x"] + x, box["y"] + y)
+        assert len(page.locator("#ck-diagram-table").input_value().split("\n")) == 10
+        assert "counts are missing" in verdict.inner_text()
+        page.locator("#ck-diagram-n").fill("1500")
+        said = "Not by chance" if seed % 2 else "With n = 1,500"
+        assert verdict.inner_text().startswith(said), seed
+    assert visit.messages == []
+    visit.close()
 
 
 # --- the reader's own calibration -----------------------------------------------------------------
