@@ -9,7 +9,7 @@ overlap, so that corrections for their number would take too much.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -246,10 +246,10 @@ def _redrawn(
     """Return totals and ranges, (S, R), of redrawn labels."""
     prob = data.prob
     drawn = ((y - prob) * (1 if w is None else w) for y, w in data.redraws(n_draws, rng))
-    blocks = _blocks(drawn, max(1, _BLOCK // len(prob)))
-    parts = [
-        list(zip(*(one.differences(block) for one in segments), strict=True)) for block in blocks
-    ]
+    size, parts = max(1, _BLOCK // len(prob)), []
+    while block := list(islice(drawn, size)):
+        rows = np.array(block)
+        parts.append(list(zip(*(one.differences(rows) for one in segments), strict=True)))
     totals, ranges = (np.concatenate(one, axis=1) for one in zip(*parts, strict=True))
     return totals, ranges
 
@@ -311,15 +311,3 @@ def _parts(name: str, given: list[Any]) -> tuple[IntVector, tuple[str, ...]]:
         names += [f"other {name}"]
     code[gone] = len(names)
     return code, tuple(map(printable, [*names, f"{name} missing"]))
-
-
-def _blocks(rows: Iterator[FloatVector], size: int) -> Iterator[FloatMatrix]:
-    """Stack rows into blocks of a few."""
-    block = []
-    for row in rows:
-        block.append(row)
-        if len(block) == size:
-            yield np.array(block)
-            block = []
-    if block:
-        yield np.array(block)

@@ -5,7 +5,7 @@ more people than probabilities are (Gigerenzer and Hoffrage, 1995). Each is a pl
 rows that the sentence names.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing import dependence
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
-from calibkit_audit.auditing.pages import Answer, Listing
+from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repair_report import REPAIRED
 from calibkit_audit.auditing.repairs import RepairTable
@@ -63,11 +63,7 @@ def _words(view: int, name: str) -> str:
 
 
 def advice_of(
-    verdicts: Mapping[str, str],
-    measured: Measurements,
-    table: RepairTable,
-    findings: Sequence[Answer],
-    times: Listing | None,
+    verdicts: Mapping[str, str], measured: Measurements, table: RepairTable, times: Listing | None
 ) -> str:
     """Say what verdicts and findings mean for a person who has to decide."""
     if verdicts["alignment"] == "not aligned":
@@ -85,10 +81,10 @@ def advice_of(
         texts += [f"With {rows} an error may still be chance."]
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
-    if times is not None and "error changes" in {one.verdict for one in findings}:
+    if times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
         texts += [_step(times, measured.first.design, words)]
-    return " ".join([*texts, _what_to_do(verdicts, measured, table, findings)])
+    return " ".join([*texts, _what_to_do(verdicts, measured, table)])
 
 
 def _where(measured: Measurements, words: str) -> list[str]:
@@ -150,12 +146,7 @@ def _step(times: Listing, design: float, words: str) -> str:
     )
 
 
-def _what_to_do(
-    verdicts: Mapping[str, str],
-    measured: Measurements,
-    table: RepairTable,
-    findings: Sequence[Answer],
-) -> str:
+def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: RepairTable) -> str:
     repair = ""
     if verdicts["repair"] == "repair":
         name = str(table.name[table.chosen])
@@ -166,7 +157,7 @@ def _what_to_do(
         return f"{never} First {repair}." if repair else never
     if verdicts["alignment"] in dependence.NOT_APART:
         return "See that each label stands in its own row; if so, ask for a model that tells more."
-    if "error changes" in {one.verdict for one in findings}:
+    if verdicts.get("time") == "error changes":
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":
         return "At these costs, decide without the model: acting on it costs more."

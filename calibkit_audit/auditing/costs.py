@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,11 +19,12 @@ from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.benefit import net_benefit
 from calibkit_audit.clusters import mean_interval
 from calibkit_audit.dependent_rows import DependentRows
 
 _GRID = np.linspace(0.005, 0.995, 199)
+# Rows (or clusters) that decide a net benefit, and each way a difference; of fewer no interval.
+_FEWEST, _EACH_WAY = 10, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -232,24 +232,38 @@ def net_benefits(
     t, (first, *_) = decision_threshold(costs), probs
     if t in (0, 1):  # one mistake is free
         return None
-    values, said = [], []
-    how: dict[str, Any] = {"threshold": t, "level": level, "clusters": rows.clusters}
-    for name, prob in probs.items():
-        found = net_benefit(label, prob, probs[first], weight=rows.weight, **how)
-        values.append((name, *found[:-1]))
-        interval = interval_in_words(level, found.low, found.high)
-        said.append(f"{name} {found.value:.4f} ({interval})")
+    odds, values, said = t / (1 - t), [], []
+    worth = label - odds * (1 - label)
+    treat_all = float(rows.weigh(worth).mean())
+    gains = {name: np.where(prob >= t, worth, 0.0) for name, prob in probs.items()}
+    for name, gain in gains.items():
+        value, low, high = _decided(gain, rows, level)
+        apart = _decided(gain - gains[first], rows, level, _EACH_WAY)
+        values.append((name, value, low, high, *apart, (value - treat_all) / odds))
+        said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
     text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
-    text += f"{'; '.join(said)}; treat all {found.treat_all:.4f}, treat none 0."
+    text += f"{'; '.join(said)}; treat all {treat_all:.4f}, treat none 0."
     heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
     return Listing.of(text, (*heads, "treatments avoided"), values)
+
+
+def _decided(
+    gain: FloatVector, rows: AuditRows, level: float, each_way: int = 0
+) -> tuple[float, float, float]:
+    """Return a mean over rows with its interval: NaN where too few rows (or clusters) decide."""
+    mean, low, high = _with_interval("", gain, rows, level).values()
+    sides = np.stack([gain > 0, gain < 0, gain != 0], axis=1)
+    if rows.clusters is not None:
+        sides = rows.clusters.sums(sides) > 0
+    won, lost, decided = sides.sum(axis=0)
+    few = decided < _FEWEST or min(won, lost) < each_way
+    return (mean, np.nan, np.nan) if few else (mean, low, high)
 
 
 def net_benefits_of(
     rows: AuditRows, repaired: FloatVector | None, costs: FloatVector | None, level: float
 ) -> Listing | None:
     """Return the net benefits at the given prices, with and without the best repair."""
-    probs = {"as it is": rows.table[:, 1].astype(np.float64)}
-    if repaired is not None:
-        probs["repaired (held out)"] = probability_of(np.ones(rows.n, dtype=np.intp), repaired)
-    return net_benefits(rows, probs, costs, level)
+    probs = {"as it is": rows.prob, "repaired (held out)": repaired}
+    known = {name: prob for name, prob in probs.items() if prob is not None}
+    return net_benefits(rows, known, costs, level)

@@ -10,7 +10,7 @@ compared with those of all; the law comes from redraws of the labels. Blocks hol
 rows of one time stay together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -40,12 +40,7 @@ NOT_APART = {
 
 
 def qualify_headline(
-    headline: str,
-    light: str,
-    verdicts: Mapping[str, str],
-    findings: Sequence[Answer],
-    *,
-    known: bool,
+    headline: str, light: str, verdicts: Mapping[str, str], *, known: bool
 ) -> tuple[str, str]:
     """Return headline and light with what they rest on.
 
@@ -53,10 +48,9 @@ def qualify_headline(
     """
     if verdicts["alignment"] == "not aligned":
         return headline, light
-    codes = {one.verdict for one in findings}
     if not known and verdicts["calibration"] != "cannot say":
         headline = f"{headline.removesuffix('.')}, {CONDITION}."
-    if "error changes" in codes:
+    if verdicts.get("time") == "error changes":
         average = headline[:1].lower() + headline[1:]
         headline, light = f"The error changes over time. On average: {average}", "bad"
     if verdicts["alignment"] in NOT_APART:

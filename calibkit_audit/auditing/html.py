@@ -15,7 +15,7 @@ from itertools import islice
 from string import Template
 from typing import Any
 
-from calibkit.decisions import MurphyCurve, decision_threshold
+from calibkit.decisions import MurphyCurve
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result
@@ -155,11 +155,6 @@ def draw_audit(
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
     plot.murphy(curves, add("costs", _LOW), costs=costs.prices)
-    if costs.prices is not None and costs.curve.base_rate > 0:
-        benefits = {name: curve.net_benefit() for name, curve in curves.items()}
-        ax = plot.decision_curve(benefits, add("benefit", _HIGH))
-        dashes = plot.look.stroke(plot.look.INK, 1.0, (0, (4, 3)))
-        ax.axvline(decision_threshold(costs.prices), gid="mark", **dashes)
     if len(repairs.name):
         audit_plot.audit_repairs(repairs, add("repairs", 1.1 + _ROW * len(repairs.name)))
     if groups is not None:

@@ -27,6 +27,7 @@ from calibkit_audit.incoming import (
     RESCALED,
     Changes,
     changes_in_words,
+    column_names,
     is_blank,
     rescale_rows,
 )
@@ -34,7 +35,6 @@ from calibkit_audit.progress import track
 
 SAMPLE = 100_000  # rows that are drawn where not all can be kept
 _TABLE = Place("the table")
-_NO_CLASSES = 0.1  # rows of classes that miss the sum 1 by more are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,13 +53,6 @@ class Predictions:
     class_names: tuple[str, ...] | None
     beside: Mapping[str, Any] = field(default_factory=dict)
     right: bool = False
-
-    @property
-    def label(self) -> NDArray[np.int64]:
-        """What `scores` are about: the label, or whether the predicted class was right."""
-        if "predicted" not in self.beside:
-            return self.y_true
-        return np.asarray(self.y_true == self.beside["predicted"]).astype(np.int64)
 
     @property
     def n(self) -> int:
@@ -129,7 +122,8 @@ def read_predictions(path: FilePath, **columns: Any) -> Predictions:
 
 def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[Predictions]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
-    log, words, n, any_event = models[0], Words(), 0, False
+    log, words, n = models[0], Words(), 0
+    any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
     pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
     more = [name for other in models[1:] for name in other.columns.prob]
@@ -137,13 +131,13 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
         for block in log.blocks(path, piece, more):
             rows = _rows_of_block(block, models, words)
             if rows.n:
-                n, any_event = n + rows.n, any_event or bool(rows.label.any())
+                n, any_event = n + rows.n, any_event or bool(rows.y_true.any())
                 yield rows
     if not n:
         left = changes_in_words(log.changes)
         raise log.place.error(f"there are no rows{f' ({left})' if left else ''}.")
     check_words(words, log.columns, log.place)
-    if not any_event and len(log.columns.prob) == 1 and not log.columns.confidence:
+    if not any_event:
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 
 
@@ -228,30 +222,16 @@ def rows_of_table(
         if rescale:
             scores[model], count = rescale_rows(table, logits=logits)
             changes[RESCALED] += count
-        if table.ndim == 2 and not logits:
-            _refuse_other_sums(table, found[model].prob)
     columns |= {role: True for role, name in roles.items() if name is True}
     first = next(iter(found.values()))
     return columns, scores, None if len(first.prob) == 1 else first.classes or first.prob, changes
 
 
-def _refuse_other_sums(scores: NDArray[Any], names: Sequence[str]) -> None:
-    off = np.abs(scores.sum(axis=1) - 1)
-    if off.max() > _NO_CLASSES:
-        raise ValueError(
-            f"the columns {quotes(names)} do not sum to 1 (row {int(np.argmax(off))}), but columns "
-            "are classes of one model. Several targets are several audits: call audit_table for "
-            "each label. Several models: see compare_table."
-        )
-
-
 def _known_columns(table: Any) -> list[Any]:
-    names = table
-    if not isinstance(table, Mapping):
-        names = getattr(table, "column_names", getattr(table, "columns", None))
-    if names is None or callable(names):
+    names = list(table) if isinstance(table, Mapping) else column_names(table)
+    if names is None:
         raise ValueError(
             f"the table must be of pandas, polars or arrow, or a mapping from names to columns; "
             f"got {type(table).__name__}."
         )
-    return list(names)
+    return names

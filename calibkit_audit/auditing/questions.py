@@ -261,17 +261,15 @@ def _conclusions(
     times: Listing | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
-    verdicts = {one.topic: one.verdict for one in answers}
+    verdicts = {one.topic: one.verdict for one in (*answers, *findings)}
     promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
     first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
-    headline, light = dependence.qualify_headline(
-        *first_said, verdicts, findings, known=bool(known)
-    )
+    headline, light = dependence.qualify_headline(*first_said, verdicts, known=bool(known))
     return {
         "headline": headline,
         "light": light,
         "answers": answers,
-        "advice": advice.advice_of(verdicts, measured, table, findings, times),
+        "advice": advice.advice_of(verdicts, measured, table, times),
         "promise": promise,
         "small_print": f"{measured.describe()} {promise}",
         "findings": (*calibration.impossible_finding(measured.impossible), *findings),

@@ -197,9 +197,9 @@ class AuditReport(Report):
         table = self.evidence.band.table
         if figure in ("reliability", "gaps"):
             return f"View: {table.view}, {table.bins}."
-        given = figure in ("costs", "benefit") and self.consequences.prices is not None
+        given = figure == "costs" and self.consequences.prices is not None
         line = " Dashed line: the costs that were given." if given else ""
-        return f"View: {self.view}.{line}" if figure in ("costs", "benefit", "groups") else ""
+        return f"View: {self.view}.{line}" if figure in ("costs", "groups") else ""
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         rows = [(one.topic, one.question, one.verdict, one.sentence) for one in self.answers]

@@ -83,7 +83,8 @@ def test_rows_of_one_item_are_one_and_rows_chosen_by_score_are_weighed() -> None
 def test_it_is_said_to_the_person_who_decides() -> None:
     found = estimate_rate(*world(1, n=5000))
     text = found.describe()
-    assert text.startswith("Of 100 rows the judge's scores expect 8") and "5,000 rows, 200 with" in text
+    assert text.startswith("Of 100 rows the judge's scores expect 8")
+    assert "5,000 rows, 200 with" in text
     assert found.method[found.recommended] in text and "labels would give 2 of 100" in text
     labels = found.needed
     assert 1500 < labels < 2500

@@ -146,7 +146,7 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
                     == wanted.text()
                 )
     for options, words in (
-        ({"prob": ["p_ant", "p_bee"]}, "several audits"),
+        ({"prob": ["p_ant", "p_bee"]}, "several targets"),
         ({"prob": "none"}, "'none' is not there"),
         ({"prob": "p_ant", "groups": "none"}, "'none' is not there"),
     ):

@@ -388,7 +388,8 @@ def test_a_rate_is_estimated_from_shares_counts_and_a_file_of_labels(run: Run) -
     judged()
     said = run(*RATE, "--label", "human")
     assert (said.code, said.err) == (0, "") and "Of 100 rows the judge's scores expect" in said.out
-    assert "two error rates     needs verdicts of 0 and 1" in said.out and "400 rows, 100" in said.out
+    assert "two error rates     needs verdicts of 0 and 1" in said.out
+    assert "400 rows, 100" in said.out
     found = json.loads(run(*RATE, "--label", "human", *JSON).out)
     table = np.genfromtxt("j.csv", delimiter=",", names=True)
     own = estimate_rate(table["score"], table["human"], cluster=table["q"])

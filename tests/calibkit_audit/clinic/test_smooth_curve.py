@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 from calibkit_audit.clinic import smooth_curve
-from calibkit_audit.clinic._curves import Loess
+from calibkit_audit.clinic.smooth import Loess
 from tests.helpers import assert_same, binary_data, golden, golden_data
 
 BY_R = golden("by_r.json")

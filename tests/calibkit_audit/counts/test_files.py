@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit_audit import Monitor
+from calibkit_audit import Monitor, progress
 from calibkit_audit.auditing import audit
 from calibkit_audit.auditing.predictions import read_predictions
 from calibkit_audit.counts import CountTable, PredictionFileError, count_files, monitor_files
@@ -235,6 +235,14 @@ def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == ""
     count(path, progress=True)
     assert "counting" in capsys.readouterr().err
+
+
+def test_a_plain_line_says_how_many_have_come(monkeypatch, capsys) -> None:
+    times = iter([0.0, 7.0, 14.0, 16.0, 30.0])
+    monkeypatch.setattr(progress, "perf_counter", lambda: next(times))
+    assert list(progress.track([1, 2, 3, 4], 4, show=True, label="x")) == [1, 2, 3, 4]
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["x: 2/4, 0:00:14 to go", "x: 4/4, 0:00:00 to go"]
 
 
 # --- CSV -----------------------------------------------------------------------------------------
