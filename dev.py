@@ -280,21 +280,21 @@ def counted(stage: str, code: int) -> Counter[str]:
 def timed(name: str, length: str, alone: bool) -> tuple[str, float, Counter[str]]:
     """Run a stage in a process of its own; return the verdict, its seconds and its tests.
 
-    What it says is printed at once where no other runs beside it, else when it has ended.
+    Where another stage runs beside it, each line that it prints begins with its name.
     """
     REPORTS.mkdir(parents=True, exist_ok=True)
     (REPORTS / f"{name}.xml").unlink(missing_ok=True)
-    head, started = f"\n=== {name}: {STAGES[name][0]} ===", time.monotonic()
-    print(head if alone else f"{name} begins", flush=True)
-    kept = None if alone else subprocess.PIPE
-    command, env = program_of(name, length), environment()
-    done = subprocess.run(
-        command, cwd=ROOT, env=env, stdout=kept, stderr=kept and subprocess.STDOUT
-    )
-    verdict, seconds = "FAILED" if done.returncode else "passed", time.monotonic() - started
-    said = "" if alone else f"{head}\n{done.stdout.decode('utf-8', 'replace')}"
-    print(f"{said}--- {name} {verdict} in {seconds:.1f} s", flush=True)
-    return verdict, seconds, counted(name, done.returncode)
+    print(f"\n=== {name}: {STAGES[name][0]} ===", flush=True)
+    started, command = time.monotonic(), program_of(name, length)
+    said = None if alone else subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdout=said, stderr=said and subprocess.STDOUT
+    ) as process:
+        for line in process.stdout or ():
+            print(f"{name:<8} | {line.decode('utf-8', 'replace')}", end="", flush=True)
+    verdict, seconds = "FAILED" if process.returncode else "passed", time.monotonic() - started
+    print(f"--- {name} {verdict} in {seconds:.1f} s", flush=True)
+    return verdict, seconds, counted(name, process.returncode)
 
 
 def run_stages(names: Sequence[str], length: str = "") -> int:

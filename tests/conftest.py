@@ -184,11 +184,3 @@ def visit(browser: Any, site: str) -> Iterator[Visit]:
     visit = Visit(browser, site)
     yield visit
     visit.close()
-
-
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """Return the folder of real predictions; a test that asks for it carries the marker `data`."""
-    path = data_path()
-    assert path is not None
-    return path

@@ -4,7 +4,9 @@ import dataclasses
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -52,6 +54,14 @@ def each_case(names: str | tuple[str, ...], cases: Iterable[Any]) -> Any:
         return every
 
     return decorate
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let other programs warn, and change NumPy's handling of errors, for a while."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def golden(name: str) -> Any:

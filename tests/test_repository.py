@@ -28,7 +28,6 @@ from calibkit_course import lessons
 from tests.paths import ROOT
 from tools import dist
 
-LARGEST_FILE = 300_000
 BINARY = {".png", ".npz", ".ico", ".woff2", ".gz"}
 
 # What conda-forge calls differently.

@@ -74,7 +74,9 @@ def quiet_ipython(folder: Path) -> Path:
     settings = "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\nimport os\n"
     extension = 'c.InteractiveShellApp.extensions = ["book._ext.narrow_twins"]\n'
     settings += f'if os.environ.get("CALIBKIT_BOOK") == "1": {extension}'
-    (profile / "ipython_kernel_config.py").write_text(settings, encoding="utf-8")
+    path = profile / "ipython_kernel_config.py"
+    if not path.exists() or path.read_text("utf-8") != settings:  # another kernel may read it now
+        path.write_text(settings, encoding="utf-8")
     return folder
 
 

@@ -4,9 +4,7 @@ The numbers of the other programs are written down, so the comparison always run
 is installed it is also run again, which shows that the numbers are still its own.
 """
 
-import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +25,7 @@ from calibkit.calibrators import (
     VectorScaling,
 )
 from calibkit_course import data
-from tests.helpers import binary_data, class_data, each_case, golden_data
+from tests.helpers import binary_data, class_data, each_case, golden_data, quiet
 
 Prob = np.ndarray[Any, Any]
 INPUTS: dict[str, tuple[Prob, Prob]] = {
@@ -99,14 +97,6 @@ def test_never_above_what_other_programs_reach(line: tuple[str, str, str]) -> No
 
 
 # --- the other programs, where they are installed -----------------------------------------------
-
-
-@contextmanager
-def quiet() -> Any:
-    """Let other programs warn, and change NumPy's handling of errors, for a while."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
 
 
 def by_scikit_learn(name: str, y: Prob, p: Prob) -> Prob:

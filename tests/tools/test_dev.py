@@ -75,7 +75,8 @@ def test_a_failing_stage_fails_the_whole(
     for name in names:
         result = "FAILED" if name in ("bad", "broken") else "passed"
         assert re.search(rf"^{name} +{result} ", shown, re.MULTILINE), name
-    assert shown.count("all is well") == names.count("good")
+    lone = cores == 1 or len(names) == 1
+    assert ("all is well" if lone else "good     | all is well") in shown or "good" not in names
 
 
 def test_a_stage_waits_for_what_it_needs(stages, tmp_path, monkeypatch) -> None:

@@ -1,26 +1,15 @@
 """Venn-Abers: two isotonic fits per point, in each of its forms, and its guarantee."""
 
-import warnings
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from calibkit.calibrators import VennAbers
-from tests.helpers import binary_data, class_data, some
+from tests.helpers import binary_data, class_data, quiet, some
 
 Y, P = class_data(400, 3)
 P5 = class_data(200, 5, seed=3)[1]
-
-
-@contextmanager
-def quiet():
-    """Let other programs warn, and change NumPy's handling of errors, for a while."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
 
 
 def two_fits(p, y, new):

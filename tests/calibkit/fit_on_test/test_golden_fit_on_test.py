@@ -144,6 +144,7 @@ def folds(choice: str) -> KFold:
 THEIRS, OURS = Program(), Program(by_count=False, zero_if_empty=False)
 
 
+@lru_cache
 def ours(name: str, key: str) -> dict[str, float]:
     """Return calibkit's numbers."""
     prob, label, truth = data(name)
@@ -159,6 +160,7 @@ def ours(name: str, key: str) -> dict[str, float]:
     }
 
 
+@lru_cache
 def chosen(name: str, choice: str, rule: str = "first") -> CrossValidatedBinning:
     prob, label, _ = data(name)
     kind = {"ES": "equal-mass", "EW": "equal-width"}[choice[-2:]]
@@ -255,10 +257,9 @@ def test_the_scores_of_the_program_are_understood(name, choice):
 @pytest.mark.parametrize(
     ("name", "choice"), [case for case in CHOICES if case[0] in NO_TIES and case[1].endswith("ES")]
 )
-def test_without_ties_equal_mass_scores_and_choices_are_the_same(name, choice):
-    model, stored = chosen(name, choice), STORED["data"][name]["cv"][choice]
-    np.testing.assert_allclose(model.scores_, stored["scores"], rtol=0, atol=1e-12)
-    assert (model.best_n_bins_, model.n_bins_) == (stored["best"], stored["chosen"])
+def test_without_ties_equal_mass_scores_are_the_same(name, choice):
+    stored = STORED["data"][name]["cv"][choice]["scores"]
+    np.testing.assert_allclose(chosen(name, choice).scores_, stored, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
