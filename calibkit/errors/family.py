@@ -284,7 +284,7 @@ def expected_calibration_error(
     """Mean gap between prediction and frequency (ECE): norm 1, equal-width bins.
 
     ``sum_b (n_b / n) |m_b - f_b|``. With ``view="top-label"`` it is what the literature on
-    networks calls ECE or confidence calibration error (Kängsepp et al. 2022, section 3.2). A
+    networks calls ECE or confidence calibration error (Kängsepp et al. 2022, sections 3.2, 3.3). A
     calibrated model does not score 0: see `null_moments`. Lesson 04.
 
     Parameters
