@@ -235,7 +235,8 @@ class Run:
                     first = record.revealed.get(pid)
                     guess = asked.read(record.guesses[pid] if first is None else first)
                     right = guess is not None and asked.is_right(guess, asked.outcome)
-                    state = f"typed in, {'right' if right else 'wrong'}"
+                    ended = "right" if right else "wrong"
+                    state = f"typed in, {ended if asked.outcome is not None else 'a line'}"
                     self.guesses[pid] = {"state": state, "says": str(guess)[:WORDS]}
             for cid, points in [*record.points.items()]:
                 made = ", ".join(map(str, points)) or "none"

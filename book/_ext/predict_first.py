@@ -133,7 +133,7 @@ def drawing_form(pid: str) -> nodes.raw:
         f'<div class="ck-guess" role="group" aria-label="Your line for {pid}" data-drawing '
         f'data-prediction="{pid}"><button {kind}>This is my line</button>'
         f"<button {kind}>{messages.DRAW_CLEAR}</button>\n"
-        "<noscript><span>Draw in your mind, then open the outcome.</span></noscript>\n"
+        "<noscript><span>Guess in your mind, then open the outcome.</span></noscript>\n"
         '<span role="status"></span>\n'
         '<button type="button" class="ck-forget" hidden>Forget my guesses</button></div>\n'
     )

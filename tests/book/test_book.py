@@ -386,7 +386,7 @@ class Folds(HTMLParser):
             self.spoilt.append(f"{self.pending[-1]}: {item}")
 
     def handle_endtag(self, tag: str) -> None:
-        if self.silent:
+        if self.silent and tag not in VOID:
             while self.silent.pop() != tag:
                 pass
         if tag == "details":
