@@ -56,7 +56,7 @@ def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
             yield _address(log, server), folder / name
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            server.wait(timeout=600)  # the limit is for what never ends
 
 
 def _command(root: Path, folder: Path, name: str, env: dict[str, str]) -> list[str]:
