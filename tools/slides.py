@@ -45,7 +45,7 @@ def slide(title: str, *parts: str, note: str = "") -> str:
 
 def question(asked: Prediction) -> str:
     """Return a guess with what there is to choose from."""
-    answers = asked.options or (f"a number {asked.unit}".strip(),)
+    answers = asked.options or (f"a number ({asked.unit})" if asked.unit else "a number",)
     options = "".join(f"<li>{escape(one)}</li>" for one in answers)
     return f"{shown(asked.question)}<ul>{options}</ul>"
 
