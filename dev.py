@@ -474,6 +474,7 @@ MODULES = {
     "run": Module("tools.notebooks run", "Run lessons and write their .ipynb files.", TORCH),
     "check": Module("tools.notebooks check", "Check that each .md and .ipynb pair agrees."),
     "grade": Module("tools.grade", "Run and check a folder of students' workbooks.", TORCH, True),
+    "slides": Module("tools.slides", "Make what is projected of a lesson."),
     "bank": Module("book.bank", "Write the question bank, or it as GIFT and QTI.", at_hand=True),
 }
 COMMANDS: dict[str, Callable[[list[str]], int]] = {

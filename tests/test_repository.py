@@ -36,6 +36,7 @@ CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base", "duckdb": "p
 PACKAGES = {
     "sklearn": "scikit-learn",
     "PIL": "pillow",
+    "markdown_it": "markdown-it-py",
     "yaml": "PyYAML",
     "sklego": "scikit-lego",
     "calibration": "uncertainty-calibration",
