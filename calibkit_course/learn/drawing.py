@@ -35,9 +35,8 @@ class Drawing(Prediction):
     """A line that is drawn before an experiment computes it; its score is the mean distance.
 
     >>> line = Drawing(question="How?", x=(1, 2), axes=("days", "share"), why="It grows.")
-    >>> print(line.compare([0.5, 0.5], [0.2, 0.8]))
-    Your line is off by 0.30 on average (the best level line: 0.30), and most where days is 1: you
-    drew 0.50, it is 0.20.
+    >>> line.compare([0.5, 0.5], [0.2, 0.9])[67:]
+    'most where days is 2: you drew 0.50, it is 0.90.'
     """
 
     x: tuple[float, ...]  # where heights are drawn, as far from each other on the canvas

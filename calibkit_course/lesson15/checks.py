@@ -46,7 +46,7 @@ SAY = {
     # 15.4
     "needed call": "10,000 scores, and scores and labels of 200",
     "number": "a number of labels",
-    "free judge": "this leaves out the variance of the judge's own mean, which labels do not lower.",
+    "free judge": "this leaves out the variance of the judge's own mean, which no label lowers.",
     "no judge": "these are the labels that people alone would need. Take the gaps.",
     "whole": "this makes the whole interval 0.02 wide. ± 0.02 is half of it.",
     "one error": "this makes one standard error 0.02. Half the interval is 1.96 of them.",
