@@ -35,7 +35,7 @@ class Drawing(Prediction):
     """A line that is drawn before an experiment computes it; its score is the mean distance.
 
     >>> line = Drawing(question="How?", x=(1, 2), axes=("days", "share"), why="It grows.")
-    >>> line.compare([0.5, 0.5], [0.2, 0.9])[67:]
+    >>> line.compare([0.5, 0.5], [0.2, 0.9])[69:]
     'most where days is 2: you drew 0.50, it is 0.90.'
     """
 
