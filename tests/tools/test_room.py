@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from calibkit_course import open_lesson
-from calibkit_course.learn import Drawing
+from calibkit_course.learn import Drawing, Prediction
 from tests.browser_pages import DESK, TELEPHONE
 from tests.paths import ROOT
 from tools import grade, grade_room, room
@@ -30,8 +29,13 @@ PHONES = 60
 
 @pytest.fixture
 def lesson(tmp_path: Path) -> Room:
-    """Return the room of lesson 01, with two questions of options and one of a number."""
-    return Room("01", tmp_path / "class_01_x.csv")
+    """Return the room of lesson 01, with two questions of options, and one more of a number."""
+    found = Room("01", tmp_path / "class_01_x.csv")
+    found.asked["1d"] = Prediction(
+        question="After how many days?", outcome=183, unit="days", why="So it is."
+    )
+    found.answers["1d"] = {}
+    return found
 
 
 @pytest.fixture
@@ -266,7 +270,7 @@ def test_sixty_phones_answer_at_once_and_nothing_is_lost(
     """Half of them answer twice, some try a name that is taken, and all ask for the state."""
     wall = call(server.key)
     phones = [call(server.code) for _ in range(PHONES)]
-    questions, given = open_lesson("01").predictions, dict[tuple[str, str], tuple[str, float]]()
+    questions, given = server.room.asked, dict[tuple[str, str], tuple[str, float]]()
 
     def at_once(act: Callable[[int], None]) -> None:
         with ThreadPoolExecutor(PHONES) as pool:
