@@ -53,7 +53,7 @@ READER = (*LAB, "book")
 EVERYTHING = (*READER, "test", "lint", "browser")
 # What needs one of these says so, or is skipped, where it cannot be installed.
 TORCH = ("nets",)
-OPTIONAL = (*TORCH, "cluster", "maps")
+OPTIONAL = (*TORCH, "cluster", "maps", "room")
 
 # --- the stages of `test` ------------------------------------------------------------------
 
@@ -476,6 +476,7 @@ MODULES = {
     "grade": Module("tools.grade", "Run and check a folder of students' workbooks.", TORCH, True),
     "slides": Module("tools.slides", "Make what is projected of a lesson."),
     "bank": Module("book.bank", "Write the question bank, or it as GIFT and QTI.", at_hand=True),
+    "class": Module("tools.room", "Guess together, by phone, in a room.", ("room",), True),
 }
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "lab": command_lab,

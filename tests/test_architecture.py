@@ -249,8 +249,8 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
     "calibkit_audit": (6_590, 74_900, 46),
-    "tests": (26_720, 337_500, 195),
-    "tools": (3_100, 34_500, 31),
+    "tests": (27_060, 342_100, 195),
+    "tools": (3_100, 35_050, 32),
 }
 
 

@@ -35,6 +35,7 @@ from typing import Any
 
 from tools.grade_fence import Said, environment, fence, hidden
 from tools.grade_points import points, read_roster
+from tools.grade_room import answers_of
 from tools.lesson_pages import lesson_pages
 from tools.virtual_environment import ROOT
 
@@ -272,13 +273,13 @@ def details(found: Grade) -> str:
     return f"<details><summary>{title}</summary>\n{body}</details>"
 
 
-def write_page(grades: list[Grade], path: Path) -> None:
-    """Write the page for the teacher; it loads nothing."""
+def write_page(grades: list[Grade], path: Path, answers: Iterable[Line] = ()) -> None:
+    """Write the page for the teacher, with what was answered in class; it loads nothing."""
     told = [(found.student, row) for found in grades for row in found.of("forecast")]
     rows = [(name, r["item"], r["task"], r["says"], r["state"]) for name, r in told]
     page = PAGE.substitute(
         summary=summary(grades),
-        forecasts=class_section(rows),
+        forecasts=class_section([*rows, *answers]),
         details="\n".join(map(details, grades)),
         limits=shown(", ".join(sorted({name for one in grades for name in one.held})) or "none"),
     )
@@ -344,7 +345,10 @@ def main(arguments: list[str]) -> int:
         print("This platform cannot take the network from a process (no `unshare`).")
         print("Python's sockets are refused; the page says which limits held.")
     roster = chosen.roster and chosen.roster.resolve()
-    found = [one for one in workbooks(chosen.folder) if one.path.resolve() != roster]
+    answers, read, said = answers_of(chosen.folder, roster)
+    print(*map(harmless, said), sep="\n", end="\n" if said else "")
+    left = {roster, *(path.resolve() for path in read)}
+    found = [one for one in workbooks(chosen.folder) if one.path.resolve() not in left]
     grades: list[Grade] = []
     with ThreadPoolExecutor(chosen.jobs) as pool:
         seen = pool.map(lambda w: grade(w, chosen.folder, chosen.seconds, chosen.memory), found)
@@ -365,7 +369,7 @@ def main(arguments: list[str]) -> int:
     strangers = write_points(chosen.roster_rows, grades, out / "points.csv")
     if strangers:
         print(f"Not one row of the roster, or several: {harmless(', '.join(strangers))}.")
-    write_page(grades, out / "grades.html")
+    write_page(grades, out / "grades.html", answers)
     bad = sum(bool(one.problem) for one in grades)
     print(f"{len(grades) - bad} graded, {bad} not. See {out / 'grades.html'} and grades.csv.")
     return 1 if bad or strangers else 0

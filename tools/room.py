@@ -1,41 +1,43 @@
 """Guess together in a room: `python dev.py class 04` on a laptop, phones by link or QR code.
 
 The wall asks the guesses of a lesson's core one by one. Phones answer with a confidence; the wall
-shows how many have, how the room split, what happens, and the reliability diagram of the whole
-room. Pictures that a guess speaks of stand on the lesson's page: show that beside it.
-
-Only this computer is served unless ``--lan`` is given; ``--port`` asks for a certain port. The link
-holds a code that is new each time. Nothing is kept but `class_04_….csv` in this folder (``--out``
-names another), which `dev.py grade` reads. Ctrl-C ends the class.
+shows how many have, how the room split, what happens, and the room's reliability diagram.
+Only this computer is served unless ``--lan`` is given; ``--address`` names another address of it
+than the one that is found, ``--port`` a certain port. The wall opens on this computer alone.
+Nothing is kept but `class_04_….csv`, here or in the folder of ``--out``; `dev.py grade` reads it.
 """
 
 import argparse
 import contextlib
 import csv
+import io
 import json
+import os
 import re
 import secrets
 import socket
 import sys
 import threading
 import time
-from collections import Counter
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from socketserver import ThreadingTCPServer
 from typing import Any
 
 from calibkit.reliability import reliability_table
 from calibkit_course import open_lesson
-from calibkit_course.learn import Drawing, Prediction
+from calibkit_course.learn import Drawing
 from calibkit_course.learn.calibration import BINS, calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_forecasts, least_sure, read_sure
+from tools.grade_room import COLUMNS
 from tools.lesson_pages import lesson_pages
 
 PAGE = Path(__file__).with_name("room.html")
-MOST_PHONES, LONGEST_NAME, LARGEST_BODY, MOST_CALLS = 200, 40, 2_000, 400
-COLUMNS = ("student", "forecast", "options", "sure", "right", "guess")
+MOST_PHONES, LONGEST_NAME, MOST_CALLS, SILENT = 200, 40, 400, 30.0
 ASKED = re.compile(r"\.predict\(\s*\"(\w+)\"")
+HEAD = {"Content-Security-Policy": "default-src 'unsafe-inline'; connect-src 'self'; img-src data:"}
+HEAD |= {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 Said = dict[str, Any]
 
 
@@ -43,38 +45,41 @@ class Refused(ValueError):
     """What cannot be done; the message is for whoever asked."""
 
 
-@dataclass
 class Room:
-    """The guesses of a room: who is there, what was answered, which question is asked."""
+    """Who is there, what was answered (guess and confidence, by phone), which question is asked."""
 
-    lesson: str
-    path: Path  # where answers are kept
-    asked: dict[str, Prediction] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)  # by phone
-    answers: dict[str, dict[str, tuple[str | float, float]]] = field(default_factory=dict)
-    shown: set[str] = field(default_factory=set)
-    place: int = 0
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    def __init__(self, lesson: str, path: Path) -> None:
+        core = lesson_pages(lesson)[0].read_text(encoding="utf-8")
+        known = open_lesson(lesson).predictions
+        asked = [pid for pid in ASKED.findall(core) if not isinstance(known[pid], Drawing)]
+        self.asked = {pid: known[pid] for pid in asked}  # a phone has no place for a line
+        self.path, self.trouble = path, ""  # where answers are kept, and why they cannot be
+        self.now, self.shown = next(iter(self.asked)), set[str]()
+        self.answers = {pid: dict[str, tuple[str | float, float]]() for pid in self.asked}
+        self.names, self.seen = dict[str, str](), dict[str, float]()  # by phone
+        self.lock = threading.Lock()
 
-    def __post_init__(self) -> None:
-        core = lesson_pages(self.lesson)[0].read_text(encoding="utf-8")
-        known = open_lesson(self.lesson).predictions
-        asked = {pid: known[pid] for pid in ASKED.findall(core)}  # no lines: a phone has no room
-        self.asked = {pid: one for pid, one in asked.items() if not isinstance(one, Drawing)}
-        self.answers = {pid: {} for pid in self.asked}
-
-    @property
-    def now(self) -> str:
-        """The name of the question that is asked."""
-        return list(self.asked)[self.place]
-
-    # --- what a phone does -------------------------------------------------------------------
+    def phone(self, sent: Said) -> Said:
+        """Take a name or a guess from a phone, if it sends one; return what it shows."""
+        phone = str(sent["phone"])[:40]
+        if "name" in sent:
+            self.join(phone, str(sent["name"]))
+        if phone not in self.names:
+            return {}
+        if "guess" in sent:
+            self.answer(phone, str(sent["pid"]), sent["guess"], sent["sure"])
+        self.seen[phone] = time.monotonic()
+        asked, mine = self.asked[self.now], self.answers[self.now].get(phone)
+        said = {"name": self.names[phone], "mine": mine, **self.question()}
+        if self.now in self.shown:
+            said["says"] = f"{asked.compare(mine[0] if mine else None, asked.outcome)} {asked.why}"
+        return said
 
     def join(self, phone: str, name: str) -> None:
-        """Let a phone in under a name that nobody else has."""
+        """Let a phone in under a name that nobody else has, and no spreadsheet takes for more."""
         name = " ".join(name.split())
-        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            raise Refused(f"Type a name of 1 to {LONGEST_NAME} characters.")
+        if not (name[:1].isalnum() and len(name) <= LONGEST_NAME and name.isprintable()):
+            raise Refused(f"Type a name of 1 to {LONGEST_NAME} characters, first a letter.")
         others = [known.casefold() for who, known in self.names.items() if who != phone]
         if name.casefold() in others:
             raise Refused(f"Somebody is here as {name}. Add a letter to yours.")
@@ -84,202 +89,163 @@ class Room:
 
     def answer(self, phone: str, pid: str, guess: Any, sure: Any) -> None:
         """Note a guess with its confidence, or a new one in its place, until it is shown."""
-        if phone not in self.names:
-            raise Refused("The room does not know this phone any more. Type your name again.")
-        asked = self.asked.get(pid)
-        if asked is None or pid in self.shown:
+        if pid not in self.asked or pid in self.shown:
             raise Refused("What happens was shown before your guess came. It does not count.")
-        read = asked.read(guess)
-        if read is None:
-            raise Refused(asked.refusal(guess))
+        asked = self.asked[pid]
+        plain = isinstance(guess, str if asked.options else int | float)  # "1e999999" takes hours
+        read = asked.read(guess) if plain else None
         value, problem = read_sure(sure, len(asked.options))
-        if value is None:
-            raise Refused(problem)
+        if read is None or value is None:
+            raise Refused((asked.refusal(guess) if read is None else problem).replace("`", ""))
         self.answers[pid][phone] = (read, value)
         self.write()
 
-    def phone(self, phone: str) -> Said:
-        """Return what a phone shows."""
-        asked = self.asked[self.now]
-        mine = self.answers[self.now].get(phone)
-        said = {"name": self.names.get(phone), **self.question(), "mine": mine}
-        if self.now in self.shown:
-            said["verdict"] = asked.compare(mine[0] if mine else None, asked.outcome)
-        return said
-
     def question(self) -> Said:
-        """Return the question that is asked; once it is shown, with its outcome and why."""
-        asked = self.asked[self.now]
-        k = len(asked.options)
-        said: Said = {"pid": self.now, "place": self.place + 1, "of": len(self.asked)}
+        """Return the question that is asked, with its outcome once that is shown."""
+        asked, k = self.asked[self.now], len(self.asked[self.now].options)
+        said = {"pid": self.now, "place": [*self.asked].index(self.now) + 1, "of": len(self.asked)}
         said |= {"question": asked.question, "options": asked.options, "unit": asked.unit}
-        said |= {"least": round(100 * least_sure(k)) if k else 1}
+        outcome = asked.shown(asked.outcome) if self.now in self.shown else None
+        return said | {"least": round(100 * least_sure(k)) if k else 1, "outcome": outcome}
+
+    def wall(self, sent: Said) -> Said:
+        """Ask another question or show what happens, if the wall says so; return what it shows."""
+        if "place" in sent:
+            if sent["place"] not in range(1, len(self.asked) + 1):
+                raise Refused(f"The questions have the numbers 1 to {len(self.asked)}.")
+            self.now = [*self.asked][sent["place"] - 1]
+            if sent.get("show") is True:
+                self.shown.add(self.now)
+                self.write()
+        asked, given, late = self.asked[self.now], self.answers[self.now], time.monotonic() - SILENT
+        here = given.keys() | {phone for phone, seen in self.seen.items() if seen > late}
+        said = {**self.question(), "trouble": self.trouble, "answered": len(given)}
+        said |= {"here": len(here), "silent": len(self.names) - len(here)}
+        said["split"] = [(option, None) for option in asked.options]
         if self.now in self.shown:
-            said |= {"outcome": asked.shown(asked.outcome), "why": asked.why}
+            said |= {"split": self.split(), "says": asked.why, **self.diagram()}
         return said
 
-    # --- what the wall does ------------------------------------------------------------------
-
-    def step(self, place: Any, show: Any) -> None:
-        """Ask another question, or show what happens."""
-        if type(place) is not int or not 1 <= place <= len(self.asked):
-            raise Refused(f"The questions have the numbers 1 to {len(self.asked)}.")
-        self.place = place - 1
-        if show is True:
-            self.shown.add(self.now)
-            self.write()
-
-    def wall(self) -> Said:
-        """Return what the wall shows: how many answered, and after the outcome how the room did."""
-        asked, given = self.asked[self.now], self.answers[self.now]
-        said = {**self.question(), "here": len(self.names), "answered": len(given)}
-        if self.now in self.shown:
-            guesses = [f"{guess:g}" if not asked.options else guess for guess, _ in given.values()]
-            right = sum(asked.is_right(guess, asked.outcome) for guess, _ in given.values())
-            said |= {"split": Counter(guesses)}
-            said |= {"right": right, **self.diagram()}
-        return said
+    def split(self) -> list[tuple[str, int]]:
+        """Return how many gave each answer; numbers are close, or too low, or too high."""
+        asked, guesses = self.asked[self.now], [one for one, _ in self.answers[self.now].values()]
+        if asked.options:
+            return [(option, guesses.count(option)) for option in asked.options]
+        far = [float(one) for one in guesses if not asked.is_right(one, asked.outcome)]
+        low, close = sum(one < float(asked.outcome) for one in far), len(guesses) - len(far)
+        return [("too low", low), ("close", close), ("too high", len(far) - low)]
 
     def diagram(self) -> Said:
-        """Return the reliability diagram of all forecasts whose outcome was shown, and its ECE."""
-        rows = {f"{pid} {phone}": row for pid, phone, row in self.rows()}
-        known = as_forecasts(rows)
+        """Return the reliability diagram of all answers whose outcome was shown, and its ECE."""
+        known = as_forecasts({f"{pid} {phone}": row for pid, phone, _, row in self.rows()})
         if not known.n:
             return {}
         bins, whole = reliability_table(known.right, known.sure, bins=BINS), calibration_of(known)
         columns = (bins.mean_prob, bins.frequency, bins.count)
         points = [column[bins.occupied].tolist() for column in columns]
-        said: Said = {"n": known.n, "sure": known.sure.mean(), "hits": known.right.mean()}
-        said |= {"ece": whole.ece, "null": whole.null}
-        return {"points": list(zip(*points, strict=True)), **said}
+        sure, right = (100 * part.mean() for part in (known.sure, known.right))
+        words = (f"Answers so far: {known.n}; {sure:.0f} % sure on average, {right:.0f} % right. "
+                 f"ECE {whole.ece:.3f}; luck alone would make {whole.null:.3f} of independent "
+                 "answers. Those to one question are not: it makes more of them.")  # fmt: skip
+        return {"points": list(zip(*points, strict=True)), "room": words}
 
-    # --- what is kept ------------------------------------------------------------------------
-
-    def rows(self) -> list[tuple[str, str, Forecast]]:
-        """Return question, phone and forecast of each answer."""
-        found = []
-        for pid, given in self.answers.items():
-            asked = self.asked[pid]
-            for phone, (guess, sure) in given.items():
+    def rows(self) -> Iterator[tuple[str, str, str | float, Forecast]]:
+        """Yield question, phone, guess and forecast of each answer."""
+        for pid, asked in self.asked.items():
+            for phone, (guess, sure) in self.answers[pid].items():
                 right = asked.is_right(guess, asked.outcome) if pid in self.shown else None
-                found.append((pid, phone, Forecast(len(asked.options) or 2, sure, right)))
-        return found
+                yield pid, phone, guess, Forecast(len(asked.options) or 2, sure, right)
+
+    def text(self) -> str:
+        """Return the file of all answers; `right` is empty where what happens was not shown."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        for pid, phone, guess, row in self.rows():
+            right = "" if row.right is None else int(row.right)
+            writer.writerow([self.names[phone], pid, row.options, f"{row.sure:g}", right, guess])
+        return text.getvalue()
 
     def write(self) -> None:
-        """Write all answers to the file, at one blow."""
-        new = self.path.with_suffix(".new")
-        with new.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for pid, phone, row in self.rows():
-                right = "" if row.right is None else int(row.right)
-                guess = self.answers[pid][phone][0]
-                writer.writerow(
-                    [self.names[phone], pid, row.options, f"{row.sure:g}", right, guess]
-                )
-        new.replace(self.path)
+        """Write all answers to the file, at one blow; the wall says why where that fails."""
+        new, self.trouble = self.path.with_suffix(".new"), ""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            new.write_text(self.text(), encoding="utf-8-sig", newline="")
+            new.replace(self.path)
+        except OSError as error:
+            self.trouble = f"{self.path} cannot be written ({error.strerror})."
 
 
-class Server(ThreadingHTTPServer):
+class Server(ThreadingTCPServer):
     """Serves one room, so many calls at a time and no more."""
 
-    daemon_threads, request_queue_size = True, 200
+    daemon_threads, request_queue_size = True, MOST_PHONES
+    allow_reuse_address = os.name == "posix"  # elsewhere two could share a port
 
-    def __init__(self, address: tuple[str, int], room: Room, host: str = "127.0.0.1") -> None:
+    def __init__(self, address: tuple[str, int], room: Room) -> None:
         super().__init__(address, Handler)
-        self.room, self.code, self.key = room, secrets.token_urlsafe(6), secrets.token_urlsafe(12)
-        self.link = f"http://{host}:{self.server_port}/{self.code}/"
-        self.places = threading.BoundedSemaphore(MOST_CALLS)
+        self.room, self.code, self.key = room, secrets.token_hex(4), secrets.token_urlsafe(12)
+        self.link = "http://{}:{}/".format(*self.server_address)
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Take a call where there is room for one; else hang up, and the phone asks again."""
-        if self.places.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer a call and give its place back."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self.places.release()
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
+        """Take a call where there is room for one; else hang up, and the phone calls again."""
+        return threading.active_count() <= MOST_CALLS
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A phone that leaves in the middle is no error of ours."""
+        """Pass over a phone that leaves in the middle."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers `/CODE/…` for phones and `/CODE/wall/KEY/…` for the wall."""
+    """Answers `/CODE` for phones and, on this computer, `/KEY` for the wall."""
 
     server: Server
     protocol_version, timeout = "HTTP/1.1", 20
 
     def do_GET(self) -> None:
-        """Return a page, or the state of the room."""
-        room, (wall, rest) = self.server.room, self.way()
-        if rest == "":
-            page = PAGE.read_text(encoding="utf-8")
-            link = invitation(self.server.link) if wall else ""
-            return self.send("text/html", page.replace("<!--link-->", link))
-        with room.lock:
-            if wall and rest == "state":
-                return self.send_json(room.wall())
-            if rest.startswith("state/"):
-                return self.send_json(room.phone(rest[6:]))
-        return self.lost()
+        """Return the page; that of the wall has the link in it."""
+        wall, page = self.is_for(self.server.key), PAGE.read_text(encoding="utf-8")
+        if wall:
+            page = page.replace("<!--link-->", invitation(self.server.link + self.server.code))
+        if wall or self.is_for(self.server.code):
+            return self.send(page, kind="text/html")
+        return self.send("This is not the link of the room. Scan the code on the wall.", 404)
 
     def do_POST(self) -> None:
-        """Take a name, a guess, or a step of the wall."""
-        room, (wall, rest) = self.server.room, self.way()
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > LARGEST_BODY:
+        """Take what a phone or the wall says, and return what it shows now."""
+        room, length = self.server.room, self.headers.get("Content-Length", "")
+        if not re.fullmatch(r"[0-9]{1,4}", length):
             self.close_connection = True
-            return self.send_json({"problem": "That is too long."}, 413)
+            return self.send("That is too long.", 413)
+        raw, wall = self.rfile.read(int(length)), self.is_for(self.server.key)
+        if not wall and not self.is_for(self.server.code):
+            return self.send("The room has a new link. Scan the code on the wall.", 404)
         try:
-            sent = json.loads(self.rfile.read(int(length)))
+            sent = json.loads(raw)
             with room.lock:
-                if wall and rest == "step":
-                    room.step(sent.get("place"), sent.get("show"))
-                elif rest == "join":
-                    room.join(str(sent["phone"])[:40], str(sent["name"]))
-                elif rest == "answer":
-                    room.answer(str(sent["phone"])[:40], sent["pid"], sent["guess"], sent["sure"])
-                else:
-                    return self.lost()
+                said = room.wall(sent) if wall else room.phone(sent)
         except Refused as refused:
-            return self.send_json({"problem": str(refused)}, 409)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return self.send_json({"problem": "This is no message of the page."}, 400)
-        return self.send_json({})
+            return self.send(str(refused), 409)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return self.send("This is no message of the page.", 400)
+        return self.send(json.dumps(said), kind="application/json")
 
-    def way(self) -> tuple[bool, str]:
-        """Return whether the wall asks, and for what; "?" where the code is another."""
-        for start in (f"/{self.server.code}/wall/{self.server.key}/", f"/{self.server.code}/"):
-            if self.path.startswith(start):
-                return "/wall/" in start, self.path.removeprefix(start)
-        return False, "?"
+    def is_for(self, secret: str) -> bool:
+        """Tell whether the path has the code of phones, or the key of the wall on this computer."""
+        here = self.client_address[0] == self.server.server_address[0]
+        asked = self.path.partition("?")[0].strip("/").encode()
+        may = here or secret == self.server.code
+        return may and secrets.compare_digest(asked, secret.encode())
 
-    def lost(self) -> None:
-        """Say that there is nothing here."""
-        self.send("text/plain", "This is not the link of the room. Scan the code on the wall.", 404)
-
-    def send_json(self, said: Said, status: int = 200) -> None:
-        """Send what is said."""
-        self.send("application/json", json.dumps(said), status)
-
-    def send(self, kind: str, text: str, status: int = 200) -> None:
+    def send(self, text: str, status: int = 200, kind: str = "text/plain") -> None:
         """Send a text; no other host is asked for anything."""
         raw = text.encode()
+        head = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(raw))}
         self.send_response(status)
-        rules = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
-        self.send_header("Content-Security-Policy", f"{rules}; connect-src 'self'; img-src data:")
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("Content-Length", str(len(raw)))
+        for name, value in (HEAD | head).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw)
 
@@ -289,20 +255,20 @@ class Handler(BaseHTTPRequestHandler):
 
 def invitation(link: str) -> str:
     """Return the link of the phones as HTML, with a QR code where `segno` is installed."""
+    said = f"<p>In the same network:<br>{link}</p>"
     with contextlib.suppress(ImportError):
         import segno
 
-        code = segno.make(link, error="m").svg_inline(border=2, omitsize=True)
-        return f"<p>{link}</p>{code}"
-    return f"<p>{link}</p>"
+        said += segno.make(link, error="m").svg_inline(omitsize=True, title="QR code of the link")
+    return said
 
 
 def own_address() -> str:
-    """Return this computer's address in its network; nothing is sent to find it."""
+    """Return this computer's address in its network, or nothing; nothing is sent to find it."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         way.connect(("192.0.2.1", 9))
         return str(way.getsockname()[0])
-    return "127.0.0.1"
+    return ""
 
 
 def main(arguments: list[str]) -> int:
@@ -311,20 +277,30 @@ def main(arguments: list[str]) -> int:
     lessons = [path.stem[:2] for path in lesson_pages() if path.parent.name == "notebooks"]
     parser.add_argument("lesson", choices=lessons, metavar="NN", help="two digits, e.g. 04")
     parser.add_argument("--lan", action="store_true", help="let phones of this network in")
+    parser.add_argument("--address", default="", help="this computer's, where phones find it")
     parser.add_argument("--port", type=int, default=0, help="a certain port")
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the answers (here)")
     chosen = parser.parse_args(arguments)
-    name = f"class_{chosen.lesson}_{time.strftime('%Y-%m-%d_%H-%M')}.csv"
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    room = Room(chosen.lesson, chosen.out / name)
-    host = own_address() if chosen.lan else "127.0.0.1"
-    with Server(("" if chosen.lan else host, chosen.port), room, host) as server:
-        print(f"The wall, for you:   {server.link}wall/{server.key}/")
-        print(f"The link for phones: {server.link}")
+    day = time.strftime("%Y-%m-%d_%H-%M-%S")
+    room = Room(chosen.lesson, chosen.out / f"class_{chosen.lesson}_{day}.csv")
+    host = chosen.address or (own_address() if chosen.lan else "127.0.0.1")
+    if not host:
+        parser.error("this computer is in no network. Join one, or name its --address.")
+    try:
+        server = Server((host, chosen.port), room)
+    except (OSError, OverflowError) as error:
+        parser.error(f"{host}, port {chosen.port}, cannot be used ({error}). Try another --port.")
+    with server, contextlib.suppress(KeyboardInterrupt):
+        room.write()
+        if room.trouble:
+            parser.error(f"{room.trouble} Name a folder of yours by --out.")
+        print(f"The wall, here: {server.link}{server.key}\nFor phones: {server.link}{server.code}")
         print(f"Answers go to {room.path}. Ctrl-C ends the class.", flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
-    return 0
+        server.serve_forever()
+    with room.lock:
+        room.write()
+    print(f"{room.trouble} Here it is:\n{room.text()}" if room.trouble else f"See {room.path}.")
+    return 1 if room.trouble else 0
 
 
 if __name__ == "__main__":
