@@ -67,7 +67,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda judge, checked, label, chance: 0.2, "should be"),
     ],
     "15.4": [
-        (lambda judge, s, y: (y - s).var() / (0.02 / 1.96) ** 2, "labels do not lower"),
+        (lambda judge, s, y: (y - s).var() / (0.02 / 1.96) ** 2, "which no label lowers"),
         (lambda judge, s, y: y.var() / (0.02 / 1.96) ** 2, "people alone"),
         (needed(0.01 / 1.96), "half of it"),
         (needed(0.02), "1.96 of them"),
