@@ -38,7 +38,8 @@ _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–"
 _SCALE = "Each row needs the judge's score, in [0, 1]: divide by the largest possible one."
 _SHARES = "People say 0, 1 or a share; of counts name the column with the number of --raters."
 _CHANCE = "Each row needs the probability, above 0 and up to 1, of being chosen for a label."
-_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "drop_missing", "rescale")
+_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal")
+_AS_GIVEN += ("drop_missing", "rescale", "percent")
 
 Options = argparse.Namespace  # what was asked; it is read, never changed
 

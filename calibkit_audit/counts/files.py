@@ -96,8 +96,8 @@ def open_log(
 
     `drop_missing`: leave out, and count, rows without a label or prediction. `labels`: the file
     that holds the labels, found by the column ``on`` of both. `given`: ``positive``, ``classes``,
-    ``predicted`` as in `count_files`; ``logits``; ``rescale``; and the columns ``group``,
-    ``cluster``, ``time``, ``weight``.
+    ``predicted`` as in `count_files`; ``logits``; ``percent``; ``rescale``; and the columns
+    ``group``, ``cluster``, ``time``, ``weight``.
     """
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")
