@@ -17,7 +17,6 @@ from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
 _NAMED = 5  # this many rows or words are named in a message
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
-_OTHER_KINDS = "--percent or --logits"
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "blanks"}
 _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "sample_weight"}
@@ -209,8 +208,8 @@ def numbers_of(
         raise place.error(f"{value} is not a finite logit or weight.", row)
     if percent:
         raise place.error(f"{value}, divided by 100, is not a probability in [0, 1].", row)
-    kinds = ("logits", "--logits") if column[row] < 0 else ("percentages or logits", _OTHER_KINDS)
-    remedy = "If these are {}, say so (command line: {}).".format(*kinds)
+    other = "" if column[row] < 0 else "percentages (--percent) or "
+    remedy = f"If these are {other}logits, say so (command line: --logits)."
     raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
@@ -235,10 +234,7 @@ def _absent(texts: Iterable[str | None], columns: Columns, name: str) -> set[str
 def _parse(
     texts: list[str | None], place: Place, name: str, decimal: str, *, percent: bool = False
 ) -> FloatVector:
-    """Turn texts into numbers, and name the first that is none; missing ones are NaN.
-
-    Of percentages, whose signs may stand, the hundredths: 20.3 % is 0.203 to the last bit.
-    """
+    """Turn texts into numbers, or the exact hundredths of percentages; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
     marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
     numbers = np.empty(len(texts))
@@ -303,7 +299,9 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
                 return np.asarray(column, column.dtype if kind in "ui" else np.int64)
     texts = _count_texts(block, columns.label, columns, words)
     if columns.positive is None:
-        number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
+        number = {
+            t: known.get(t.strip(), known.get(plain_word(t), -1)) for t in dict.fromkeys(texts)
+        }
     else:
         number = {t: int(t.strip() == columns.positive.strip()) for t in dict.fromkeys(texts)}
     labels = np.array([number[text] for text in texts], np.int64)
@@ -337,58 +335,13 @@ def _unknown_label(text: str, columns: Columns) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def plain_word(text: str) -> str:
     """Return a number without a point where it is whole, and other words in small letters."""
     word = text.strip().casefold()
     try:
         return _as_text(float(word.replace("_", "?")))
     except ValueError:
         return word
-
-
-def check_words(words: Words, columns: Columns, place: Place) -> None:
-    """Refuse what only all rows can show: words that are misspelt, and a third label."""
-    if columns.predicted:
-        true, predicted = (
-            Counter({word: n for (name, word), n in words.items() if name == column})
-            for column in (columns.label, columns.predicted)
-        )
-        _check_classes(true, predicted, place)
-    if columns.positive is None:
-        return
-    positive, column = columns.positive.strip(), quote(columns.label)
-    others = Counter[str]()
-    for (_, word), count in words.items():
-        others[word.strip()] += count
-    if not others.pop(positive, 0):
-        raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
-    if len(others) > 1:
-        raise place.error(
-            f"column {column} holds {len(others)} labels beside the positive {quote(positive)}: "
-            f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
-        )
-
-
-def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) -> None:
-    """Refuse predicted classes that are no true ones, or true ones in another spelling."""
-    if not true & predicted:
-        raise place.error(
-            f"No predicted class is among the true ones, which are {_counted(true)}; the "
-            f"predicted ones are {_counted(predicted)}. Spell both alike."
-        )
-    spelt: dict[str, str] = {}
-    for word in sorted(true | predicted):
-        other = spelt.setdefault(_plain(word), word)
-        if other != word and not (word in true and other in true):
-            raise place.error(
-                f"{quote(other)} and {quote(word)} look like one class, but one is among the "
-                "predicted classes only. Spell both columns alike."
-            )
-
-
-def _counted(words: Counter[str]) -> str:
-    named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
-    return named + (", …" if len(words) > _NAMED else "")
 
 
 def _as_text(value: Any) -> str:

@@ -17,13 +17,13 @@ from calibkit.inputs import FloatArray, IntArray, View, binary_problems, warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
-    check_words,
     columns_of,
     events_of,
     scores_of,
     texts_of,
     with_values,
 )
+from calibkit_audit.counts.labels import check_words
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import (
     Block,
