@@ -15,6 +15,7 @@ _ROUNDED = 0.1 + 1e-9  # sums of classes that miss 1 by more are not just rounde
 Changes = Counter[str]  # what was done to how many rows
 LEFT_OUT = "without label or prediction left out"
 RESCALED = "divided by their sum, which was not 1"
+PERCENT = "with predictions in per cent, divided by 100"
 
 
 def changes_in_words(changes: Changes) -> str:

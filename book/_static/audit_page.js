@@ -44,6 +44,7 @@
       const value = await python.call(name, words, given);
       if (!value.refused) return value;
       refuse(role, value.refused);
+      offerCures(value.cures ?? []);
     } catch (error) {
       if (error.message === "stopped") return null;
       python.stop(error);
@@ -92,7 +93,41 @@
     });
     part("prob").replaceChildren(...columns.map(box));
     steps.forEach((step) => { step.hidden = false; });
+    part("cures").replaceChildren();
     field("label").focus();
+  };
+
+  // What one key can mend after a refusal: what it says, and what it does to the form.
+  const CURES = {
+    percent: ["These are percentages", () => { form.elements.kind.value = "percent"; }],
+    "drop-missing": ["Leave those rows out, and say how many",
+      () => { field("drop-missing").checked = true; }],
+    rescale: ["Divide by the sums, and say how many", () => { field("rescale").checked = true; }],
+  };
+
+  const offerCures = (names) => {
+    part("cures").replaceChildren(...names.map((name) => {
+      const [text, mend] = CURES[name];
+      const key = document.createElement("button");
+      Object.assign(key, { type: "button", className: "ck-button", textContent: text });
+      key.addEventListener("click", () => { mend(); form.requestSubmit(); });
+      return key;
+    }));
+  };
+
+  // One column of 0 and 1 beside one of numbers from 0 to 1: chosen, for the reader to confirm.
+  const prefer = ([label, prob]) => {
+    field("label").value = label;
+    [...part("prob").querySelectorAll("input")].forEach((input) => {
+      input.checked = input.value === prob;
+    });
+    say("reading", `${part("reading").textContent} Chosen below, for you to confirm: ${label} as labels, `
+      + `${prob} as predictions.`);
+  };
+
+  const offerWords = () => {
+    const words = chosen.words?.[field("label").value] ?? [];
+    field("words").replaceChildren(...words.map((word) => option(word)));
   };
 
   const forget = () => {
@@ -103,7 +138,7 @@
   };
 
   const found = (value, file) => {
-    chosen = { name: value.name, file, pasted: !file, isUsual: value.is_usual };
+    chosen = { name: value.name, file, pasted: !file, isUsual: value.is_usual, words: value.words };
     const count = value.columns.length.toLocaleString("en");
     const marks = file && /\.[ct]sv(\.gz)?$/i.test(value.name);
     ["delimiter", "decimal"].forEach((name) => { field(name).value = marks ? value[name] : ""; });
@@ -112,6 +147,8 @@
     say("reading", `${value.name}: ${count} ${count === "1" ? "column" : "columns"}`
       + `${part("marks").open ? `, read with ${told("delimiter")} between them and decimal ${told("decimal")}` : ""}.`);
     offer(value.columns);
+    if (value.likely) prefer(value.likely);
+    offerWords();
     python.call("ready", []).catch(() => {}); // while columns are chosen; an audit says what is amiss
   };
 
@@ -184,7 +221,7 @@
       wish.decimal = field("decimal").value === "," ? "," : "";
     }
     ["drop-missing", "rescale"].forEach((name) => { wish[name] = field(name).checked; });
-    wish.logits = form.elements.kind.value === "logits";
+    ["logits", "percent"].forEach((kind) => { wish[kind] = form.elements.kind.value === kind; });
     return wish;
   };
 
@@ -235,6 +272,7 @@
     event.preventDefault();
     if (!chosen) return;
     refuse("refused", "");
+    offerCures([]);
     part("result").hidden = true;
     asked += 1;
     const mine = asked;
@@ -275,6 +313,7 @@
     if (name === "delimiter") field("decimal").value = ""; // what was recognised beside another one
     if (field("file").files.length) readFile();
   }));
+  field("label").addEventListener("change", offerWords);
   part("read").addEventListener("click", readText);
   part("example").addEventListener("click", example);
   part("stop").addEventListener("click", stop);

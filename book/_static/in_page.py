@@ -39,11 +39,14 @@ ONE_COLUMN = (
     "Choose it in the field “Between columns”."
 )
 MOST = 100_000_000  # bytes of a file, unpacked
+CSV = (".csv", ".tsv", ".txt")
+CURES = ("percent", "drop-missing", "rescale")  # what one key of the form can mend
 # What a message calls an option or an argument, and what the form calls it.
 FIELDS = {
     "label": "Labels",
     "prob": "Predictions",
     "logits": "They are",
+    "percent": "They are",
     "positive": "The label that means yes",
     "predicted": "The predicted class",
     "group": "Groups to compare",
@@ -160,7 +163,39 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
     if len(names) == 1 and re.search(r"[;,|\t]", names[0]):
         return {"refused": ONE_COLUMN.format(name=names[0])}
     marks = {"delimiter": "tab" if delimiter == "\t" else delimiter, "decimal": decimal}
-    return {"columns": names, **marks, "is_usual": delimiter == usual}
+    seen = first_words(name, names, delimiter)
+    return {"columns": names, **marks, "is_usual": delimiter == usual, **likely(seen, decimal)}
+
+
+def first_words(name: str, names: list[str], delimiter: str) -> dict[str, list[str]]:
+    """Return the different words of each column in the first rows of a CSV file."""
+    lines = first_lines(name, 2_000)
+    if len(lines) < 3 or Path(name.removesuffix(".gz")).suffix.lower() not in CSV:
+        return {}
+    with contextlib.suppress(csv.Error, ValueError):
+        rows = zip(*csv.reader(lines[1:-1], delimiter=delimiter), strict=True)  # the last is cut
+        pairs = zip(names, rows, strict=True)
+        return {name: list(dict.fromkeys(map(str.strip, row))) for name, row in pairs}
+    return {}
+
+
+def likely(seen: dict[str, list[str]], decimal: str) -> dict[str, Any]:
+    """Return the one column of 0 and 1 and the one of numbers in [0, 1], if there are such.
+
+    And the words of each column that has few.
+    """
+
+    def number(word: str) -> float:
+        with contextlib.suppress(ValueError):
+            return float(word.replace(decimal, "."))
+        return -1.0
+
+    numbers = {name: set(map(number, words)) for name, words in seen.items()}
+    label = [name for name, found in numbers.items() if found == {0.0, 1.0}]
+    prob = [name for name, found in numbers.items()
+            if name not in label and all(0 <= one <= 1 for one in found)]  # fmt: skip
+    both = [label[0], prob[0]] if len(label) == len(prob) == 1 else None
+    return {"likely": both, "words": {k: words for k, words in seen.items() if len(words) <= 12}}
 
 
 def unpacked(name: str) -> int:
@@ -186,21 +221,26 @@ def unpacked(name: str) -> int:
 
 def recognised(name: str, delimiter: str, decimal: str, usual: str) -> tuple[str, str]:
     """Return the marks of a CSV file: those that are given, else those that its first rows show."""
-    if Path(name.removesuffix(".gz")).suffix.lower() not in (".csv", ".tsv", ".txt"):
+    if Path(name.removesuffix(".gz")).suffix.lower() not in CSV:
         return usual, "."
-    opened = gzip.open if name.lower().endswith(".gz") else open
-    lines: list[str] = []
-    with (
-        contextlib.suppress(OSError, EOFError, zlib.error),
-        opened(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as file,
-    ):
-        lines = [line for line in file.read(100_000).splitlines()[:20] if line.strip()]
+    lines = first_lines(name, 20)
     delimiter = "\t" if delimiter == "tab" else delimiter
     if not delimiter:
         delimiter = next((mark for mark in (usual, *"\t;|,") if _splits(lines, mark)), usual)
     words = [word for row in csv.reader(lines[1:], delimiter=delimiter) for word in row]
     is_comma = delimiter != "," and any(re.fullmatch(r"\s*-?\d*,\d+\s*", word) for word in words)
     return delimiter, decimal or ("," if is_comma else ".")
+
+
+def first_lines(name: str, most: int) -> list[str]:
+    """Return the first lines of a text file that are not blank; none of one that is damaged."""
+    opened = gzip.open if name.lower().endswith(".gz") else open
+    with (
+        contextlib.suppress(OSError, EOFError, zlib.error),
+        opened(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as file,
+    ):
+        return [line for line in file.read(100_000).splitlines()[:most] if line.strip()]
+    return []
 
 
 def _splits(lines: list[str], mark: str) -> bool:
@@ -269,7 +309,7 @@ def arguments(asked: dict[str, Any]) -> list[str]:
     given = ("positive", "predicted", "classes", "group", "cluster", "time", "weight")
     for name in (*given, "delimiter", "decimal", "view", "costs", "title"):
         words += [f"--{name}={asked[name]}"] if asked.get(name) else []
-    words += [f"--{name}" for name in ("drop-missing", "rescale") if asked.get(name)]
+    words += [f"--{name}" for name in CURES if asked.get(name)]
     for name, usual in (("bins", "15"), ("seed", "0")):
         words += [f"--{name}={asked[name]}"] if asked.get(name, "") not in ("", usual) else []
     return words
@@ -299,7 +339,9 @@ def audit(asked: dict[str, Any]) -> Any:
     lines = [line.partition(": ")[2] for line in erred.getvalue().splitlines() if ": " in line]
     notes = [in_fields(line.removeprefix("note: ").removeprefix("error: ")) for line in lines]
     if code:
-        return {"refused": notes[-1] if notes else "the audit was not made."}
+        last = lines[-1] if lines else ""
+        cures = [name for name in CURES if f"--{name}" in last and not asked.get(name)]
+        return {"refused": notes[-1] if notes else "the audit was not made.", "cures": cures}
     named = ["--"] * asked["name"].startswith("-") + [asked["name"]]
     html, text = ((out / f"report.{kind}").read_text("utf-8") for kind in ("html", "json"))
     found = json.loads(text)

@@ -12,7 +12,6 @@ from calibkit.inputs import FloatVector, unwrapped
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
-    check_words,
     columns_of,
     events_of,
     numbers_of,
@@ -20,6 +19,7 @@ from calibkit_audit.counts.columns import (
     words_of,
 )
 from calibkit_audit.counts.files import Log, open_log
+from calibkit_audit.counts.labels import check_words
 from calibkit_audit.counts.places import Place, quotes
 from calibkit_audit.counts.readers import Block, FilePath, pieces_of
 from calibkit_audit.incoming import (

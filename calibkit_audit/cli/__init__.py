@@ -38,7 +38,8 @@ _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–"
 _SCALE = "Each row needs the judge's score, in [0, 1]: divide by the largest possible one."
 _SHARES = "People say 0, 1 or a share; of counts name the column with the number of --raters."
 _CHANCE = "Each row needs the probability, above 0 and up to 1, of being chosen for a label."
-_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "drop_missing", "rescale")
+_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "percent")
+_COUNTED = ("drop_missing", "rescale")
 
 Options = argparse.Namespace  # what was asked; it is read, never changed
 
@@ -196,7 +197,7 @@ def _scores(options: Options) -> list[str]:
 
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
-    given, names = vars(options), (*ROLES, *_AS_GIVEN)
+    given, names = vars(options), (*ROLES, *_AS_GIVEN, *_COUNTED)
     return {name: given[name] for name in names if given[name]} | {
         "label": options.label,
         "prob": scores,

@@ -133,6 +133,7 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":
         add("--time", metavar="COLUMN", help="when; is the error the same all along?")
+    add("--percent", action="store_true", help="predictions are percentages: 30, or 30 %%, is 0.30")
     missing = "leave out, and count, rows without a label or prediction"
     add("--drop-missing", action="store_true", help=missing)
     rounded = "divide rows of classes that sum to 0.9 to 1.1 by their sum, and count them"

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from calibkit.inputs import FloatArray, FloatVector, row_sum_tolerance
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import NUMBER, Block, Column
-from calibkit_audit.incoming import RESCALED, Changes, rescale_rows
+from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
 Words = Counter[tuple[str, str]]  # how often a word stands in a column
 _NAMED = 5  # this many rows or words are named in a message
@@ -33,6 +34,7 @@ class Columns:
     right: bool = False  # the label says whether a prediction was right, `prob` its confidence
     logits: bool = False  # `prob` names logits: any finite numbers
     rescale: bool = False  # rows of classes are divided by their sums
+    percent: bool = False  # `prob` names percentages, with their sign or without
     group: str | None = None
     cluster: str | None = None
     time: str | None = None
@@ -114,6 +116,8 @@ class Columns:
             problem = "a predicted class goes with one column of confidence"
         elif self.predicted and (self.positive or self.predicted == self.label):
             problem = "a predicted class goes with another column of labels, and no positive label"
+        elif self.percent and self.logits:
+            problem = "logits are no percentages"
         elif self.rescale and (n_classes == 1 or self.logits):
             problem = "what is rescaled are rows of probabilities, one column per class"
         elif n_classes > 1 and self.positive is not None:
@@ -173,13 +177,15 @@ def words_of(block: Block, name: str) -> NDArray[np.str_]:
     return np.array(texts_of(block, name), dtype=np.str_)
 
 
-def floats_of(block: Block, name: str) -> FloatArray:
-    """Return a column of numbers; missing ones are NaN."""
+def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:
+    """Return a column of numbers, or the hundredths of percentages; missing ones are NaN."""
     column, place = block.columns[name], block.place
     if isinstance(column, list):
         if not block.decimal:
             raise place.error(f"column {quote(name)} holds text; store it as numbers.")
-        column = _parse(column, place, name, block.decimal)
+        column = _parse(column, place, name, block.decimal, percent=percent)
+    elif percent:
+        column = column / 100
     if column.dtype.kind in "bui":
         column = column.astype(np.float64)
     if column.dtype.kind != "f":
@@ -187,9 +193,11 @@ def floats_of(block: Block, name: str) -> FloatArray:
     return column
 
 
-def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
-    """Return a column of probabilities, or of any finite numbers."""
-    column, place = floats_of(block, name), block.place
+def numbers_of(
+    block: Block, name: str, *, finite: bool = False, percent: bool = False
+) -> FloatArray:
+    """Return a column of probabilities, also from percentages, or of any finite numbers."""
+    column, place = floats_of(block, name, percent=percent), block.place
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
@@ -198,7 +206,10 @@ def numbers_of(block: Block, name: str, *, finite: bool = False) -> FloatArray:
     value = f"{quote(name)} = {repr(column[row].item()).removesuffix('.0')}"
     if finite:
         raise place.error(f"{value} is not a finite logit or weight.", row)
-    remedy = "Divide percentages by 100; if these are logits, say so (command line: --logits)."
+    if percent:
+        raise place.error(f"{value}, divided by 100, is not a probability in [0, 1].", row)
+    other = "" if column[row] < 0 else "percentages (--percent) or "
+    remedy = f"If these are {other}logits, say so (command line: --logits)."
     raise place.error(f"{value} is not a probability in [0, 1]. {remedy}", row)
 
 
@@ -220,20 +231,24 @@ def _absent(texts: Iterable[str | None], columns: Columns, name: str) -> set[str
     return {t for t in set(texts) if (t or "").strip().lower() in missing and t not in named}
 
 
-def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> FloatVector:
-    """Turn texts into numbers, and name the first that is none; missing ones are NaN."""
+def _parse(
+    texts: list[str | None], place: Place, name: str, decimal: str, *, percent: bool = False
+) -> FloatVector:
+    """Turn texts into numbers, or the exact hundredths of percentages; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
     marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
-        word = (text or "").strip().lower()
+        word = (text or "").strip().lower().translate(marks)
         try:
-            numbers[row] = np.nan if word in _NO_NUMBER else float(word.translate(marks))
-        except ValueError:
+            if percent and word not in _NO_NUMBER:
+                word = str(Decimal(word.removesuffix("%").strip()).scaleb(-2))
+            numbers[row] = np.nan if word in _NO_NUMBER else float(word)
+        except (ValueError, ArithmeticError):
             mark, other = ("point", ",") if decimal == "." else ("comma", ".")
             raise place.error(
                 f"{quote(text)} in column {quote(name)} is no number. Write a decimal {mark} (or "
-                f"choose decimal={other!r} or --decimal {other}) and no percent sign.",
+                f"choose decimal={other!r} or --decimal {other}); percent signs: --percent.",
                 row,
             ) from None
     return numbers
@@ -241,7 +256,9 @@ def _parse(texts: list[str | None], place: Place, name: str, decimal: str) -> Fl
 
 def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
     """Return checked probabilities, or logits, of shape (n,) or (n, K); count rescaled rows."""
-    parts = [numbers_of(block, name, finite=columns.logits) for name in columns.prob]
+    how = {"finite": columns.logits, "percent": columns.percent}
+    parts = [numbers_of(block, name, **how) for name in columns.prob]
+    changes[PERCENT] += block.n if columns.percent else 0
     if len(parts) == 1:
         return parts[0]
     table = np.stack(parts, axis=1)
@@ -282,7 +299,9 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
                 return np.asarray(column, column.dtype if kind in "ui" else np.int64)
     texts = _count_texts(block, columns.label, columns, words)
     if columns.positive is None:
-        number = {t: known.get(t.strip(), known.get(_plain(t), -1)) for t in dict.fromkeys(texts)}
+        number = {
+            t: known.get(t.strip(), known.get(plain_word(t), -1)) for t in dict.fromkeys(texts)
+        }
     else:
         number = {t: int(t.strip() == columns.positive.strip()) for t in dict.fromkeys(texts)}
     labels = np.array([number[text] for text in texts], np.int64)
@@ -316,58 +335,13 @@ def _unknown_label(text: str, columns: Columns) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def plain_word(text: str) -> str:
     """Return a number without a point where it is whole, and other words in small letters."""
     word = text.strip().casefold()
     try:
         return _as_text(float(word.replace("_", "?")))
     except ValueError:
         return word
-
-
-def check_words(words: Words, columns: Columns, place: Place) -> None:
-    """Refuse what only all rows can show: words that are misspelt, and a third label."""
-    if columns.predicted:
-        true, predicted = (
-            Counter({word: n for (name, word), n in words.items() if name == column})
-            for column in (columns.label, columns.predicted)
-        )
-        _check_classes(true, predicted, place)
-    if columns.positive is None:
-        return
-    positive, column = columns.positive.strip(), quote(columns.label)
-    others = Counter[str]()
-    for (_, word), count in words.items():
-        others[word.strip()] += count
-    if not others.pop(positive, 0):
-        raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
-    if len(others) > 1:
-        raise place.error(
-            f"column {column} holds {len(others)} labels beside the positive {quote(positive)}: "
-            f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
-        )
-
-
-def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) -> None:
-    """Refuse predicted classes that are no true ones, or true ones in another spelling."""
-    if not true & predicted:
-        raise place.error(
-            f"No predicted class is among the true ones, which are {_counted(true)}; the "
-            f"predicted ones are {_counted(predicted)}. Spell both alike."
-        )
-    spelt: dict[str, str] = {}
-    for word in sorted(true | predicted):
-        other = spelt.setdefault(_plain(word), word)
-        if other != word and not (word in true and other in true):
-            raise place.error(
-                f"{quote(other)} and {quote(word)} look like one class, but one is among the "
-                "predicted classes only. Spell both columns alike."
-            )
-
-
-def _counted(words: Counter[str]) -> str:
-    named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
-    return named + (", …" if len(words) > _NAMED else "")
 
 
 def _as_text(value: Any) -> str:

@@ -17,13 +17,13 @@ from calibkit.inputs import FloatArray, IntArray, View, binary_problems, warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
-    check_words,
     columns_of,
     events_of,
     scores_of,
     texts_of,
     with_values,
 )
+from calibkit_audit.counts.labels import check_words
 from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import (
     Block,
@@ -96,8 +96,8 @@ def open_log(
 
     `drop_missing`: leave out, and count, rows without a label or prediction. `labels`: the file
     that holds the labels, found by the column ``on`` of both. `given`: ``positive``, ``classes``,
-    ``predicted`` as in `count_files`; ``logits``; ``rescale``; and the columns ``group``,
-    ``cluster``, ``time``, ``weight``.
+    ``predicted`` as in `count_files`; ``logits``; ``percent``; ``rescale``; and the columns
+    ``group``, ``cluster``, ``time``, ``weight``.
     """
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")

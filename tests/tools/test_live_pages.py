@@ -122,7 +122,7 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
     [
         ("y,p\n1,0.5\n0,1.7\n", {}, "row 2.*1.7.* is not a probability"),
         ("y,p\n1,0.5\n0,0.4\n", {"prob": []}, "“Predictions” is missing"),
-        ("y,p\n1,0.5\n0,-3\n", {}, r"if these are logits, say so \(field “They are”\)"),
+        ("y,p\n1,0.5\n0,-3\n", {}, r"If these are logits, say so \(field “They are”\)"),
         ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
         ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
         ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
@@ -134,8 +134,51 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
 def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, wish, words) -> None:
     Path("log.csv").write_text(content, encoding="utf-8")
     found = in_page.audit({"name": "log.csv", **ASKED, **wish})
-    assert list(found) == ["refused"]
+    assert list(found) == ["refused", "cures"][: len(found)]
     assert re.search(words, found["refused"])
+
+
+@each_case(
+    ("content", "wish", "cures", "left"),
+    [
+        ("y,p\n1,83\n0,20\n", {}, ["percent"], {}),
+        ("y,p\n1,83 %\n0,20 %\n", {}, ["percent"], {}),
+        ("y,p\n1,-2\n0,-3\n", {}, [], None),
+        ("y,p\n1,0.83\n0,\n0,0.2\n", {}, ["drop-missing"], {}),
+        ("y,a,b\n0,0.8,0.19\n1,0.2,0.8\n", {"prob": ["a", "b"]}, ["rescale"], {}),
+        ("y,p\n1,83\n0,\n0,20\n", {}, ["drop-missing"], ["percent"]),
+    ],
+)
+def test_a_key_mends_what_was_refused(folder, content, wish, cures, left) -> None:
+    head, rest = content.split("\n", 1)
+    Path("log.csv").write_text(f"{head}\n{rest * 30}", encoding="utf-8")
+    asked = {"name": "log.csv", **ASKED, **wish}
+    assert in_page.audit(asked)["cures"] == cures
+    mended = in_page.audit(asked | dict.fromkeys(cures, True))
+    if left is not None:
+        assert mended.get("cures", {}) == left and ("html" in mended) == (left == {})
+
+
+@each_case(
+    ("text", "likely"),
+    [
+        ("y,p\n1,0.5\n0,0.4\n1,0\n0,1\n", ["y", "p"]),
+        ("y;p\n1;0,5\n0;0,4\n1;0,1\n0;0,2\n", ["y", "p"]),
+        ("id,y,p\n2,1,0.5\n3,0,0.4\n4,0,0.3\n5,1,0.1\n", ["y", "p"]),
+        ("y,p,q\n1,0.5,0.1\n0,0.4,0.2\n1,0.1,0.3\n0,0.2,0.4\n", None),
+        ("y,z,p\n1,0,0.1\n0,1,0.2\n0,1,0.3\n1,0,0.4\n", None),
+        ("y,p\n1,50\n0,40\n1,30\n0,20\n", None),
+        ("y,p\n1,0.5\n1,0.4\n1,0.3\n1,0.2\n", None),
+    ],
+)
+def test_columns_are_chosen_beforehand_where_only_one_pair_is_possible(
+    folder, text, likely
+) -> None:
+    Path("log.csv").write_text(text, encoding="utf-8")
+    assert in_page.columns("log.csv", "", "")["likely"] == likely
+    Path("log.csv").write_text(text.replace("1", "yes"), encoding="utf-8")
+    words = in_page.columns("log.csv", "", "")["words"].get("y", [])
+    assert {*words} <= {"yes", "0"}
 
 
 def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:

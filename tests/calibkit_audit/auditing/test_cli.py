@@ -248,6 +248,28 @@ def test_rows_without_a_value_are_left_out_and_counted(run: Run, more: tuple[str
         assert words in run("compare", "log.csv", *PAIR, "--drop-missing", *more).err
 
 
+def test_percentages_are_told_and_give_the_report_of_their_hundredths(run: Run) -> None:
+    head, *rows = Path(log()).read_text(encoding="utf-8").splitlines()
+    place = head.split(",").index("p")
+    cells = [row.split(",") for row in rows]
+    for kind in ("share", "percent", "with a sign"):
+        for row, cell in enumerate(cells):
+            share = round(float(rows[row].split(",")[place]), 3)
+            signs = "" if kind != "with a sign" else " %" if row % 2 else "%"
+            cell[place] = f"{share}" if kind == "share" else f"{round(100 * share, 1)}{signs}"
+        Path("log.csv").write_text("\n".join([head, *map(",".join, cells)]), encoding="utf-8")
+        if kind == "share":
+            wanted = answers(run("audit", "log.csv", *USUAL, *JSON))[0]
+            continue
+        assert "--percent" in run("audit", "log.csv", *USUAL).err
+        found, words = answers(run("audit", "log.csv", *USUAL, "--percent", *JSON))
+        assert found == wanted
+        assert f"{len(rows):,} rows with predictions in per cent, divided by 100" in words
+    assert "logits are no" in run("audit", "log.csv", *USUAL[:2], "--logits", "p", "--percent").err
+    Path("log.csv").write_text("\n".join([head, rows[0], "1,100.5"]), encoding="utf-8")
+    assert "divided by 100, is not" in run("audit", "log.csv", *USUAL, "--percent").err
+
+
 def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
     label, prob = class_data(300)
     rounded = prob.round(2)
