@@ -341,7 +341,7 @@ PREDICTIONS = {
         options=("about 10", "about 50", "about 80"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "
-        "occasions. They are fewer than 100 · (1 − 0.9¹⁵) = 79, because counts are whole and a "
+        "occasions. Fifty is fewer than 79 = 100 · (1 − 0.9¹⁵), because counts are whole and a "
         "band holds nine in ten at least. A point outside is no accusation; ask for the p-value of "
         "the whole diagram.",
         tells=(r"every second|about half of all", r"\b5\d of 100", r"often puts one or two"),

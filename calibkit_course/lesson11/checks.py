@@ -320,9 +320,9 @@ PREDICTIONS = {
         "have won most in the seasons 2020 to 2022?",
         options=("as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="Platt",
-        why="She bets where the map ends, and there the games are few. A free map says what so few "
-        "of them happened to do, and isotonic regression pays for it. It promised 52 and lost 17, "
-        "and chance moves that by 22. Beta's 16 and the histogram's -6 may be chance.",
+        why="She bets only at the top of the map, and few games lie there. A free map says what "
+        "these few happened to do, and isotonic regression pays for it. It promised 52 and lost "
+        "17, and chance moves that by 22. Beta's 16 and the histogram's -6 may be chance.",
         tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
     ),
     "11i": Prediction(

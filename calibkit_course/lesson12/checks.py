@@ -316,14 +316,14 @@ PREDICTIONS = {
         "are dogs. How many did these numbers, added up, promise?",
         outcome=17,
         unit="dogs",
-        why="In this deal the confidence keeps its promise for all pictures together, and one "
+        why="On these pictures the confidence keeps its promise for all pictures together, and one "
         "class is lost in that mean. Among these pictures are three times as many dogs as was "
         "promised.",
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
         question="All four diagrams are straight, and the model names the right class in 60 of 100 "
-        "cases. In how many would it be right with the true vectors in place of the stated ones?",
+        "cases. In how many, at most, would it be right with the true vectors in their place?",
         options=("60", "65", "80", "95"),
         outcome="80",
         why="In each class, each number is stated by two of the vectors, and as a confidence 0.6 "

@@ -293,8 +293,8 @@ CHECKS = {
 
 PREDICTIONS = {
     "14a": Prediction(
-        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. What is "
-        "wrong with this model?",
+        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. What "
+        "does that prove against this model?",
         options=("far too bold", "knows next to nothing", "nothing", "too few rows"),
         outcome="nothing",
         why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "

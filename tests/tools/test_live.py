@@ -213,25 +213,15 @@ def test_lessons_stand_there_without_outputs(subtests: pytest.Subtests) -> None:
             assert not any(cell.get("outputs") for cell in cells)
 
 
-@pytest.fixture(scope="module")
-def in_node(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
-    """Run all lessons that are asked for in one Python: to start it takes as long as to run one."""
-    items = [
-        item for item in request.session.items if "in_node" in getattr(item, "fixturenames", ())
-    ]
-    asked = [str(item.callspec.params["lesson"]) for item in items]  # type: ignore[attr-defined]
-    command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs"), str(PYODIDE), *asked]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    rows = map(json.loads, done.stdout.splitlines()[1:])
-    return {row["lesson"]: row for row in rows}
-
-
 @pytest.mark.site
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", IN_NODE, ids=lambda path: path.stem)
-def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path, in_node) -> None:
-    found = in_node[lesson.name]
+def test_a_lesson_runs_and_prints_what_the_desktop_prints(lesson: Path) -> None:
+    command = [str(live.program("node")), str(PROGRAMS / "lessons.mjs")]
+    command += [str(PYODIDE), str(lesson)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
     assert found.get("crash") is None and found["errors"] == []
     lacking = [pair for pair in found["differs"] if "scikit-lego is not installed" not in pair[2]]
     assert lacking == []

@@ -321,7 +321,7 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "short row": ("y,p\n1,.5\n0\n", {}, "row 2: a row has 1 values, but there are 2 columns: '0'"),
     "long row": ("y,p\n1,.5\n0,.2,.3\n", {}, "row 2: a row has 3 values, .* '0,.2,.3'. Put quotes"),
     "per cent": ("y,p\n1,50%\n", {}, "'50%' in column 'p' is no number. .*per ?cent sign"),
-    "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .* percentages .--percent. or logits"),
+    "of 100": ("y,p\n1,50\n", {}, "'p' = 50 is not a probability .*percentages .--percent. or"),
     "label NA": ("y,p\nNA,.5\nyes,.5\n", {"positive": "yes"}, "no value in column 'y', row 1"),
     "semicolons": ("y;p\n1;,5\n", {}, "column 'y' is not there.*separated by semicolons"),
     "tabs": ("y\tp\n1\t.5\n", {}, "separated by tabs"),

@@ -99,7 +99,7 @@ def test_the_judge_errs_as_the_lesson_says() -> None:
 def test_the_outcomes_are_what_the_lesson_prints() -> None:
     """All ways but the judge alone hold, one is wide; labels of another model seldom hold."""
     page = lesson_text("15", ".ipynb")
-    rows = re.findall(r'"([a-z -]+?) +(\d+) of 300, ± (0\.\d\d)', page)
+    rows = re.findall(r'"([a-z -]+?) +(\d+) of 300, ± (0\.\d+)', page)
     held = {name: int(count) for name, count, _ in rows}
     half = {name: float(width) for name, _, width in rows}
     assert len(rows) == 6 and held.pop("judge alone") == 0
