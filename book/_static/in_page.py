@@ -68,6 +68,7 @@ SAID: tuple[tuple[str, Any], ...] = (
     (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
     (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
+    (r" \(--percent\) or logits", " or logits"),
     (r"\w+=True \(command line: (--[\w-]+)\)", r"\1"),
     (r",? ?\w+=(\"…\"|\[…\]) \(command line: --(\w+)[^)]*\)", r" --\2"),
     (r":? --(\w+)$|:? --(\w+)\.$", r" in the field --\1\2."),
