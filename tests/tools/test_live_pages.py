@@ -240,7 +240,7 @@ def test_two_models_clusters_times_and_a_single_class(folder: Path) -> None:
     assert in_page.ONE_LABEL not in found["notes"]
     found = in_page.audit({"name": "log.csv", **ASKED, "weight": "day", "time": "day"})
     told = "the test of “When” has no weights: leave out “When”, or “Weights”."
-    assert found == {"refused": told}
+    assert found == {"refused": told, "cures": []}
     Path("log.csv").write_text("y,p\n" + "1,0.8\n" * 20, encoding="utf-8")
     assert in_page.audit({"name": "log.csv", **ASKED})["notes"][0] == in_page.ONE_LABEL
 
