@@ -43,6 +43,7 @@ const READERS_WORDS = {
   "book/your_calibration": "my own forecasts guesses self test score overconfident",
   "book/trades": "medical medicine clinical hospital doctor patient patients mortality risk score"
     + " observed expected credit bank loan default scorecard insurance finance probability"
+    + " net benefit calibration slope intercept hosmer lemeshow"
     + " weather llm gpt hallucination hallucinations confidence xgboost lightgbm boosting",
   "book/other_libraries": "sklearn scikit learn netcal torchmetrics calibration_curve migrate",
   "book/install": "pip conda windows mac download setup requirements",
