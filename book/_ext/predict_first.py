@@ -1,5 +1,7 @@
 """Fold each outcome of a lesson's page until the reader has guessed; make its questions forms.
 
+Code is folded on a telephone, and what nobody reads is hidden; one switch shows all.
+
 The tags of the cells say where a prediction stands and where it is revealed. From a prediction on,
 all outputs and all prose go into `<details>`; the code stays in sight up to the cell that reveals.
 The fold ends at the next heading or prediction, because what follows an outcome talks about it.
@@ -27,6 +29,8 @@ NAMED = re.compile(r"\.(?:predict|reveal)\(\s*\"(\w+)\"")
 HINT = "guess first, or open it without a guess"
 GAME = "A round of the game, solved"
 GAME_HINT = "play first"
+UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
+FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
 WHY = (
     '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
     '<a href="{up}book/your_calibration.html">your own calibration</a>.</p>'
@@ -55,6 +59,11 @@ def is_cell(node: nodes.Node, tag: str = "") -> bool:
     if not isinstance(node, nodes.container) or node.get("nb_element") != "cell_code":
         return False
     return not tag or f"tag_{tag}" in node["classes"]
+
+
+def is_unread(cell: nodes.Node) -> bool:
+    """Tell whether nobody reads the code of a cell on a page."""
+    return any(is_cell(cell, tag) for tag in UNREAD)
 
 
 def exercise_in(children: list[nodes.Node]) -> int:
@@ -212,7 +221,7 @@ class Page:
             yield node, True
             self.asked = [other for other in self.asked if other != pid]
             self.told.append(pid)
-        elif is_cell(node) and not self.told:
+        elif is_cell(node) and not self.told and not is_unread(node):
             yield from self.without_output(node)
         else:
             yield node, True
@@ -267,6 +276,23 @@ class FoldOutcomes(SphinxTransform):
             Page(predictions, read_questions(name), up).fold(self.document)
 
 
+class FoldCode(SphinxTransform):
+    """Fold the code of a lesson's page; hide what only sets up, asks, or shows what a page has."""
+
+    default_priority = 505
+
+    def apply(self, **_: object) -> None:
+        """Do it, but for exercises and for what is folded anyway."""
+        if not LESSON.match(self.env.docname):
+            return
+        for cell in list(self.document.findall(is_cell)):
+            code = cell.children[0]
+            if is_unread(cell):
+                code["classes"].append("ck-unread")
+            elif not cell.get("hide_mode") and not is_cell(cell, "exercise"):
+                cell.replace(code, [raw_html(FOLDED_CODE), code, raw_html("</details>")])
+
+
 class FrameImages(SphinxTransform):
     """Put each picture into a frame of its own, inside which it may scroll."""
 
@@ -304,6 +330,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect node, transforms and script."""
     app.add_node(Fold, html=(visit_fold, depart_fold))
     app.add_transform(FoldOutcomes)
+    app.add_transform(FoldCode)
     app.add_transform(FrameImages)
     app.add_directive("own-calibration", OwnCalibration)
     app.add_js_file("draw.js")

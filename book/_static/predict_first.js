@@ -5,6 +5,7 @@
   "use strict";
 
   const KEY = "calibkit-guesses", FORECASTS = "calibkit-forecasts", EXERCISES = "calibkit-exercises";
+  const CODE = "calibkit-code"; // "all" where a reader wants to see it
   const NEAR = 1.25;
   const folds = () => [...document.querySelectorAll("details.ck-fold")];
   const ids = (fold) => fold.dataset.predictions.split(" ").filter(Boolean);
@@ -283,8 +284,28 @@
     });
   };
 
+  // On a telephone code stands behind folds. One switch shows all, what is hidden everywhere too.
+  const foldCode = () => {
+    const codes = document.querySelectorAll("details.ck-code"), title = document.querySelector("article h1");
+    if (!codes.length || !title) return;
+    const narrow = window.matchMedia("(max-width: 40rem)");
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "ck-all-code" });
+    let isAll = stored(CODE) === "all";
+    const show = () => {
+      document.body.classList.toggle("ck-shows-code", isAll);
+      codes.forEach((fold) => { fold.open = isAll || !narrow.matches; });
+      button.textContent = isAll ? "Hide code" : "Show all code";
+    };
+    button.addEventListener("click", () => { isAll = !isAll; store(CODE, isAll ? "all" : ""); show(); });
+    narrow.addEventListener("change", show);
+    title.after(button);
+    show();
+  };
+
   const start = () => {
     load();
+    foldCode();
     forms = [...document.querySelectorAll(".ck-guess")]
       .map((root) => ("drawing" in root.dataset ? drawing(root) : form(root)));
     forms.forEach((one) => one.show());

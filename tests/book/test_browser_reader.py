@@ -121,6 +121,20 @@ def test_a_solution_is_folded_and_opens_by_keyboard(visit: Visit) -> None:
     assert solution.locator("summary").inner_text() == "Hide the solution"
 
 
+@pytest.mark.parametrize("size", [TELEPHONE, DESK], ids=["telephone", "desk"])
+def test_code_is_folded_on_a_telephone_and_one_switch_shows_all(browser, site, size) -> None:
+    visit = Visit(browser, site, viewport=size)
+    page = visit.open(LESSON)
+    codes, unread = page.locator(".ck-code .cell_input"), page.locator(".ck-unread")
+    task, switch = page.locator(".tag_exercise .cell_input"), page.locator(".ck-all-code")
+    assert codes.first.is_visible() == (size == DESK) and task.first.is_visible()
+    assert not [one for one in unread.all() if one.is_visible()]
+    switch.press("Enter")
+    assert page.reload() and codes.first.is_visible() and unread.first.is_visible()
+    assert switch.inner_text() == "Hide code"
+    visit.close()
+
+
 def test_the_search_finds_a_lesson_without_any_other_host(visit: Visit) -> None:
     page = visit.open("search.html?q=consistency+band")
     page.wait_for_selector("#search-results a[href*='04_read']")
