@@ -141,7 +141,7 @@ if (typeof document !== "undefined") (() => {
     state.found = null;
     for (const name of ["verdict", "numbers", "assumed", "review"]) part(name)[name === "review" ? "value" : "textContent"] = "";
     try {
-      const n = total.value.trim() === "" ? 0 : Number(total.value);
+      const n = Number(total.value.replace(/(?<=\d)[,\s](?=\d{3})/g, "")); // 1,500 and 1 500, too; nothing is 0
       if (!Number.isInteger(n) || n < 0 || n > 1e7) throw new Error("n is a whole number from 1 to 10,000,000, or empty.");
       if (table.value.trim()) {
         const bins = DIAGRAM.parse(table.value, n, state.points.length > 0), found = DIAGRAM.judge(bins, n);

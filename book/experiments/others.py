@@ -18,7 +18,7 @@ import numpy as np
 import calibkit as ck
 from book.experiments.pages import filled, markdown
 from calibkit import calibrators
-from calibkit_audit import clinic
+from calibkit_audit import clinic, estimate_rate
 from tools.virtual_environment import ROOT
 
 PAGE = ROOT / "book" / "other_libraries.md"
@@ -207,6 +207,21 @@ LIBRARIES = (
             ),
         ),
     ),
+    Library(  # not among the extras: it brings what downloads data
+        "ppi-python",
+        {"ppi": "ppi_py"},
+        (
+            Row(
+                "ppi.ppi_mean_pointestimate(people, score[:200], score, lam=1)[0]",
+                "estimate_rate(score, checked).rate[1]",
+            ),
+            Row(
+                "ppi.ppi_mean_ci(people, score[:200], score, alpha=0.05, lam=1)[0][0]",
+                "estimate_rate(score, checked).low[1]",
+                "ours is Student's, and wider as if two more labels had met an error",
+            ),
+        ),
+    ),
     Library(
         "statsmodels",
         {"sm": "statsmodels.api"},
@@ -244,7 +259,10 @@ def data() -> Mapping[str, Any]:
     arrays = {"p": p, "y": y, "w": rng.random(N), "score": score, "s": 0.01 + 0.98 * p}
     arrays["x"] = np.log(arrays["s"] / (1 - arrays["s"]))
     arrays |= {"table": table, "labels": labels, "drawn": drawn}
-    return {**arrays, "calibrators": calibrators, "ck": ck, "clinic": clinic, "np": np}
+    arrays["people"] = 1.0 * (rng.random(200) < score[:200] ** 2)
+    arrays["checked"] = np.append(arrays["people"], np.full(N - 200, np.nan))
+    names = {"calibrators": calibrators, "ck": ck, "clinic": clinic, "np": np}
+    return {**arrays, **names, "estimate_rate": estimate_rate}
 
 
 def ours(row: Row) -> float:

@@ -9,6 +9,7 @@ quick look). ``--rival`` puts the monitor of the library probcal beside ours on 
 import argparse
 import importlib
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,25 @@ def alarms(streams: int, seed: int, scores: str = "uniform", **options: Any) -> 
 
 
 def batches(
-    rng: np.random.Generator, scores: str, shift: float, slope: float, rows: int, size: int
+    rng: np.random.Generator,
+    scores: str,
+    shift: float,
+    slope: float,
+    rows: int,
+    size: int,
+    begins: int = BEGINS,
 ) -> Iterator[tuple[NDArray[np.bool_], FloatVector]]:
-    """Yield labels and predictions; from row `BEGINS` on their logits are other than said."""
+    """Yield labels and predictions; from row `begins` on their logits are other than said."""
     prob = SCORES[scores](rng)[:rows]
     said = special.logit(prob)
-    truth = np.where(np.arange(rows) < BEGINS, said, shift + slope * said)
+    truth = np.where(np.arange(rows) < begins, said, shift + slope * said)
     label = rng.random(rows) < special.expit(truth)
     yield from ((label[k : k + size], prob[k : k + size]) for k in range(0, rows, size))
 
 
-def beside_the_rival(streams: int, seed: int, scores: str, shift: float) -> Alarms:
+def beside_the_rival(
+    streams: int, seed: int, scores: str, shift: float, begins: int = BEGINS
+) -> Alarms:
     """Return the row of the day of each first alarm, and the interval of the offset at the end."""
     theirs = importlib.import_module("probcal.monitor").CalibrationMonitor
     found: dict[str, list[Any]] = {}
@@ -89,7 +98,7 @@ def beside_the_rival(streams: int, seed: int, scores: str, shift: float) -> Alar
         rng = np.random.default_rng([seed, i])
         watching, rows = {"ours": Monitor(), "theirs": theirs()}, 0
         first = dict.fromkeys(watching, np.inf)
-        for label, prob in batches(rng, scores, shift, 1.0, WATCHED, DAY):
+        for label, prob in batches(rng, scores, shift, 1.0, WATCHED, DAY, begins):
             rows += len(label)
             last = {name: one.update(label.astype(float), prob) for name, one in watching.items()}
             for name, one in last.items():
@@ -145,16 +154,18 @@ def print_rival() -> None:
         found = beside_the_rival(200, 11, scores, 0)
         accused = {name: share(found[name]) for name in ("ours", "theirs")}
         print(f"calibrated, {scores}:", accused, flush=True)
-    for shift in (0.3, 0.5):
-        found = beside_the_rival(100, 12, "uniform", shift)
+    for begins, shift in product((BEGINS, 0), (0.3, 0.5)):
+        found = beside_the_rival(100, 12, "uniform", shift, begins)
         for name in ("ours", "theirs"):
             rows, low, high = (found[name + end] for end in ("", ", low", ", high"))
-            late = rows > BEGINS
-            held = (low <= shift) & (shift <= high)
+            late = rows > begins
+            held = ((low <= shift) & (shift <= high))[late & np.isfinite(rows)]
             print(
-                f"shift {shift}, {name}: found {share(rows[late])}, too early {(~late).sum()}, "
-                f"median delay {np.median(rows[late]) - BEGINS:.0f}, at the end the interval holds "
-                f"the shift in {100 * held[late & np.isfinite(rows)].mean():.0f} %",
+                f"from row {begins}, shift {shift}, {name}: found {share(rows[late])}, "
+                f"too early {(~late).sum()}, median delay {np.median(rows[late]) - begins:.0f}, "
+                f"at the end the interval holds the shift in {100 * held.mean():.0f} %, is empty "
+                f"in {100 * np.isnan(low[late]).mean():.0f} %, "
+                f"half of it {np.nanmedian(high - low) / 2:.2f}",
                 flush=True,
             )
 

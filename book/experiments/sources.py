@@ -49,7 +49,9 @@ def obeys(row: dict[str, str]) -> bool:
     if row["verdict"] == "missing":
         return why != "" and here + row["test"] == ""
     rule = {"works": why == "", "partly": why.startswith(PARTS), "contradicted": why != ""}
-    return rule[row["verdict"]] and here != "" and shown(row["test"])
+    shows = re.match(r"(\w+)#|.*/lesson(\d\d)/", row["test"])  # a page, or a lesson's test
+    named = shows is None or (shows[1] or shows[2]) in here
+    return rule[row["verdict"]] and here != "" and named and shown(row["test"])
 
 
 def linked(where: str) -> str:

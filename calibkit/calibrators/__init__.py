@@ -1,4 +1,4 @@
-"""Maps from predictions to calibrated probabilities. Lessons 05, 06, 09 and 10.
+"""Maps from predictions to calibrated probabilities. Lessons 05 to 07, 09 to 12.
 
 Each class is a *family* of maps and a way to pick one: ``fit(p, y)``, then ``calibrate(p)``. Fitted
 on held-out data it repairs a model. Fitted on the test set it is an *evaluator*: the mean distance

@@ -3,7 +3,7 @@
 A calibrated model does not score 0, and its diagram does not lie on the diagonal. `null_level`
 (any measure) and `consistency_band` redraw the labels from the predictions, `bootstrap_interval`
 redraws the rows. Sources: Bröcker and Smith (2007); Panchenko (2021), section 3.3; Li's
-reproduction of Kumar, Liang and Ma (2019), section 4.
+reproduction of Kumar, Liang and Ma (2019), sections 2 and 4.
 """
 
 from calibkit.chance.bootstrap import BootstrapInterval, bootstrap_interval

@@ -62,8 +62,8 @@ def bootstrap_interval(
     average than the measured one, which is larger than the truth. The percentile form adds the
     second bias to the first; the reflected form subtracts it once, which is not enough close to
     calibration: there, read a `null_level` beside it, or measure a debiased error.
-    Sources: Davison and Hinkley (1997), section 5.2; Kumar, Liang and Ma (2019), section 4.
-    Taught in lesson 11.
+    Sources: Davison and Hinkley (1997), section 5.2; Li's reproduction of Kumar, Liang and Ma
+    (2019), sections 2 and 4. Taught in lesson 11.
 
     Parameters
     ----------

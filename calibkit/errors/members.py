@@ -213,8 +213,8 @@ def marginal_calibration_error(
 ) -> CalibrationError:
     """Marginal calibration error of Kumar et al. (2019): an l_p norm over classes and bins.
 
-    ``(sum_k (1/K) sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)``: their equation 3 with equal weights
-    of the classes. For p = 1 it is the class-wise error of the same bins. Lesson 12.
+    ``(sum_k (1/K) sum_b (n_kb / n) |m_kb - f_kb|^p)^(1/p)``: equation 3 of Li's report on them,
+    with equal weights. For p = 1 it is the class-wise error of the same bins. Lesson 12.
 
     Parameters
     ----------
@@ -256,8 +256,8 @@ def top_label_calibration_error(
 ) -> CalibrationError:
     """Top-label calibration error of Kumar et al. (2019): an l_p norm of the confidence gaps.
 
-    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class (their
-    equation 2). Not the *test-based* error, also called TCE. Lesson 12.
+    ``(sum_b (n_b / n) |m_b - f_b|^p)^(1/p)`` for the confidence in the predicted class
+    (equation 2 of Li's report on them). Not the *test-based* error, also called TCE. Lesson 12.
 
     Parameters
     ----------

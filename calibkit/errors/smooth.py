@@ -331,7 +331,7 @@ def canonical_calibration_error(
 
     Whole vectors have few neighbours: with three classes and 1,000 rows a calibrated model shows
     .12, with five .24. Read it beside `null_level` with the same `bandwidth`. Time grows like n².
-    Lesson 12 tests such vectors.
+    Lesson 12 asks why nobody reports it.
 
     Examples
     --------

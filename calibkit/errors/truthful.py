@@ -74,10 +74,12 @@ def averaged_two_bin_error(
     Whatever the cut, the two squares have the variance ``sum c_i (1 - c_i)`` between them, and what
     a forecaster can change is the squared sums of ``p_i - c_i`` alone, which are 0 for ``p = c``.
     So the error is *truthful*: no statement has a lower expectation than the true chances, whose
-    own is ``sum p_i (1 - p_i) / n²``, the null level. (Statements that merge cases of known chances
-    into groups with their mean chance have the same.) The ECE is not truthful: a forecaster with
-    fewer different predictions can have a smaller one. Hartline, Hu and Wu (2026). It takes up
-    lesson 06, in which a perfect model pays for its bins.
+    own is ``sum p_i (1 - p_i) / n²``, the null level. Statements that merge these n cases into
+    groups with their mean chance have the same; but where the cases are drawn, too, the expectation
+    is the Brier score / n, plus ``1 - 1/n`` times the integral of two squared means, so that the
+    truth alone is lowest (*strictly* truthful). The ECE is not truthful: a forecaster with fewer
+    different predictions can have a smaller one. Hartline, Hu and Wu (2026), whose name for it is
+    averaged two-bin calibration error. Lesson 05.
 
     Examples
     --------

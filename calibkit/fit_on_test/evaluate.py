@@ -137,7 +137,7 @@ def fit_on_test(
     -----
     ``g = argmin over the family of (1/n) sum_i loss(g(p_i), y_i)``, then
     ``(1/n) sum_i |g(p_i) - p_i|^a`` for a = 1 (`value`) and a = 2 (`squared`), without a root
-    (Kängsepp, Valk and Kull, 2022, section 4.1). With slope-1 bins it equals the binned calibration
+    (Kängsepp, Valk and Kull, 2022, section 4.2). With slope-1 bins it equals the binned calibration
     error for every a (Theorem 2), with flat bins it does not. The debiased values are those of
     `calibkit.debiased_calibration_error`. Other families have no correction: compare them with
     their null level; a rich family finds a distance even where there is none. Taught in lesson 05.

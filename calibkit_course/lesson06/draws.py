@@ -8,7 +8,7 @@ With the estimates of the package a redraw would miss its 200 ms: each method th
 what both take, for 200 data sets of 5,000 predictions.
 
 Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (choice of bins, debiasing);
-Kumar, Liang and Ma (2019), section 4.
+Li's report on Kumar, Liang and Ma (2019), section 4.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Four estimates of one true error on two hundred data sets. Lesson 06.
 
-Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (the fit-on-test view); Kumar,
-Liang and Ma (2019), sections 2 and 4.
+Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (the fit-on-test view); Li's
+report on Kumar, Liang and Ma (2019), sections 2 and 4.
 """
 
 from collections.abc import Mapping

@@ -73,11 +73,11 @@ def top(prob: FloatVector) -> tuple[NDArray[np.intp], FloatVector]:
 def vgg16_lookalike() -> KnobClassifier:
     """Build the knob classifier that resembles VGG16 on CIFAR-10.
 
-    It matches three numbers of section 3 of Kumar, Liang and Ma (2019): accuracy .936, mean
-    confidence .9756, and 91.7 % of the predictions in the last of 15 bins. Two concentrations do:
-    about 0.14 and 9.5. With the small one, 64 % of the predictions round to exactly 1, so the large
-    one is taken. The likeness has limits: in the last bin the network's mean confidence is .997,
-    here .982.
+    It matches three numbers of the file that Kumar, Liang and Ma (2019) published: accuracy .936,
+    mean confidence .9756, and 91.7 % of the predictions in the last of 15 bins. Two concentrations
+    do: about 0.14 and 9.5. With the small one, 64 % of the predictions round to exactly 1, so the
+    large one is taken. The likeness has limits: in the last bin the network's mean confidence is
+    .997, here .982.
     """
     accuracy, confidence = 0.936, 0.9756
     return KnobClassifier.with_error(

@@ -274,7 +274,7 @@ def test_a_diagram_in_a_picture_is_clicked_and_judged(visit: Visit, tmp_path: Pa
         click(*point)
     assert "outside the axes" in part["problem"].inner_text()
     assert "the counts are missing" in part["verdict"].inner_text()
-    for n, words in (("300", "With n = 300 cases"), ("20000", "Not by chance"), ("-3", "")):
+    for n, words in (("300", "With n = 300 cases"), ("20,000", "Not by chance"), ("-3", "")):
         part["n"].fill(n)
         assert part["verdict"].inner_text().startswith(words)
     assert "n is a whole number" in part["problem"].inner_text()

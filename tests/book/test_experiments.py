@@ -31,12 +31,15 @@ def test_after_an_alarm_offsets_are_held_and_slopes_are_refit() -> None:
 
 
 @pytest.mark.long
-def test_on_the_same_streams_the_rival_is_later_and_forgets_no_row_before_the_error() -> None:
+def test_on_the_same_streams_the_rival_is_later_and_forgets_no_row_before_a_late_error() -> None:
     pytest.importorskip("probcal.monitor")
     found = peeking.beside_the_rival(6, 14, "uniform", 0.5)
     assert np.median(found["ours"]) < np.median(found["theirs"]) < np.inf
     assert (found["ours, low"] < 0.5).all() and (found["ours, high"] > 0.5).all()
-    assert (found["theirs, high"] < 0.5).mean() > 0.5
+    assert not (found["theirs, high"] > 0.5).any()  # it ends below, or is empty
+    found = peeking.beside_the_rival(6, 14, "uniform", 0.5, 0)  # from row 1 on theirs is right
+    assert (found["theirs, high"] > 0.5).all() and (found["theirs, low"] < 0.5).all()
+    assert (found["theirs, low"] > found["ours, low"]).mean() > 0.5
 
 
 @pytest.mark.long

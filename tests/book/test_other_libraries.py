@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import logit
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 import calibkit as ck
 from book.experiments import others
@@ -110,6 +110,13 @@ def test_lines_at_every_value_and_a_kernel_on_logits_give_probcals_numbers() -> 
 
     # Theirs lays the rows on a lattice, which moves the fourth digit.
     assert brentq(excess, 0.01, 1) == pytest.approx(numbers["pm.smooth_ece(y, s)"], abs=1e-4)
+
+
+def test_two_more_errors_and_students_law_make_ppis_interval_ours() -> None:
+    (ppi,) = [library for library in others.LIBRARIES if library.pip == "ppi-python"]
+    (_, rate), (row, low) = pairs(ppi)
+    half = t.isf(0.025, 199) * np.hypot((rate - low) / norm.isf(0.025), 2**0.5 / 200)
+    assert half == pytest.approx(rate - others.ours(row), rel=0.01)
 
 
 def test_the_impossible_costs_what_the_page_says() -> None:

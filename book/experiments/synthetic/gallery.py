@@ -1,4 +1,4 @@
-"""The figures of `book/study.md`: all evaluators on all shapes, the network of PL, two slopes."""
+"""The figures of `book/study.md`: shapes, all evaluators on them, PL as a network, two slopes."""
 
 from collections.abc import Callable
 
@@ -43,6 +43,27 @@ def evaluators() -> dict[str, Calibrator]:
         "PL": PiecewiseLinear("probability"),
         "PL3": PiecewiseLinear("logit"),
     }
+
+
+def shapes() -> tuple[Figure, str]:
+    """Draw the five shapes in full, and two derivates of the stairs."""
+    truth = np.linspace(0, 1, 1001)
+    with plot.style():
+        figure, axes = plt.subplots(1, 5, figsize=(7.8, 2.0), sharey=True, layout="constrained")
+        for ax, shape in zip(axes, PRINTED_SHAPES, strict=True):
+            weights = {1.0: "-", 2 / 3: "--", 1 / 3: ":"} if shape == "stairs" else {1.0: "-"}
+            ax.plot([0, 1], [0, 1], color=look.GREY, linewidth=0.6)
+            for weight, style in weights.items():
+                said = SyntheticShape(shape, weight).predict(truth)
+                ax.plot(said, truth, style, color=look.OVER, linewidth=1.3)
+            ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[0, 1], yticks=[0, 1], aspect="equal")
+            ax.set(title=shape, xlabel="prediction")
+        axes[0].set_ylabel("truth")
+    return figure, (
+        "Five panels with the truth over the prediction. square lies above the diagonal and sqrt "
+        "below it; beta1 crosses it from below, beta2 from above; stairs climbs in two flights, "
+        "and two dashed lines between it and the diagonal are less steep."
+    )
 
 
 def gallery() -> tuple[Figure, str]:
@@ -138,6 +159,11 @@ def _slopes(ax: Axes) -> str:
 
 
 FIGURES: dict[str, tuple[Callable[[], tuple[Figure, str]], str]] = {
+    "shapes": (
+        shapes,
+        "The true maps in full, and of the stairs two derivates: two thirds and one third of the "
+        "way from the diagonal, in the horizontal direction.",
+    ),
     "gallery": (
         gallery,
         f"Fitted maps and, dashed, the true one: {ROWS:,} predictions with a true error of "
