@@ -25,7 +25,6 @@ from tools.lesson_pages import NOTEBOOKS, lesson_pages, missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
-from tools.notebook_nbval import kept
 from tools.notebook_solved import (
     count_checks,
     doubled,
@@ -115,10 +114,7 @@ def solve(path: Path, folder: Path = SOLVED) -> str:
 
 
 def for_the_book(path: Path) -> str:
-    """Execute one lesson as the book shows it, unless that was done; compare what it prints.
-
-    The builder has executed it for an earlier book, or nbval for a test of the same package.
-    """
+    """Execute one lesson as the book shows it, unless that was done; compare what it prints."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
@@ -132,8 +128,7 @@ def for_the_book(path: Path) -> str:
         except KeyError:
             executed = None
     if executed is None:
-        executed = kept(path.with_suffix(".ipynb"), notebook)
-        executed = executed or execute(notebook, path.parent, book_environment())
+        executed = execute(notebook, path.parent, book_environment())
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
         with CACHE:
