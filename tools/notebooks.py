@@ -21,7 +21,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.lesson_pages import NOTEBOOKS, lesson_pages, missing
+from tools.lesson_pages import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
@@ -139,12 +139,6 @@ def for_the_book(path: Path) -> str:
     return f"prints what is stored, {time.monotonic() - started:.1f} s"
 
 
-def orphans(folder: Path = NOTEBOOKS) -> list[Path]:
-    """Return notebooks without a source."""
-    pages = lesson_pages(suffix=".ipynb", folder=folder)
-    return [path for path in pages if not path.with_suffix(".md").exists()]
-
-
 TASKS: dict[str, Callable[[Path], str]] = {
     "run": run,
     "check": check,
@@ -181,10 +175,6 @@ def main(arguments: list[str]) -> int:
         for path, (bad, words) in zip(paths, seen, strict=True):
             failed += bad
             print(f"{path.stem}: {words}", flush=True)
-    if chosen.task == "check" and not chosen.names:
-        for path in orphans():
-            failed += 1
-            print(f"{path.stem}: FAILED\n  it has no .md source")
     if not paths:
         print("no lessons found in notebooks/")
     if chosen.task == "solved" and not failed:

@@ -27,16 +27,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@lessons(LESSONS)
-def test_the_page_shows_the_hints_of_the_package(path: Path) -> None:
-    """No more and no less, each once, below its exercise and in its order."""
-    assert list(hint_problems(path)) == []
-    shown = [one_line(words) for words in BLOCK.findall(path.read_text(encoding="utf-8"))]
-    checks = open_lesson(path.stem[:2]).checks
-    order = re.findall(r"(?m)^### Exercise (\d+\.\d+)\b", path.read_text(encoding="utf-8"))
-    assert shown == [one_line(hint) for name in order for hint in checks[name].hints]
-
-
 PAGE = """\
 # A page
 

@@ -21,10 +21,10 @@ from nbformat import NotebookNode
 from calibkit_course import open_lesson
 from tests.helpers import each_case
 from tools import notebook_files as files
+from tools.lesson_pages import lesson_pages
 from tools.lesson_times import counted, stated
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
-from tools.notebooks import orphans
 from tools.workbook import PICTURE, without_outputs
 
 PAGES = files.sources()
@@ -142,7 +142,7 @@ def test_the_pair_is_in_sync_run_and_text_only(path: Path) -> None:
 
 
 def test_no_notebook_lacks_its_source() -> None:
-    assert orphans() == []
+    assert [path.with_suffix(".md") for path in lesson_pages(suffix=".ipynb")] == PAGES
 
 
 @lessons(PAGES)
