@@ -346,10 +346,15 @@ def command_lab(arguments: list[str]) -> int:
 def command_workbook(arguments: list[str]) -> int:
     """Make your copies of the lessons; `workbook --fresh 04` makes one anew and keeps the old."""
     parser = parser_of(command_workbook)
+    kind = "make copies to be handed out in this folder, without solutions"
+    parser.add_argument("--without-solutions", type=Path, metavar="FOLDER", help=kind)
     which = "lessons to make anew; your old copies stay under dated names"
     parser.add_argument("--fresh", nargs="+", default=[], metavar="NN", help=which)
-    done, found = copies(parser.parse_args(arguments).fresh)
-    for sentence in [*done, *found] or [f"All lessons are in {WORKBOOK}, none has changed since."]:
+    chosen = parser.parse_args(arguments)
+    given = chosen.without_solutions
+    folder, left_out = (given, "solution") if given else (WORKBOOK, "install")
+    done, found = copies(chosen.fresh, workbook=folder, left_out=left_out)
+    for sentence in [*done, *found] or [f"All lessons are in {folder}, none has changed since."]:
         print(sentence)
     return 0
 

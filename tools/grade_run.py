@@ -328,6 +328,9 @@ def graded(raw: bytes, options: Said) -> Said:
         os.chdir(Path(options["job"], "here"))
         without_network()
         own = own_cells(cells, page)
+        lost = sum(bool(was) and not is_now and "solution" not in tags
+                   for (was, tags), (is_now, _) in zip(cells, own, strict=True))  # fmt: skip
+        run.notes += [f"folded solutions that have lost their tag, left out: {lost}"] * bool(lost)
         if not any(OPENED.search(source) for source, _ in cells):
             setup = next(cell.source for cell in page.cells if "setup" in files.tags(cell))
             run.cell(0, setup, run.seconds / 2)

@@ -178,13 +178,13 @@ def test_a_full_lesson_has_every_part(path: Path) -> None:
 @lessons(FULL_LESSONS)
 def test_a_core_has_an_end(path: Path) -> None:
     text = files.FOLD.sub(" ", PICTURE.sub("", prose(path))).partition("\n## References")[0]
-    assert len(text.split()) <= MOST_CORE_WORDS
-    assert len(source(path).cells) <= MOST_CORE_CELLS
+    assert len(text.split()) <= MOST_CORE_WORDS, "move what can wait to the second notebook"
+    assert len(source(path).cells) <= MOST_CORE_CELLS, "move what can wait to the second notebook"
 
 
 @lessons(PAGES)
 def test_lessons_stay_short(path: Path) -> None:
-    assert len(source(path).cells) <= MOST_CELLS
+    assert len(source(path).cells) <= MOST_CELLS, "join short cells, or leave one out"
     for cell in code_cells(path):
         assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
     for cell in code_cells(path, "setup"):
