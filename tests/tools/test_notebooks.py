@@ -7,10 +7,12 @@ check or exercise is left without its partner.
 
 import ast
 import importlib.util
+import json
 import math
 import re
 from collections import Counter
 from functools import cache
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +21,7 @@ import pytest
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
+from calibkit_course.learn import Drawing
 from tests.helpers import each_case
 from tools import notebook_files as files
 from tools.lesson_pages import lesson_pages
@@ -104,12 +107,6 @@ def called(path: Path, method: str) -> list[str]:
     return [name for cell in code_cells(path) for name in files.called_ids(cell, method)]
 
 
-def answers_of(path: Path) -> tuple[set[str], set[str]]:
-    """Return the ids of the checks and predictions that the package holds for a lesson."""
-    module = importlib.import_module(f"calibkit_course.lesson{path.stem[:2]}.checks")
-    return set(module.CHECKS), set(module.PREDICTIONS)
-
-
 def pages_of(lesson: Path) -> list[Path]:
     """Return the core of a lesson and what goes further."""
     return [path for path in PAGES if path.stem[:2] == lesson.stem[:2]]
@@ -136,7 +133,8 @@ def test_no_notebook_lacks_its_source() -> None:
 
 @lessons(PAGES)
 def test_every_page_has_one_title_and_a_time_line(path: Path) -> None:
-    assert len(headings(path, 1)) == 1
+    (title,) = headings(path, 1)
+    assert open_lesson(path.stem[:2]).title in title
     assert TIME_LINE.search(prose(path))
 
 
@@ -236,29 +234,28 @@ def test_exercises_have_a_check_and_a_solution(path: Path) -> None:
 
 @lessons(LESSONS)
 def test_notebooks_and_package_know_the_same_checks_and_predictions(path: Path) -> None:
-    checks, predictions = answers_of(path)
-    assert checks, "the package holds no checks for this lesson"
+    lesson = open_lesson(path.stem[:2])
     found = {
         method: [name for page in pages_of(path) for name in called(page, method)]
         for method in ("check", "predict", "reveal", "hint")
     }
-    assert set(found["check"]) == checks
-    assert set(found["predict"]) == set(found["reveal"]) == predictions
+    assert set(found["check"]) == set(lesson.checks)
+    assert set(found["predict"]) == set(found["reveal"]) == set(lesson.predictions)
     for method in ("check", "predict", "reveal"):
         twice = [name for name, times in Counter(found[method]).items() if times > 1]
         assert twice == [], method
-    assert set(found["hint"]) <= checks
+    assert set(found["hint"]) <= set(lesson.checks)
 
 
 @lessons(PAGES)
 def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path) -> None:
-    module = importlib.import_module(f"calibkit_course.lesson{path.stem[:2]}.checks")
+    checks = open_lesson(path.stem[:2]).checks
     blank: dict[str, ast.expr] = {}
     for cell in code_cells(path):
         if "exercise" in files.tags(cell):
             blank = assigned(cell)
         for name in files.called_ids(cell, "check"):
-            assert module.CHECKS[name].variable in blank, name
+            assert checks[name].variable in blank, name
 
 
 @lessons(LESSONS)
@@ -306,3 +303,27 @@ def test_a_full_lesson_shows_figures_and_an_explorer(path: Path) -> None:
     stored = stored_pair(path)
     assert any(cell.cell_type == "code" and shows_figure(cell) for cell in stored.cells)
     assert code_cells(path, "widget")
+
+
+def test_six_cores_ask_for_a_line_and_compute_its_truth(subtests) -> None:
+    """The truth stands on the stored canvas of the outcome, and is no level line."""
+    asking = set()
+    for path in PAGES:
+        for cell in stored_pair(path).cells:
+            for pid in files.called_ids(cell, "reveal") if cell.cell_type == "code" else ():
+                drawing = open_lesson(path.stem[:2]).predictions[pid]
+                if not isinstance(drawing, Drawing):
+                    continue
+                with subtests.test(pid=pid):
+                    found = re.findall(r'data-canvas="(.*?)"', cell.outputs[0].data["text/html"])
+                    truth = json.loads(unescape(found[0]))["truth"]
+                    assert drawing.read(truth) == truth and len(set(truth)) > 5
+                    assert drawing.top / 4 <= max(truth)  # the canvas is no larger than it must be
+                    asking |= {path.stem[:2]} if path.parent.name != "further" else set()
+    assert len(asking) >= 6
+
+
+@lessons(PAGES)
+def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
+    for cell in source(path).cells:
+        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source, cell.source

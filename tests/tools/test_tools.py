@@ -3,15 +3,19 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tools import notebook_files, notebooks, portable
+from calibkit_course import open_lesson
+from calibkit_course.learn import Check, Lesson, Rubric
+from tools import notebook_files, notebook_solved, notebooks, portable
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import code_cells, differences
 from tools.notebook_files import NotebookProblem, normalise, read_source, source_text, text_of
+from tools.notebook_hints import BLOCK, hint_problems, with_hints
 from tools.notebook_solved import with_solutions
 
 pytestmark = pytest.mark.filterwarnings("default")  # the kernel clients warn about themselves
@@ -306,6 +310,89 @@ def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, mon
     failed, words = notebooks.attempt("book", executed)
     assert failed
     assert "-else" in words
+
+
+# --- hints, and texts that their writers tick ----------------------------------------------------
+
+PAGE = """\
+# A page
+
+### Exercise 0.1 Count
+
+Do it.
+
+{hints}```{{code-cell}} ipython3
+# a comment
+```
+
+### Exercise 9.9 Of another package
+
+Do it too.
+"""
+
+
+def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path) -> None:
+    path = tmp_path / "00_page.md"
+    path.write_text(PAGE.format(hints=""), encoding="utf-8")
+    assert list(hint_problems(path)) == ["the hints of exercise 0.1 are not those of the package"]
+    filled = with_hints(path, PAGE.format(hints=""))
+    wanted = list(open_lesson("00").checks["0.1"].hints)
+    assert [" ".join(words.split()) for words in BLOCK.findall(filled)] == wanted
+    folded = "".join(found[0] + "\n" for found in BLOCK.finditer(filled))
+    assert filled == PAGE.format(hints=folded) == with_hints(path, filled)
+    worse = filled.replace(BLOCK.findall(filled)[0], "Another hint.")
+    assert with_hints(path, worse) == filled
+    broken = filled.replace(wanted[0], wanted[0].replace(" ", "\n", 1))
+    assert with_hints(path, broken) == broken  # line breaks are the page's
+    assert with_hints(tmp_path / "77_page.md", worse) == worse
+
+
+TWO_CHECKS = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7")
+```
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7", contains=...)
+```
+
+```{code-cell} ipython3
+:tags: [solution, hide-cell]
+
+my_text = "A whole sentence about a coin."
+```
+"""
+
+
+def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> None:
+    rubric = Rubric(points=("One.", "Two.", "Three."), model="m")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    lesson = Lesson("00", "Toy", {"0.7": check}, {})
+    monkeypatch.setattr(notebook_solved, "open_lesson", lambda number: lesson)
+    path = tmp_path / "00_page.md"
+    path.write_text(TWO_CHECKS, encoding="utf-8")
+    source = read_source(path)
+    assert [notebook_files.called_ids(cell, "check") for cell in source.cells] == [["0.7"], [], []]
+    solved = with_solutions(source)
+    text, first, second = solved.cells
+    assert "sentence" in text.source and second.source.endswith("contains=[1, 2, 3])")
+    names: dict[str, Any] = {"lesson": lesson}
+    exec(text.source, names)
+    for cell in (first, second):
+        said = repr(eval(cell.source, names))
+        cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=said)]
+    assert notebook_solved.state_problems(solved) == []
+    assert notebook_solved.count_checks(solved) == 1
+    second.outputs = []
+    assert len(notebook_solved.state_problems(solved)) == 2
 
 
 # --- other processors, other packages ------------------------------------------------------------
