@@ -2,19 +2,23 @@
 
     python dev.py bank           write book/question_bank.md, the page with instant feedback
     python dev.py bank FOLDER    write one file of GIFT and one of QTI per lesson into FOLDER
+    python dev.py bank FOLDER --seed 7    the same with numbers that stand nowhere on the web
 
 GIFT is Moodle's plain-text format, QTI 2.1 that of many other platforms. The source is
 `calibkit_course/lessonNN/questions.toml`: questions with options, or with a number, a tolerance
-and slips.
+and slips. A seed draws what stands under `given`; answer and slips are computed from it. Questions
+without `given` are left out then.
 """
 
 import argparse
 import re
 import sys
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+
+import numpy as np
 
 from calibkit_course import lessons
 from calibkit_course.learn.questions import Question, read_questions
@@ -50,9 +54,16 @@ class Lesson:
     questions: tuple[Question, ...]
 
 
-def read() -> list[Lesson]:
-    """Return all questions by lesson, in order."""
-    return [Lesson(name, title(name), read_questions(name)) for name in lessons()]
+def read(seed: int | None = None) -> list[Lesson]:
+    """Return all questions by lesson, in order; by a seed those alone that have numbers to draw."""
+    bank = []
+    for name in lessons():
+        rng = None if seed is None else np.random.default_rng([seed, int(name)])
+        questions = read_questions(name, rng)
+        if seed is not None:  # else a platform would take them for those it has
+            questions = tuple(replace(one, id=f"{one.id}-{seed}") for one in questions)
+        bank += [Lesson(name, title(name), questions)] if questions else []
+    return bank
 
 
 def title(name: str) -> str:
@@ -201,8 +212,12 @@ def main(arguments: list[str]) -> int:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("dev.py bank", description=__doc__, formatter_class=layout)
     parser.add_argument("folder", type=Path, nargs="?", help="where the files go")
+    help_ = "draw other numbers, where a question has any"
+    parser.add_argument("--seed", type=int, metavar="N", help=help_)
     chosen = parser.parse_args(arguments)
-    bank = read()
+    if chosen.seed is not None and (chosen.seed < 0 or chosen.folder is None):
+        parser.error("--seed is 0 or above, and needs a FOLDER: the page has the public numbers")
+    bank = read(chosen.seed)
     if chosen.folder is None:
         PAGE.write_text(page(bank), encoding="utf-8", newline="\n")
         print(f"{PAGE.relative_to(ROOT)} written")

@@ -132,7 +132,8 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 @each_case("room", [room for room in ROOMS if "/lesson" in room])
 def test_a_lesson_stays_small(room: str) -> None:
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in ROOMS[room])
-    assert lines <= LONGER_LESSONS.get(room.partition("/")[2], LONGEST_LESSON)
+    most = LONGER_LESSONS.get(room.partition("/")[2], LONGEST_LESSON)
+    assert lines <= most, f"shorten it by {lines - most} lines, or name it in LONGER_LESSONS"
 
 
 def test_outside_the_course_only_experiments_and_pages_name_a_lesson() -> None:
@@ -249,8 +250,8 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
     "calibkit_audit": (6_525, 74_400, 45),
-    "tests": (27_140, 343_020, 195),
-    "tools": (3_100, 35_050, 32),
+    "tests": (27_115, 342_850, 194),
+    "tools": (3_065, 35_000, 32),
 }
 
 

@@ -9,7 +9,8 @@ no lesson gives, but for its names, is noted. Exit code 0: all graded; 1: some n
 
 ``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
 ``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
-``--roster class.csv`` writes `points.csv` too, one row per student (`tools.grade_points`).
+``--roster class.csv`` writes `points.csv` too, one row per student (`tools.grade_points`), and
+``--feedback OTHER`` a page for each student to be handed back (`tools.grade_feedback`).
 """
 
 import argparse
@@ -30,9 +31,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
+from tools.grade_feedback import UNSEEN, Line, feedback, html_page, html_table, shown
 from tools.grade_fence import Said, environment, fence, hidden
 from tools.grade_points import points, read_roster
 from tools.grade_room import answers_of
@@ -45,12 +46,10 @@ TRIES = 4
 STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "Compare")
 STATES += ("Not attempted", "Not defined")
 SHOWN = ("exercise", "text", "rubric", "guess", "quiz")
-Line = tuple[str, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 RESULTS = ("grades.csv", "grades.html", "points.csv")
 MOODLE = re.compile(r"_\d+_assignsubmission_.*")
 LESSON_FOLDER = re.compile(r"(?i)(week|lesson|session|unit)?[ _-]*\d+")
-UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ class Grade:
         parts += [f"{self.typed} guesses typed in"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         parts += [f"one of {self.again} files of this lesson"] if self.again > 1 else []
-        parts += [row["says"] for row in self.of("note")]
+        parts += [row["says"] for kind in ("note", "alike") for row in self.of(kind)]
         return ", ".join(parts)
 
 
@@ -192,7 +191,8 @@ def table(found: Grade) -> list[Line]:
     words, seconds = found.problem or found.in_words, f"{found.seconds:.0f}"
     lines: list[Line] = [(*about, "workbook", "", state, words, seconds)]
     for row in (row for kind in SHOWN for row in found.of(kind)):
-        lines += [(*about, row["kind"], row["item"], row["state"], row["says"], "")]
+        says = row["says"] + row.get("copied", "")
+        lines += [(*about, row["kind"], row["item"], row["state"], says, "")]
     return lines + [(*about, "cell", str(n), "raised", words, "") for n, words in found.raised]
 
 
@@ -205,7 +205,7 @@ def note_alike(grades: list[Grade]) -> None:
     for one in grades:
         others = set[str]().union(*(writers[shape] for who, shape in found if who is one))
         if names := ", ".join(sorted(others - {one.student})):
-            one.rows.append({"kind": "note", "says": f"shares statements with {names}"})
+            one.rows.append({"kind": "alike", "says": f"shares statements with {names}"})
 
 
 def harmless(text: str) -> str:
@@ -236,20 +236,8 @@ def write_points(roster: list[dict[str, str]], grades: list[Grade], path: Path) 
     return strangers
 
 
-PAGE = Template(Path(__file__).with_name("grade_page.html").read_text(encoding="utf-8"))
-
-
-def shown(text: str) -> str:
-    """Return a text as HTML, without unprintable characters."""
-    return escape(UNSEEN.sub("\ufffd", text))
-
-
-def html_table(head: Line, lines: Iterable[Line]) -> str:
-    """Return a table that scrolls on a narrow page."""
-    titles = "".join(f'<th scope="col">{shown(word)}</th>' for word in head)
-    rows = ("".join(f"<td>{shown(word)}</td>" for word in line) for line in lines)
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="scroll"><table><tr>{titles}</tr>\n{body}</table></div>'
+ABOUT = """<p>States are those of the checks of the installed calibkit, on the variables that each
+workbook left behind. Its own outputs play no part.</p>"""
 
 
 def summary(grades: list[Grade]) -> str:
@@ -277,13 +265,10 @@ def write_page(grades: list[Grade], path: Path, answers: Iterable[Line] = ()) ->
     """Write the page for the teacher, with what was answered in class; it loads nothing."""
     told = [(found.student, row) for found in grades for row in found.of("forecast")]
     rows = [(name, r["item"], r["task"], r["says"], r["state"]) for name, r in told]
-    page = PAGE.substitute(
-        summary=summary(grades),
-        forecasts=class_section([*rows, *answers]),
-        details="\n".join(map(details, grades)),
-        limits=shown(", ".join(sorted({name for one in grades for name in one.held})) or "none"),
-    )
-    path.write_text(page, encoding="utf-8")
+    limits = shown(", ".join(sorted({name for one in grades for name in one.held})) or "none")
+    parts = [ABOUT, summary(grades), class_section([*rows, *answers]), "<h2>Each workbook</h2>"]
+    parts += [*map(details, grades), f"<p>Limits that held on this machine: {limits}.</p>"]
+    path.write_text(html_page("Grades", *parts), encoding="utf-8")
 
 
 def class_section(rows: Iterable[Line]) -> str:
@@ -320,6 +305,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=300, help="for the cells of one (300)")
     parser.add_argument("--memory", type=float, default=4, help="GiB for each process (4)")
     parser.add_argument("--roster", type=Path, help="the class, as Moodle or Canvas exports it")
+    parser.add_argument("--feedback", type=Path, help="folder of a page for each student")
     parser.add_argument("--out", type=Path, help="folder of grades.csv and grades.html (FOLDER)")
     chosen = parser.parse_args(arguments)
     if not chosen.folder.is_dir():
@@ -327,6 +313,9 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     for name in ("jobs", "seconds", "memory"):
         if not 0 < getattr(chosen, name) < float("inf"):
             parser.error(f"--{name} is not above 0")
+    back, folder = chosen.feedback and chosen.feedback.resolve(), chosen.folder.resolve()
+    if back and (back == folder or folder in back.parents):
+        parser.error("--feedback lies among the workbooks, and would be graded. Name another")
     if not workbooks(chosen.folder):
         parser.error(f"there is no file in {chosen.folder}")
     try:
@@ -370,6 +359,8 @@ def main(arguments: list[str]) -> int:
     if strangers:
         print(f"Not one row of the roster, or several: {harmless(', '.join(strangers))}.")
     write_page(grades, out / "grades.html", answers)
+    if chosen.feedback:
+        feedback(grades, chosen.feedback)
     bad = sum(bool(one.problem) for one in grades)
     print(f"{len(grades) - bad} graded, {bad} not. See {out / 'grades.html'} and grades.csv.")
     return 1 if bad or strangers else 0

@@ -235,9 +235,11 @@ class Run:
                     first = record.revealed.get(pid)
                     guess = asked.read(record.guesses[pid] if first is None else first)
                     right = guess is not None and asked.is_right(guess, asked.outcome)
-                    ended = "right" if right else "wrong"
-                    state = f"typed in, {ended if asked.outcome is not None else 'a line'}"
-                    self.guesses[pid] = {"state": state, "says": str(guess)[:WORDS]}
+                    known = asked.outcome is not None  # else a line, whose truth a cell computes
+                    ended = ("right" if right else "wrong") if known else "a line"
+                    told = f"{asked.compare(guess, asked.outcome)} {asked.why}" if known else ""
+                    note = {"state": f"typed in, {ended}", "says": str(guess)[:WORDS]}
+                    self.guesses[pid] = note | {"task": told}
             for cid, points in [*record.points.items()]:
                 made = ", ".join(map(str, points)) or "none"
                 self.assessed[str(cid)] = f"points that the text makes, by its writer: {made}"
@@ -289,7 +291,8 @@ class Run:
                 said = question.verdict(given)
                 yield row("quiz", question.id, "right" if said[:6] == "Right." else "wrong", said)
         for cid, check in self.checks.items():
-            yield row("exercise", cid, task=check.task[:WORDS], **self.look_at(cid))
+            asked = row("exercise", cid, task=check.task[:WORDS], **self.look_at(cid))
+            yield asked | {"is_text": bool(check.rubric)}
             text = self.namespace.get(check.variable)
             if check.rubric and isinstance(text, str):
                 yield row("text", cid, self.assessed.get(cid, ""), text[:TEXT])
@@ -325,6 +328,9 @@ def graded(raw: bytes, options: Said) -> Said:
         os.chdir(Path(options["job"], "here"))
         without_network()
         own = own_cells(cells, page)
+        lost = sum(bool(was) and not is_now and "solution" not in tags
+                   for (was, tags), (is_now, _) in zip(cells, own, strict=True))  # fmt: skip
+        run.notes += [f"folded solutions that have lost their tag, left out: {lost}"] * bool(lost)
         if not any(OPENED.search(source) for source, _ in cells):
             setup = next(cell.source for cell in page.cells if "setup" in files.tags(cell))
             run.cell(0, setup, run.seconds / 2)
@@ -336,7 +342,7 @@ def graded(raw: bytes, options: Said) -> Said:
         copies = copied(own, page)
         for row in found["rows"]:
             if row["item"] in copies and row["state"] == "Correct":
-                row["says"] += " Statement by statement the folded solution."
+                row["copied"] = " Statement by statement the folded solution."
     except Ungradable as problem:
         found["problem"] = str(problem)
     except BaseException as error:  # nothing of one workbook may reach the others

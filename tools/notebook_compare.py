@@ -58,10 +58,14 @@ def differences(
     both = (code_cells(stored), code_cells(files.normalise(executed)))
     left = ([cell for cell in cells if not but(cell)] for cells in both)
     for position, (old, new) in enumerate(zip(*left, strict=True), start=1):
-        if files.IGNORED_BY_NBVAL in files.tags(old):
-            continue
-        lines = difflib.unified_diff(compared(old), compared(new), "stored", "here", "", "", 0, "")
-        changed = [line for line in lines if not line.startswith("@@")]
-        if changed:
+        if changed := changes(old, new):
             first = old.source.strip().splitlines()[0]
             yield "\n    ".join([f"code cell {position}: {first}", *changed])
+
+
+def changes(old: NotebookNode, new: NotebookNode) -> list[str]:
+    """Return the lines that one run of a cell prints and another does not."""
+    if files.IGNORED_BY_NBVAL in files.tags(old):
+        return []
+    lines = [*difflib.unified_diff(compared(old), compared(new), n=0, lineterm="")]
+    return [line for line in lines[2:] if not line.startswith("@@")]  # two name the files

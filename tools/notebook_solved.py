@@ -6,7 +6,6 @@ solutions and checks run once more: nothing may raise, and no printed text may c
 
 import ast
 import copy
-import difflib
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -17,7 +16,7 @@ from nbformat import NotebookNode
 from calibkit_course import open_lesson
 from tools import notebook_files as files
 from tools.notebook_check import said
-from tools.notebook_compare import compared
+from tools.notebook_compare import changes
 
 Problems = list[str]
 ALL_POINTS = re.compile(r"Self-assessed: (\d+) of \1 points")
@@ -87,12 +86,8 @@ def repetition_problems(executed: NotebookNode) -> Iterator[str]:
     by_origin = sorted(cells, key=lambda cell: int(cell.metadata["of"]))
     for _, runs in groupby(by_origin, key=lambda cell: int(cell.metadata["of"])):
         first, *others = runs
-        if files.IGNORED_BY_NBVAL in files.tags(first):
-            continue
         for other in others:
-            lines = difflib.unified_diff(compared(first), compared(other), n=0, lineterm="")
-            changed = [line for line in lines if not line.startswith(("@@", "---", "+++"))]
-            if changed:
+            if changed := changes(first, other):
                 title = f"run again, this cell says something else: {first.source.splitlines()[0]}"
                 yield "\n    ".join([title, *changed])
 

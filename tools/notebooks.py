@@ -21,11 +21,10 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.lesson_pages import NOTEBOOKS, lesson_pages, missing
+from tools.lesson_pages import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
-from tools.notebook_nbval import kept
 from tools.notebook_solved import (
     count_checks,
     doubled,
@@ -115,10 +114,7 @@ def solve(path: Path, folder: Path = SOLVED) -> str:
 
 
 def for_the_book(path: Path) -> str:
-    """Execute one lesson as the book shows it, unless that was done; compare what it prints.
-
-    The builder has executed it for an earlier book, or nbval for a test of the same package.
-    """
+    """Execute one lesson as the book shows it, unless that was done; compare what it prints."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
@@ -132,8 +128,7 @@ def for_the_book(path: Path) -> str:
         except KeyError:
             executed = None
     if executed is None:
-        executed = kept(path.with_suffix(".ipynb"), notebook)
-        executed = executed or execute(notebook, path.parent, book_environment())
+        executed = execute(notebook, path.parent, book_environment())
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
         with CACHE:
@@ -142,12 +137,6 @@ def for_the_book(path: Path) -> str:
     if problems:
         raise files.NotebookProblem("\n  ".join(problems))
     return f"prints what is stored, {time.monotonic() - started:.1f} s"
-
-
-def orphans(folder: Path = NOTEBOOKS) -> list[Path]:
-    """Return notebooks without a source."""
-    pages = lesson_pages(suffix=".ipynb", folder=folder)
-    return [path for path in pages if not path.with_suffix(".md").exists()]
 
 
 TASKS: dict[str, Callable[[Path], str]] = {
@@ -186,10 +175,6 @@ def main(arguments: list[str]) -> int:
         for path, (bad, words) in zip(paths, seen, strict=True):
             failed += bad
             print(f"{path.stem}: {words}", flush=True)
-    if chosen.task == "check" and not chosen.names:
-        for path in orphans():
-            failed += 1
-            print(f"{path.stem}: FAILED\n  it has no .md source")
     if not paths:
         print("no lessons found in notebooks/")
     if chosen.task == "solved" and not failed:

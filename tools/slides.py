@@ -27,7 +27,6 @@ from tools.workbook import TERM
 
 SLIDES = ROOT / "build" / "slides"
 PAGE = Template(Path(__file__).with_name("slides.html").read_text(encoding="utf-8"))
-FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
 NOTE = re.compile(r"^- \*\*(\d+[a-z]),.*", re.MULTILINE)
 PICTURE = '<img src="data:image/png;base64,{}" alt="{}">'
 
@@ -65,7 +64,7 @@ def slides(notebook: NotebookNode, lesson: str) -> Iterator[str]:
                 if head.startswith("# "):
                     yield slide(title, shown(text.strip().partition("\n\n")[0]))
                 elif title.startswith("Exercise"):
-                    yield slide(title, shown(FOLD.sub("", text)))
+                    yield slide(title, shown(files.FOLD.sub("", text)))
             continue
         for output in cell.outputs:
             if png := output.get("data", {}).get("image/png"):

@@ -8,14 +8,13 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Lesson, Prediction
 from tools.lesson_pages import lesson_pages
-from tools.notebook_files import called_ids, output_text, read_source, read_stored, sources, tags
+from tools.notebook_files import called_ids, output_text, read_stored, sources, tags
 
 HEADING = re.compile(r"^#{1,6} (.+)$", flags=re.MULTILINE)
 MARKS = re.compile(r"[\s*`_]+")  # an underscore too: the name of a variable is read as words
@@ -26,7 +25,7 @@ Seen = tuple[str, str]  # where it stands, and its words
 def told(name: str) -> Iterator[tuple[str, str, str]]:
     """Go through what a lesson tells too early: name of the prediction, place, telling words."""
     lesson = open_lesson(name, keep=False)
-    cells = [cell for path in lesson_pages(name) for cell in page(path)]
+    cells = [cell for path in lesson_pages(name) for cell in read_stored(path).cells]
     for pid, prediction in lesson.predictions.items():
         for place, text in (*titles(), *visible(lesson, cells, pid)):
             yield from ((pid, place, words) for words in telling(prediction, text))
@@ -37,16 +36,6 @@ def titles() -> list[Seen]:
     """Return the titles of all lessons, which stand beside every page of the book."""
     found = ((path, HEADING.search(path.read_text(encoding="utf-8"))) for path in sources())
     return [(f"title of {path.stem[:2]}", title[1]) for path, title in found if title]
-
-
-def page(path: Path) -> list[NotebookNode]:
-    """Return the cells of a lesson's source, with the outputs that are stored for them."""
-    outputs = {c.source: c.outputs for c in read_stored(path).cells if c.cell_type == "code"}
-    cells: list[NotebookNode] = read_source(path).cells
-    for cell in cells:
-        if cell.cell_type == "code":
-            cell.outputs = outputs.get(cell.source, [])
-    return cells
 
 
 def telling(prediction: Prediction, text: str) -> Iterator[str]:

@@ -40,9 +40,12 @@ FRESH = "python dev.py workbook --fresh"
 
 
 def copies(
-    fresh: Iterable[str] = (), notebooks: Path = NOTEBOOKS, workbook: Path = WORKBOOK
+    fresh: Iterable[str] = (),
+    notebooks: Path = NOTEBOOKS,
+    workbook: Path = WORKBOOK,
+    left_out: str = "install",
 ) -> tuple[list[str], list[str]]:
-    """Make missing copies, and those asked for anew.
+    """Make missing copies, and those asked for anew, without the cells that have a certain tag.
 
     Returns what was done, and what a learner should know: sentences, both.
     """
@@ -58,7 +61,9 @@ def copies(
     asked = [page for page in pages if page.name.startswith(wanted)]
     try:
         kept = [(name_of(page), put_aside(lessons[page])) for page in asked]
-        made = [name_of(page) for page, copy in lessons.items() if make(page, copy)]
+        made = [
+            name_of(page) for page, copy in lessons.items() if make(page, copy, left_out=left_out)
+        ]
     except OSError as error:
         raise Failure(f"{error.filename} cannot be written ({error.strerror}).") from None
     done = [f"Lesson {name}: your old copy is now {path}." for name, path in kept if path]
@@ -85,7 +90,9 @@ def put_aside(copy: Path) -> str:
     return f"{dated.parent.name}/{dated.name}"
 
 
-def make(lesson: Path, copy: Path, kernel: Mapping[str, Any] = KERNEL) -> bool:
+def make(
+    lesson: Path, copy: Path, kernel: Mapping[str, Any] = KERNEL, left_out: str = "install"
+) -> bool:
     """Write a copy where there is none; tell whether there was none.
 
     `kernel` is what the kernel says of itself. Otherwise JupyterLab would write that into a copy
@@ -94,7 +101,8 @@ def make(lesson: Path, copy: Path, kernel: Mapping[str, Any] = KERNEL) -> bool:
     if copy.exists():
         return False
     notebook = without_outputs(lesson)
-    notebook["metadata"] |= kernel
+    cells, notebook["metadata"] = notebook["cells"], notebook["metadata"] | kernel
+    notebook["cells"] = [c for c in cells if left_out not in c["metadata"].get("tags", [])]
     copy.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
     with copy.open("x", encoding="utf-8", newline="\n") as stream:

@@ -16,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 import calibkit
 import calibkit_audit
 from tools.lesson_pages import lesson_pages
+from tools.lesson_times import stated
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE_CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
@@ -174,6 +175,18 @@ def teaching() -> list[str]:
     return lines
 
 
+def times() -> list[str]:
+    """Return a table of the minutes that the headers of all lessons state, as lines of MyST."""
+    cores = [path for path in lesson_pages() if path.parent.name != "further"]
+    rows = [[stated(page) for page in lesson_pages(core.stem[:2])] for core in cores]
+    lines = ["| lesson | core | go further |", "|---|---|---|"]
+    for core, minutes in zip(cores, rows, strict=True):
+        cells = [*map(str, minutes), "–"][:2]
+        lines.append(f"| {core.stem[:2]} | {' | '.join(cells)} |")
+    core, further = (sum(row[k] for row in rows if row[k:]) for k in (0, 1))
+    return [*lines, f"| all | {core} | {further} |"]
+
+
 class Teaching(SphinxDirective):
     """Show the teacher's notes of all lessons, each a section. What stands inside is not shown."""
 
@@ -184,6 +197,16 @@ class Teaching(SphinxDirective):
         source = StringList(teaching(), source="calibkit_course")
         self.state.nested_parse(source, self.content_offset, nodes.container(), match_titles=True)
         return []
+
+
+class Times(SphinxDirective):
+    """Show the minutes of all lessons. What stands inside is not shown."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        return self.parse_text_to_nodes("\n".join(times()))
 
 
 def link_lessons(
@@ -224,6 +247,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("room", Room)
     app.add_directive("rooms", Rooms)
     app.add_directive("teaching", Teaching)
+    app.add_directive("times", Times)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("html-page-context", name_solutions)

@@ -1,13 +1,18 @@
 """The questions at the end of a lesson, from the file `questions.toml` in its folder."""
 
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from calibkit_course.learn import answers, messages
 
 COURSE = Path(__file__).resolve().parents[1]
+# What an expression in a file may use beside the numbers that are given.
+KNOWN = {name: getattr(math, name) for name in ("exp", "hypot", "log", "sqrt")} | {"round": round}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +83,43 @@ class Question:
         return next(iter(sorted(near, key=lambda option: not option.right)), None)
 
 
-def read_questions(lesson: str) -> tuple[Question, ...]:
-    """Return the questions of a lesson, e.g. of ``"04"``, in order."""
+def read_questions(lesson: str, rng: np.random.Generator | None = None) -> tuple[Question, ...]:
+    """Return the questions of a lesson, e.g. of ``"04"``, in order.
+
+    By `rng` other numbers are drawn; then those alone are returned that have any to draw.
+    """
     text = (COURSE / f"lesson{lesson}" / "questions.toml").read_text(encoding="utf-8")
-    return tuple(question(**entry) for entry in tomllib.loads(text)["question"])
+    entries = [one for one in tomllib.loads(text)["question"] if rng is None or "given" in one]
+    return tuple(question(**filled(entry, numbers_of(entry, rng))) for entry in entries)
+
+
+def numbers_of(entry: dict[str, Any], rng: np.random.Generator | None = None) -> dict[str, float]:
+    """Return what stands under `given`, and the answer: the first of each list, or another.
+
+    What is no list is computed from the numbers above it.
+    """
+    numbers: dict[str, float] = {}
+    for name, given in entry.get("given", {}).items():
+        place = 0 if rng is None else int(rng.integers(1, len(given)))
+        numbers[name] = computed(given, numbers) if isinstance(given, str) else given[place]
+    return numbers | ({"answer": computed(entry["answer"], numbers)} if numbers else {})
+
+
+def computed(expression: str, numbers: dict[str, float]) -> float:
+    """Return the value of an expression of our files, without the dust of binary fractions."""
+    value = float(f"{eval(expression, {'__builtins__': {}} | KNOWN | numbers):.9g}")
+    return int(value) if value.is_integer() else value
+
+
+def filled(part: Any, numbers: dict[str, float], key: str = "") -> Any:
+    """Return an entry with numbers for their names; nothing changes where none are given."""
+    if isinstance(part, dict):
+        return {name: filled(one, numbers, name) for name, one in part.items() if name != "given"}
+    if isinstance(part, list):
+        return [filled(one, numbers) for one in part]
+    if not isinstance(part, str) or not numbers:
+        return part
+    return computed(part, numbers) if key in ("answer", "value") else part.format(**numbers)
 
 
 def question(

@@ -2,6 +2,7 @@
 
 import math
 import re
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ from calibkit.decisions import decision_threshold, policy_cost
 from calibkit.fit_on_test import fit_on_test
 from calibkit.hypothesis_tests import binomial_p_values
 from calibkit_course import lessons, open_lesson
-from calibkit_course.learn.questions import Option, Question
+from calibkit_course.learn.questions import COURSE, Option, Question, numbers_of
 from tests.helpers import each_case
 
 LESSONS = bank.read()
@@ -69,10 +70,10 @@ def bin_mean() -> list[str]:
     return [f"{mean:.2f}", f"{frequency:.2f}", f"{frequency - mean:.2f}", f"{middle:.2f}"]
 
 
-def null_level() -> list[str]:
-    few, many = (math.sqrt(2 * 15 * 0.16 / (math.pi * n)) for n in (300, 2700))
-    assert 0.072 / few == pytest.approx(0.024 / many)
-    return [f"{300 * (few / many) ** 2:,.0f}"]
+def null_level(n, part, level, goal, **_) -> list[float]:
+    few, many = (math.sqrt(2 * 15 * 0.16 / (math.pi * rows)) for rows in (n, n * part**2))
+    assert level / few == pytest.approx(goal / many)
+    return [n * (few / many) ** 2]
 
 
 def two_fits() -> list[str]:
@@ -97,19 +98,19 @@ def four_times_the_rows() -> list[str]:
     return [f"{0.040 * math.sqrt((60 / 4000) / (15 / 1000)):.3f}"]
 
 
-def a_boaster() -> list[str]:
-    true = np.array([0.6, 1.0])
-    return [f"{np.mean(np.abs((1 - 0.5) * true + 0.5 - true)):.1f}"]
+def a_boaster(chance, share, **_) -> list[float]:
+    true = np.array([chance, 1.0])
+    return [np.mean(np.abs((1 - share) * true + share - true))]
 
 
-def two_means() -> list[str]:
-    said, right = np.repeat([0.9, 0.6], 10), np.tile(np.arange(10) < 7, 2)
+def two_means(high, low, percent, **_) -> list[float]:
+    said, right = np.repeat([high, low], 100), np.tile(np.arange(100) < percent, 2)
     true = expected_calibration_error(right, said, bins=10).value
-    return [f"{said.mean() - right.mean():.2f}", f"{true:.2f}"]
+    return [said.mean() - right.mean(), true]
 
 
-def knots() -> list[str]:
-    return [f"{np.interp(0.7, [0, 0.5, 1], [0.1, 0.4, 0.8]):.2f}"]
+def knots(first, middle, last, at, **_) -> list[float]:
+    return [np.interp(at, [0, 0.5, 1], [first, middle, last])]
 
 
 def fifteen_of_twenty() -> list[str]:
@@ -123,14 +124,14 @@ def hospitals() -> list[str]:
     return [f"{(came - due) / due**0.5:.1f}" for due, came in counts]
 
 
-def two_logits() -> list[str]:
-    return [f"{softmax(np.array([2.0, 0.0]) / t)[0]:.3f}" for t in (1, 2)]
+def two_logits(z, t, **_) -> list[float]:
+    return [softmax(np.array([z, 0.0]) / one)[0] for one in (1, t)]
 
 
-def unwritten_price() -> list[str]:
-    miss = 200 * 0.95 / 0.05
-    assert decision_threshold((200, miss)) == pytest.approx(0.05)
-    return [f"{miss:,.0f}"]
+def unwritten_price(start, vain, **_) -> list[float]:
+    (miss,) = (m for m in range(100, 20_000, 20)
+               if decision_threshold((vain, m)) == pytest.approx(start, rel=1e-9))  # fmt: skip
+    return [miss]
 
 
 def at_the_threshold() -> list[str]:
@@ -143,11 +144,11 @@ def at_the_threshold() -> list[str]:
     return [f"{leave:g}", f"{decision_threshold(costs):.2f}"]
 
 
-NUMBERS: dict[str, Callable[[], list[str]]] = {
+NUMBERS: dict[str, Callable[..., list]] = {
     "00.1": lambda: [f"{0.2 * 36:.1f}"],
-    "00.4": lambda: [f"{decision_threshold([[0, 3000], [900, 900]]):.1f}"],
+    "00.4": lambda cost, loss, **_: [decision_threshold([[0, loss], [cost, cost]])],
     "01.1": groups,
-    "01.2": lambda: [f"{100 * (0.18 / 0.06) ** 2:.0f}"],
+    "01.2": lambda days, width, goal, **_: [days * (width / goal) ** 2],
     "02.1": scores,
     "02.2": base_rate,
     "03.1": a_boaster,
@@ -157,50 +158,90 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "05.1": two_fits,
     "05.3": slanted_piece,
     "06.1": four_times_the_rows,
-    "06.2": lambda: [f"{math.hypot(0.006, 0.008):.3f}"],
+    "06.2": lambda one, other, **_: [math.sqrt(one**2 + other**2)],
     "07.1": lambda: [f"{(4 - 1) + (4 + 1)}"],
     "07.2": knots,
-    "07.3": lambda: [f"{abs(-0.05 + 0.02):.2f}"],
+    "07.3": lambda below, above, **_: [abs(-below + above)],
     "08.1": fifteen_of_twenty,
-    "08.2": lambda: [f"{(1 + 4) / (1 + 99):.2f}"],
-    "09.1": lambda: [f"{160 / (50_000 * 0.002):.1f}"],
+    "08.2": lambda redraws, reached, **_: [(1 + reached) / (1 + redraws)],
+    "09.1": lambda n, prob, came, **_: [came / (n * prob)],
     "09.2": hospitals,
     "09.3": lambda: [f"{50 / 40:.2f}"],
     "10.1": two_logits,
-    "10.3": lambda: [f"{1000 * (1 - 0.99):.0f}"],
+    "10.3": lambda n, prob, **_: [n * (1 - prob)],
     "11.2": lambda: [f"{brier_score([0], [1.0]).value:.0f}"],
-    "12.3": lambda: [f"{4500 * 0.004:.0f}"],
+    "12.3": lambda n, prob, **_: [n * prob],
     "12.4": lambda: [f"{2 * 0.9 - 0.98:.2f}"],
     "13.1": unwritten_price,
     "13.4": at_the_threshold,
-    "14.1": lambda: [f"{0.05 + 0.04:.2f}"],
-    "15.1": lambda: [f"{0.80 + 0.70 - 0.78:.2f}"],
-    "15.2": lambda: [f"{(1.96 * 0.4 / 0.04) ** 2:.0f}"],
+    "14.1": lambda error, half, **_: [error + half],
+    "15.1": lambda scores, graded, people, **_: [scores + people - graded],
+    "15.2": lambda sd, half, **_: [(1.96 * sd / half) ** 2],
 }
 
 
-@each_case("number", QUESTIONS)
-def test_numbers_in_bold_are_what_is_computed(number: str) -> None:
-    wanted = NUMBERS[number]() if number in NUMBERS else []
-    assert [found.rstrip(".,") for found in BOLD.findall(QUESTIONS[number].solution)] == wanted
+def given(number: str, rng: np.random.Generator | None = None) -> dict[str, float]:
+    """Return the numbers of a question that are not typed in its text; few have any."""
+    text = (COURSE / f"lesson{number[:2]}" / "questions.toml").read_text("utf-8")
+    (entry,) = (one for one in tomllib.loads(text)["question"] if one["id"] == number)
+    return numbers_of(entry, rng)
 
 
-def computed(number: str) -> list[float]:
-    return [float(text.replace(",", "")) for text in NUMBERS.get(number, list)()]
+def computed(number: str, numbers: dict[str, float]) -> list[float]:
+    found = NUMBERS[number](**numbers) if number in NUMBERS else []
+    return [float(str(one).replace(",", "")) for one in found]
 
 
-@each_case("number", QUESTIONS)
-def test_the_right_answer_is_computed_and_no_slip_is_right(number: str) -> None:
-    one = QUESTIONS[number]
+def as_shown(value: float, text: str) -> str:
+    """Return a number with the decimals of a text."""
+    return f"{value:.{len(text.partition('.')[2])}f}"
+
+
+def complaints(one: Question, values: list[float]) -> list[str]:
+    """Return what is wrong with the numbers of a question."""
+    bold = [found.rstrip(".,").replace(",", "") for found in BOLD.findall(one.solution)]
+    if bold != list(map(as_shown, values, bold)) or len(bold) != len(values):
+        return [f"{bold} are not {values}"]
     if one.tolerance is None:
-        figures = set(FIGURE.findall(one.right.text)) - PREMISES.get(number, set())
-        assert {float(text) for text in figures} <= {0, *computed(number)}
-        return
+        figures = set(FIGURE.findall(one.right.text)) - PREMISES.get(one.id, set())
+        return [f"{text} is not computed" for text in figures if float(text) not in {0, *values}]
     right = float(one.right.text)
-    assert min(abs(right - value) for value in computed(number)) <= one.tolerance
-    for answer in one.options:
-        near = abs(float(answer.text) - right) < 2 * one.tolerance * (1 - 1e-9)
-        assert answer.right or not near, answer
+    found = [] if min(abs(right - value) for value in values) <= one.tolerance else ["not right"]
+    near = 2 * one.tolerance * (1 - 1e-9)
+    slips = [float(answer.text) for answer in one.options if not answer.right]
+    return found + [f"the slip {slip} is right" for slip in slips if abs(slip - right) < near]
+
+
+@each_case("number", QUESTIONS)
+def test_every_number_is_computed_and_no_slip_is_right(number: str) -> None:
+    assert complaints(QUESTIONS[number], computed(number, given(number))) == []
+
+
+def test_a_seed_draws_other_numbers_whose_answers_are_computed_anew(subtests) -> None:
+    texts: dict[str, set[str]] = {}
+    for seed in range(20):
+        for lesson in bank.read(seed):
+            rng = np.random.default_rng([seed, int(lesson.id)])
+            for one in lesson.questions:
+                number = one.id.removesuffix(f"-{seed}")
+                with subtests.test(one.id):
+                    assert complaints(one, computed(number, given(number, rng))) == []
+                    words = [one.text, one.solution, *(answer.says for answer in one.options)]
+                    assert one.text != QUESTIONS[number].text and "{" not in "".join(words)
+                    texts.setdefault(number, set()).add(one.text)
+    assert len(texts) >= 8 and min(map(len, texts.values())) >= 4
+    assert bank.read(3) == bank.read(3) != bank.read(4)
+
+
+def test_a_seed_needs_a_folder_for_the_page_is_public(tmp_path: Path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        bank.main(["--seed", "7"])
+    assert "needs a FOLDER" in capsys.readouterr().err
+    bank.main([str(tmp_path), "--seed", "7"])
+    ids = re.findall(
+        r"\[id:(\S+)\]", "".join(p.read_text("utf-8") for p in tmp_path.glob("*.gift"))
+    )
+    assert len(ids) >= 8 and all(one.endswith("-7") for one in ids)
 
 
 def test_four_questions_for_each_lesson_in_order(subtests: pytest.Subtests) -> None:

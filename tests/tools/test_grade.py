@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_fence, grade_points, grade_run
+from tools import grade, grade_points, grade_run
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -209,12 +209,35 @@ def test_the_page_shows_texts_and_runs_none(tmp_path: Path) -> None:
     assert tags.count("h1") == 1
 
 
+def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: Path) -> None:
+    row = {"kind": "exercise", "item": "0.1", "state": "Correct", "says": "Well.", "task": "<b>"}
+    slip = row | {"item": "0.2", "state": "Almost", "says": "The columns are swapped."}
+    text = row | {"item": "0.3", "state": "Not attempted", "says": "", "is_text": True}
+    grades = []
+    for name in ("ann", "Ann", "b/o:b"):
+        rows = [row | {"copied": " Copied."}, slip, text, row | {"kind": "guess", "item": "0a"}]
+        book = grade.Workbook(Path("04.ipynb"), "x", name)
+        grades.append(grade.Grade(book, "00", "", [dict(one) for one in rows]))
+        grades[-1].rows.append({"kind": "shape", "item": MINE, "state": ""})
+    grade.note_alike(grades)
+    grade.feedback(grades, tmp_path / "back")
+    assert {path.name for path in (tmp_path / "back").iterdir()} == {
+        "ann.html", "Ann_1.html", "b_o_b.html"
+    }  # fmt: skip
+    tags, text = tags_and_text(tmp_path / "back" / "ann.html")
+    assert "Points: 1 of 2. Your teacher" in text and "swapped" in text
+    assert "b" not in tags and "<b>" in text
+    for word in ("Copied", "shares", "Ann", "b/o"):
+        assert word not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["missing"], "there is no folder missing"),
         ([".", "--jobs", "0"], "--jobs is not above 0"),
         ([".", "--seconds", "-1"], "is not above 0"),
+        ([".", "--feedback", "back"], "lies among the workbooks"),
     ],
 )
 def test_wrong_usage_is_code_2(tmp_path, arguments, words, monkeypatch, capsys) -> None:
@@ -230,10 +253,10 @@ def test_wrong_usage_is_code_2(tmp_path, arguments, words, monkeypatch, capsys) 
 
 @linux
 @pytest.mark.long
-@pytest.mark.parametrize("fenced", [True, False])
-def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatch, capsys) -> None:
-    if not fenced:  # as where there is no `unshare`
-        monkeypatch.setattr(grade, "fence", tuple)
+def test_a_good_a_wrong_and_a_broken_workbook_without_a_fence(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(grade, "fence", tuple)  # as where there is no `unshare`
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
     sure = made.short('lesson.predict("0a", "91", sure=0.5)', 'lesson.reveal("0a")')
     wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "typed in, wrong"})
@@ -249,7 +272,7 @@ def test_a_good_a_wrong_and_a_broken_workbook(fenced: bool, tmp_path, monkeypatc
     assert said[-1].startswith("2 graded, 1 not.")
     tags, text = tags_and_text(out / "grades.html")
     assert "1 forecast of 1 student" in text and tags.count("img") == 1
-    assert ("cannot take the network" in said[0]) == (not fenced or not grade_fence.fence())
+    assert "cannot take the network" in said[0]
     (tmp_path / "empty.ipynb").unlink()
     assert grade.main([str(tmp_path), "--out", str(out)]) == 0
 
@@ -260,9 +283,10 @@ def test_without_its_set_up_cell_a_workbook_shows_texts_guesses_and_quiz(tmp_pat
     text = "The model is over-confident, and the null level stands beside the error."
     guess, quiz = 'lesson.predict("14a", "nothing")', 'lesson.quiz(..., "a", chr(98), "what")'
     code = (f"my_report = {text!r}\nnp.pi", 'lesson.check("14.2")', guess, quiz)
-    write(tmp_path, {"ann/homework.ipynb": made.of_code(*code)})
-    assert grade.main([str(tmp_path)]) == 0
-    whole, *rows = by_file(tmp_path)["ann/homework.ipynb"]
+    folder, back = tmp_path / "class", tmp_path / "back"
+    write(folder, {"ann/homework.ipynb": made.of_code(*code)})
+    assert grade.main([str(folder), "--feedback", str(back)]) == 0
+    whole, *rows = by_file(folder)["ann/homework.ipynb"]
     assert whole["lesson"] == "14" and "the lesson's own was run" in whole["detail"]
     assert {row["kind"] for row in rows} == {"exercise", "text", "rubric", "guess", "quiz"}
     found = {(row["kind"], row["item"]): row for row in rows}
@@ -271,6 +295,8 @@ def test_without_its_set_up_cell_a_workbook_shows_texts_guesses_and_quiz(tmp_pat
     assert found["guess", "14a"]["state"].startswith("typed in, ")
     states = [found["quiz", f"14.{place}"]["state"] for place in (2, 3, 4)]
     assert states == ["right", "wrong", "wrong"] and ("quiz", "14.1") not in found
+    _, words = tags_and_text(back / "ann.html")
+    assert "You guessed" in words and "the lesson's own was run" in words
 
 
 @linux

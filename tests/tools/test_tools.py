@@ -3,15 +3,19 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tools import notebook_files, notebook_nbval, notebooks, portable
+from calibkit_course import open_lesson
+from calibkit_course.learn import Check, Lesson, Rubric
+from tools import notebook_files, notebook_solved, notebooks, portable
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import code_cells, differences
 from tools.notebook_files import NotebookProblem, normalise, read_source, source_text, text_of
+from tools.notebook_hints import BLOCK, hint_problems, with_hints
 from tools.notebook_solved import with_solutions
 
 pytestmark = pytest.mark.filterwarnings("default")  # the kernel clients warn about themselves
@@ -143,9 +147,8 @@ def test_drift_of_the_source_is_seen(pair: Path, old: str, new: str) -> None:
     assert any("run `python dev.py run 90_halve`" in problem for problem in problems)
 
 
-def forget_runs(notebook: NotebookNode) -> None:
-    for cell in code_cells(notebook):
-        cell.outputs, cell.execution_count = [], None
+def forget_count(notebook: NotebookNode) -> None:
+    code_cells(notebook)[1].execution_count = None
 
 
 def forget_outputs(notebook: NotebookNode) -> None:
@@ -179,16 +182,16 @@ IMAGE = {"image/png": "AAAA", "text/plain": "<Figure>"}
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (forget_runs, "not all run once, in order"),
+        (forget_count, "not in its canonical form"),
         (forget_outputs, "would compare nothing"),
-        (add_widget_state, "stores the state of widgets"),
+        (add_widget_state, "not in its canonical form"),
         (answer_a_check, "does not answer 'Not attempted'"),
         (change_id, "not in its canonical form"),
         (
             adding("error", ename="ValueError", evalue="no", traceback=[]),
             "an error: ValueError: no",
         ),
-        (adding("display_data", data=IMAGE, metadata={}), "stores image/png"),
+        (adding("display_data", data=IMAGE, metadata={}), "not in its canonical form"),
         (adding("stream", name="stderr", text="UserWarning: old"), "stores a warning"),
         (adding("stream", name="stdout", text="<Thing at 0x7f3a5c2b10>"), "a memory address"),
         (adding("stream", name="stdout", text="read /home/me/file.csv"), "a path of the machine"),
@@ -206,7 +209,6 @@ def test_a_spoilt_notebook_is_refused(pair: Path, spoil, message: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('display("shown")', 'display("shown");', "ends in a semicolon"),
         (":tags: [exercise]", ":tags: [exercise, needs-data]", "needs data and must be tagged"),
         ("# Halve a number", "<details><summary>a</summary>\n\n$x$\n\n</details>", "formula in a"),
         ("# Halve a number", "</details>\n<details>", "without an empty line between"),
@@ -281,7 +283,7 @@ def test_what_is_printed_differently_is_seen_cell_by_cell(pair: Path) -> None:
     (difference,) = differences(stored(pair), changed)
     lines = [line.strip() for line in difference.splitlines()]
     assert lines[0] == 'code cell 4: for word in ("one", "two"):'
-    assert lines[3:] == ["-two", "+2", "+<Thing at ADDRESS>"]
+    assert lines[1:] == ["-two", "+2", "+<Thing at ADDRESS>"]
     code[3].metadata["tags"] = ["nbval-ignore-output"]
     (before := stored(pair)).cells[4].metadata["tags"] = ["nbval-ignore-output"]
     assert list(differences(before, changed)) == []
@@ -310,18 +312,87 @@ def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, mon
     assert "-else" in words
 
 
-@pytest.mark.slow
-def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path: Path) -> None:
-    source = read_source(pair)
-    outputs = [cell.outputs for cell in code_cells(stored(pair))]
-    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs[:-1], tmp_path / "kept")
-    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
-    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs, tmp_path / "kept")
-    taken = notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept")
-    assert taken is not None
-    assert [cell.outputs for cell in code_cells(taken)] == outputs
-    source.cells[-1].source += "\n# another text"
-    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+# --- hints, and texts that their writers tick ----------------------------------------------------
+
+PAGE = """\
+# A page
+
+### Exercise 0.1 Count
+
+Do it.
+
+{hints}```{{code-cell}} ipython3
+# a comment
+```
+
+### Exercise 9.9 Of another package
+
+Do it too.
+"""
+
+
+def test_hints_are_written_where_they_lack_and_where_they_differ(tmp_path: Path) -> None:
+    path = tmp_path / "00_page.md"
+    path.write_text(PAGE.format(hints=""), encoding="utf-8")
+    assert list(hint_problems(path)) == ["the hints of exercise 0.1 are not those of the package"]
+    filled = with_hints(path, PAGE.format(hints=""))
+    wanted = list(open_lesson("00").checks["0.1"].hints)
+    assert [" ".join(words.split()) for words in BLOCK.findall(filled)] == wanted
+    folded = "".join(found[0] + "\n" for found in BLOCK.finditer(filled))
+    assert filled == PAGE.format(hints=folded) == with_hints(path, filled)
+    worse = filled.replace(BLOCK.findall(filled)[0], "Another hint.")
+    assert with_hints(path, worse) == filled
+    broken = filled.replace(wanted[0], wanted[0].replace(" ", "\n", 1))
+    assert with_hints(path, broken) == broken  # line breaks are the page's
+    assert with_hints(tmp_path / "77_page.md", worse) == worse
+
+
+TWO_CHECKS = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7")
+```
+
+```{code-cell} ipython3
+:tags: [check]
+
+lesson.check("0.7", contains=...)
+```
+
+```{code-cell} ipython3
+:tags: [solution, hide-cell]
+
+my_text = "A whole sentence about a coin."
+```
+"""
+
+
+def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> None:
+    rubric = Rubric(points=("One.", "Two.", "Three."), model="m")
+    check = Check(task="t", variable="my_text", rubric=rubric, hints=("a", "b"))
+    lesson = Lesson("00", "Toy", {"0.7": check}, {})
+    monkeypatch.setattr(notebook_solved, "open_lesson", lambda number: lesson)
+    path = tmp_path / "00_page.md"
+    path.write_text(TWO_CHECKS, encoding="utf-8")
+    source = read_source(path)
+    assert [notebook_files.called_ids(cell, "check") for cell in source.cells] == [["0.7"], [], []]
+    solved = with_solutions(source)
+    text, first, second = solved.cells
+    assert "sentence" in text.source and second.source.endswith("contains=[1, 2, 3])")
+    names: dict[str, Any] = {"lesson": lesson}
+    exec(text.source, names)
+    for cell in (first, second):
+        said = repr(eval(cell.source, names))
+        cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=said)]
+    assert notebook_solved.state_problems(solved) == []
+    assert notebook_solved.count_checks(solved) == 1
+    second.outputs = []
+    assert len(notebook_solved.state_problems(solved)) == 2
 
 
 # --- other processors, other packages ------------------------------------------------------------

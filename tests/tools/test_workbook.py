@@ -146,6 +146,18 @@ def here(course: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     return course[1]
 
 
+def test_what_is_handed_out_has_no_solutions(tmp_path: Path, capsys) -> None:
+    for said in ("Working copies made in out/: 00", "All lessons are in"):
+        assert dev.main(["workbook", "--without-solutions", str(tmp_path / "out")]) == 0
+        assert said in capsys.readouterr().out  # the second time nothing has changed since
+    handed_out = lesson_pages(suffix=".ipynb", folder=tmp_path / "out")
+    assert [path.name for path in handed_out] == [path.name for path in LESSONS]
+    for copy, path in zip(handed_out, LESSONS, strict=True):
+        whole = workbook.without_outputs(path)["cells"]
+        kept = [cell for cell in whole if "solution" not in cell["metadata"].get("tags", [])]
+        assert json.loads(copy.read_text("utf-8"))["cells"] == kept != whole
+
+
 @pytest.mark.parametrize("edit", [False, True])
 def test_the_lab_opens_the_copies_and_names_the_workbook_to_the_kernels(
     here: Path, edit: bool, monkeypatch: pytest.MonkeyPatch
