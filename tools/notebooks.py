@@ -25,6 +25,7 @@ from tools.lesson_pages import missing
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
+from tools.notebook_nbval import kept
 from tools.notebook_solved import (
     count_checks,
     doubled,
@@ -114,7 +115,10 @@ def solve(path: Path, folder: Path = SOLVED) -> str:
 
 
 def for_the_book(path: Path) -> str:
-    """Execute one lesson as the book shows it, unless that was done; compare what it prints."""
+    """Execute one lesson as the book shows it, unless that was done; compare what it prints.
+
+    The builder has executed it for an earlier book, or nbval for a test of the same package.
+    """
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
@@ -128,7 +132,8 @@ def for_the_book(path: Path) -> str:
         except KeyError:
             executed = None
     if executed is None:
-        executed = execute(notebook, path.parent, book_environment())
+        executed = kept(path.with_suffix(".ipynb"), notebook)
+        executed = executed or execute(notebook, path.parent, book_environment())
         seconds = {"execution_seconds": time.monotonic() - started}
         bundle = CacheBundleIn(executed, record.uri, data=seconds)
         with CACHE:

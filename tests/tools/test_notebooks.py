@@ -1,6 +1,6 @@
 """The contract of a lesson, held for every notebook that a glob finds.
 
-The stage `book` compares outputs, the solved build runs the solutions. Here stands what
+nbval (in `dev.py test`) compares outputs, the solved build runs the solutions. Here stands what
 neither sees: the parts a lesson has, what can be read without seeing the figures, and that no
 check or exercise is left without its partner.
 """

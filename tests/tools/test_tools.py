@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Check, Lesson, Rubric
-from tools import notebook_files, notebook_solved, notebooks, portable
+from tools import notebook_files, notebook_nbval, notebook_solved, notebooks, portable
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import code_cells, differences
 from tools.notebook_files import NotebookProblem, normalise, read_source, source_text, text_of
@@ -147,8 +147,9 @@ def test_drift_of_the_source_is_seen(pair: Path, old: str, new: str) -> None:
     assert any("run `python dev.py run 90_halve`" in problem for problem in problems)
 
 
-def forget_count(notebook: NotebookNode) -> None:
-    code_cells(notebook)[1].execution_count = None
+def forget_runs(notebook: NotebookNode) -> None:
+    for cell in code_cells(notebook):
+        cell.outputs, cell.execution_count = [], None
 
 
 def forget_outputs(notebook: NotebookNode) -> None:
@@ -182,16 +183,16 @@ IMAGE = {"image/png": "AAAA", "text/plain": "<Figure>"}
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (forget_count, "not in its canonical form"),
+        (forget_runs, "not all run once, in order"),
         (forget_outputs, "would compare nothing"),
-        (add_widget_state, "not in its canonical form"),
+        (add_widget_state, "stores the state of widgets"),
         (answer_a_check, "does not answer 'Not attempted'"),
         (change_id, "not in its canonical form"),
         (
             adding("error", ename="ValueError", evalue="no", traceback=[]),
             "an error: ValueError: no",
         ),
-        (adding("display_data", data=IMAGE, metadata={}), "not in its canonical form"),
+        (adding("display_data", data=IMAGE, metadata={}), "stores image/png"),
         (adding("stream", name="stderr", text="UserWarning: old"), "stores a warning"),
         (adding("stream", name="stdout", text="<Thing at 0x7f3a5c2b10>"), "a memory address"),
         (adding("stream", name="stdout", text="read /home/me/file.csv"), "a path of the machine"),
@@ -209,6 +210,7 @@ def test_a_spoilt_notebook_is_refused(pair: Path, spoil, message: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ('display("shown")', 'display("shown");', "ends in a semicolon"),
         (":tags: [exercise]", ":tags: [exercise, needs-data]", "needs data and must be tagged"),
         ("# Halve a number", "<details><summary>a</summary>\n\n$x$\n\n</details>", "formula in a"),
         ("# Halve a number", "</details>\n<details>", "without an empty line between"),
@@ -310,6 +312,20 @@ def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, mon
     failed, words = notebooks.attempt("book", executed)
     assert failed
     assert "-else" in words
+
+
+@pytest.mark.slow
+def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path: Path) -> None:
+    source = read_source(pair)
+    outputs = [cell.outputs for cell in code_cells(stored(pair))]
+    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs[:-1], tmp_path / "kept")
+    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs, tmp_path / "kept")
+    taken = notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept")
+    assert taken is not None
+    assert [cell.outputs for cell in code_cells(taken)] == outputs
+    source.cells[-1].source += "\n# another text"
+    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
 
 
 # --- hints, and texts that their writers tick ----------------------------------------------------
