@@ -71,7 +71,16 @@ def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
     checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
     record, log = (kept(name), kept_log()) if keep else (Record(), Log())
     questions = read_questions(name)
-    return Lesson(name, checks.TITLE, checks.CHECKS, checks.PREDICTIONS, record, questions, log)
+    return Lesson(
+        name,
+        checks.TITLE,
+        checks.CHECKS,
+        checks.PREDICTIONS,
+        record,
+        questions,
+        log,
+        tuple(checks.SECOND.split()),
+    )
 
 
 def lessons() -> tuple[str, ...]:

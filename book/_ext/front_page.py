@@ -15,6 +15,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from book.experiments import front_door, heroes
+from calibkit_course import open_lesson
 from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated
 
@@ -110,7 +111,10 @@ class LessonCards(SphinxDirective):
             number = re.match(r"\d\d", item.astext())
             if number:
                 minutes = stated(lesson_pages(number[0])[0])
-                line = f'<p class="ck-minutes" data-lesson="{number[0]}">{minutes} min</p>'
+                lesson = open_lesson(number[0], keep=False)
+                core = " ".join(id for id in lesson.checks if id not in lesson.second)
+                line = f'<p class="ck-minutes" data-lesson="{lesson.id}" data-core="{core}">'
+                line += f"{minutes} min</p>"
                 item.append(nodes.raw("", line + hero(number[0]), format="html"))
         return [holder]
 

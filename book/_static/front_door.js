@@ -165,10 +165,12 @@
 
   document.querySelectorAll(".ck-door").forEach(start);
 
-  // Each card counts the exercises that this browser has solved.
-  const answers = Object.entries(window.calibkitExercises?.read() ?? {});
+  // Each card counts the exercises that this browser has solved: of the core, and further ones.
+  const answers = window.calibkitExercises?.read() ?? {};
   document.querySelectorAll(".ck-minutes").forEach((line) => {
-    const solved = answers.filter(([id, { state }]) => state === "Correct" && parseInt(id) === Number(line.dataset.lesson));
-    if (solved.length) line.append(` · ✓ ${solved.length} solved`);
+    const { lesson, core } = line.dataset, ids = core.split(" ");
+    const solved = Object.keys(answers).filter((id) => answers[id].state === "Correct" && parseInt(id) === Number(lesson));
+    const further = solved.filter((id) => !ids.includes(id)).length;
+    if (solved.length) line.append(` · ✓ ${solved.length - further} of ${ids.length} solved`, further ? `, further: ${further}` : "");
   });
 })();

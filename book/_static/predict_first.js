@@ -53,7 +53,18 @@
       readAnswers();
       if (row) answers[id] = row; else delete answers[id];
       store(EXERCISES, JSON.stringify(answers));
+      countAgain();
     },
+  };
+
+  // The sentences below the table of progress count what this browser knows of the ids they name.
+  const countAgain = () => {
+    const known = readAnswers();
+    document.querySelectorAll("p[data-counts]").forEach((line) => {
+      const ids = line.dataset.counts.split(" ");
+      const counts = [ids.filter((id) => known[id]?.state === "Correct"), ids.filter((id) => id in guesses)];
+      line.textContent = line.textContent.replace(/\d+(?= of )/g, () => counts.shift().length);
+    });
   };
 
   // All that this browser keeps, to be taken to another; what stands there already stays.
@@ -85,6 +96,7 @@
   const save = () => {
     store(KEY, JSON.stringify(guesses));
     writeForecasts(forecasts);
+    countAgain();
   };
 
   const quoted = (text, unit, isNumber) => (isNumber ? `${text} ${unit}`.trim() : `"${text}"`);
@@ -309,6 +321,7 @@
     forms = [...document.querySelectorAll(".ck-guess")]
       .map((root) => ("drawing" in root.dataset ? drawing(root) : form(root)));
     forms.forEach((one) => one.show());
+    countAgain();
     openGuessed();
     folds().forEach(openTogether);
     openAround(location.hash);

@@ -1,7 +1,7 @@
 """A lesson while it is being worked on: guesses, answers, hints, progress."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -30,6 +30,7 @@ class Lesson:
     record: Record = field(default_factory=Record)  # by default a fresh one that is kept nowhere
     questions: tuple[Question, ...] = ()  # the quiz at the end
     log: Log = field(default_factory=Log)  # where forecasts go
+    second: tuple[str, ...] = ()  # what the second notebook asks, e.g. "4.3" and "4d"
 
     def predict(self, pid: str, guess: Any = ..., sure: Any = ...) -> Message:
         """Note a guess for a prediction, e.g. ``"1a"``, before an experiment. Never raises.
@@ -221,30 +222,49 @@ class Lesson:
         """
         known = self.record
         rows = tuple(
-            (name, known.states.get(name, State.NOT_ATTEMPTED), check.task)
+            (name, known.states.get(name, State.NOT_ATTEMPTED), form.format(task=check.task))
+            for form, ids in self._parts()
             for name, check in self.checks.items()
+            if name in ids
         )
         counts = {
             name: (len(known.points.get(name, ())), len(check.rubric.points))
             for name, check in self.checks.items()
             if check.rubric and known.states.get(name) is State.SELF_ASSESSED
         }
-        whole = sum(made == count for made, count in counts.values())
-        guessed = [pid for pid in self.predictions if pid in known.guesses]
-        late = sum(not known.before(pid) for pid in guessed)
-        summary = messages.PROGRESS_COUNT.format(
-            correct=sum(state is State.CORRECT for _, state, _ in rows) + whole,
-            count=len(rows),
-            guesses=len(guessed),
-            predictions=len(self.predictions),
-        )
-        summary += messages.PROGRESS_LATE.format(late=late) if late else ""
+        whole = {name for name, (made, count) in counts.items() if made == count}
+        done = whole | {name for name, state, _ in rows if state is State.CORRECT}
+        summary = {form.format(task=self._count(ids, done)): ids for form, ids in self._parts()}
         notes = {
             name: messages.PROGRESS_POINTS.format(made=made, count=count)
             for name, (made, count) in counts.items()
         }
         title = messages.PROGRESS.format(id=self.id, title=self.title)
-        return Progress(title, summary + ".", rows, notes)
+        return Progress(title, summary, rows, notes)
+
+    def _parts(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield how the core, and then the second notebook, is called, with what it asks."""
+        for form in (messages.PROGRESS_CORE, messages.PROGRESS_FURTHER):
+            further = form == messages.PROGRESS_FURTHER
+            ids = [
+                name
+                for name in (*self.checks, *self.predictions)
+                if (name in self.second) == further
+            ]
+            if ids:
+                yield form, ids
+
+    def _count(self, ids: list[str], done: set[str]) -> str:
+        """Say how much of one notebook is done."""
+        guessed = [pid for pid in self.record.guesses if pid in ids and pid in self.predictions]
+        late = sum(not self.record.before(pid) for pid in guessed)
+        said = messages.PROGRESS_COUNT.format(
+            correct=len(done.intersection(ids)),
+            count=len(self.checks.keys() & ids),
+            guesses=len(guessed),
+            predictions=len(self.predictions.keys() & ids),
+        )
+        return said + (messages.PROGRESS_LATE.format(late=late) if late else "") + "."
 
     def __repr__(self) -> str:
         return f"<{messages.PROGRESS.format(id=self.id, title=self.title)}>"

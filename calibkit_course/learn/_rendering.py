@@ -90,24 +90,29 @@ def _html_rows(rows: Iterable[tuple[str, ...]]) -> str:
 class Progress:
     """The exercises of a lesson with their states: one row of id, state and task each.
 
-    In place of the state of an exercise, `notes` may say how far it is.
+    Each sentence of the summary names what it counts, which a page counts again. In place of the
+    state of an exercise, `notes` may say how far it is.
     """
 
     title: str
-    summary: str
+    summary: Mapping[str, list[str]]
     rows: tuple[tuple[str, State, str], ...]
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         lines = [f"{name:<10}{said:<17}{task}" for name, said, task in self._table()]
-        return "\n".join([self.title, *lines, self.summary])
+        return "\n".join([self.title, *lines, *self.summary])
 
     def _repr_html_(self) -> str:
         head, *rows = self._table()
         headings = "".join(f'<th scope="col" {_LEFT}>{name}</th>' for name in head)
+        counts = "".join(
+            f'<p data-counts="{" ".join(ids)}">{escape(said)}</p>'
+            for said, ids in self.summary.items()
+        )
         return (
             f"<table><caption>{escape(self.title)}</caption><thead><tr>{headings}</tr></thead>"
-            f"<tbody>{_html_rows(rows)}</tbody></table><p>{escape(self.summary)}</p>"
+            f"<tbody>{_html_rows(rows)}</tbody></table>{counts}"
         )
 
     def _table(self) -> list[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ from calibkit_course.learn.answers import as_probability, same
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Start here"
+SECOND = ""  # what the second notebook asks
 TOLERANCE = 0.001
 _WANTED = "the share as a number, such as `5 / 36`"
 

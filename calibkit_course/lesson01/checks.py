@@ -20,6 +20,7 @@ from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Play the forecaster"
+SECOND = "1.3"  # what the second notebook asks
 TOLERANCE = 0.005
 EXACT = 1e-6  # where "exactly calibrated" is asked
 

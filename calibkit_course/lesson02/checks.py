@@ -27,6 +27,7 @@ from calibkit_course.learn.answers import (
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Separate two virtues: calibration and discrimination"
+SECOND = "2.3 2.4 2e 2f"  # what the second notebook asks
 
 WANTED = {
     "2.1": "three numbers: MCB, DSC and UNC",

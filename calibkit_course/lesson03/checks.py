@@ -15,6 +15,7 @@ from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson03.machine import judge_machine
 
 TITLE = "Make miscalibration to order: fake classifiers"
+SECOND = "3.3 3.4 3.5 3a 3c 3b"  # what the second notebook asks
 
 SAY = {
     # 3.4

@@ -14,6 +14,7 @@ from calibkit_course.learn.answers import Almost, WrongKind
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 TITLE = "Read a reliability diagram without being fooled"
+SECOND = "4.3 4.4 4d 4e 4f"  # what the second notebook asks
 
 SAY = {
     # 4.1

@@ -17,6 +17,7 @@ from calibkit_course.learn.answers import Almost, WrongKind, same
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Look inside the ECE"
+SECOND = "5.3 5.4 5c 5d 5e"  # what the second notebook asks
 
 SAY = {
     # 5.1

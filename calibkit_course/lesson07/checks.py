@@ -15,6 +15,7 @@ from calibkit_course.learn.answers import Almost, same
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Fit smoother maps"
+SECOND = "7.3 7.4 7c"  # what the second notebook asks
 
 SAY = {
     # 7.1

@@ -125,8 +125,8 @@ def judge_share(answer: Any) -> str | None:
 
 
 # --- what the lesson asks ----------------------------------------------------------------------
-
 TITLE = "Test calibration"
+SECOND = "8.3 8.4 8.5 8.6 8.7 8c 8d 8e"  # what the second notebook asks
 
 CHECKS = {
     "8.1": Check(

@@ -183,6 +183,7 @@ def judge_em_step(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Handle rare events: imbalance"
+SECOND = "9.3 9.4 9.5 9c 9e 9f"  # what the second notebook asks
 
 CHECKS = {
     "9.1": Check(

@@ -203,6 +203,7 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Choose a calibrator"
+SECOND = "11.3 11d 11e 11f 11g 11h 11i"  # what the second notebook asks
 
 CHECKS = {
     "11.1": Check(

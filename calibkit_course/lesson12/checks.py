@@ -263,6 +263,7 @@ def judge_fraud(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Go multi-class"
+SECOND = "12.2 12.3 12.4 12d 12e 12f"  # what the second notebook asks
 
 CHECKS = {
     "12.1": Check(

@@ -238,6 +238,7 @@ def _is_lowest(result: Any) -> bool:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Decide with probabilities"
+SECOND = "13.3 13.4 13.5 13c 13d"  # what the second notebook asks
 
 CHECKS = {
     "13.1": Check(

@@ -238,6 +238,7 @@ def judge_gain(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Audit your own predictions"
+SECOND = "14.3 14.4 14d 14e"  # what the second notebook asks
 
 CHECKS = {
     "14.1": Check(

@@ -174,6 +174,7 @@ def judge_needed(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Judge the judge"
+SECOND = "15.3 15.4 15e"  # what the second notebook asks
 
 CHECKS = {
     "15.1": Check(

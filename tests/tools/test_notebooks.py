@@ -248,6 +248,15 @@ def test_notebooks_and_package_know_the_same_checks_and_predictions(path: Path) 
 
 
 @lessons(PAGES)
+def test_progress_counts_what_each_notebook_asks(path: Path) -> None:
+    """The core's own, and in a line of its own what only the second notebook asks."""
+    lesson, is_second = open_lesson(path.stem[:2]), "_further_" in path.stem
+    names = {*lesson.checks, *lesson.predictions}
+    asked = {name for method in ("check", "predict") for name in called(path, method)}
+    assert asked == {name for name in names if (name in lesson.second) == is_second}
+
+
+@lessons(PAGES)
 def test_a_check_looks_at_the_variable_that_its_exercise_leaves_blank(path: Path) -> None:
     checks = open_lesson(path.stem[:2]).checks
     blank: dict[str, ast.expr] = {}

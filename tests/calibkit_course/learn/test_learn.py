@@ -553,6 +553,20 @@ def test_progress_is_a_table_of_states() -> None:
     assert "≈ Almost" in lesson.progress()._repr_html_()
 
 
+def test_a_finished_core_is_whole_whatever_the_second_notebook_asks() -> None:
+    lesson = open_lesson("04")
+    core = ["4.1", "4.2", "4a", "4b", "4c"]
+    for name in (*lesson.checks, *lesson.predictions):
+        assert (name in core) != (name in lesson.second), name
+    for cid in core[:2]:
+        lesson.check(cid, first_right("04", cid))
+    for pid in core[2:]:
+        lesson.predict(pid, lesson.predictions[pid].outcome)
+    said = repr(lesson.progress())
+    assert "2 of 2 exercises correct, 3 of 3 guesses made.\nfurther: 0 of 2" in said
+    assert "further" not in repr(open_lesson("00").progress())
+
+
 # --- what is kept over a restart -----------------------------------------------------------------
 
 
