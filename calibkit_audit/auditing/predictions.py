@@ -21,7 +21,7 @@ from calibkit_audit.counts.columns import (
 from calibkit_audit.counts.files import Log, open_log
 from calibkit_audit.counts.labels import check_words
 from calibkit_audit.counts.places import Place, quotes
-from calibkit_audit.counts.readers import Block, FilePath, pieces_of
+from calibkit_audit.counts.readers import Block, FilePath
 from calibkit_audit.incoming import (
     LEFT_OUT,
     RESCALED,
@@ -125,10 +125,9 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
     log, words, n = models[0], Words(), 0
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
-    pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
     more = [name for other in models[1:] for name in other.columns.prob]
-    for path, piece in track(pieces, len(pieces), show=progress, label="reading"):
-        for block in log.blocks(path, piece, more):
+    for path in track(log.paths, len(log.paths), show=progress, label="reading"):
+        for block in log.blocks(path, more):
             rows = _rows_of_block(block, models, words)
             if rows.n:
                 n, any_event = n + rows.n, any_event or bool(rows.y_true.any())
