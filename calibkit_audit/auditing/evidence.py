@@ -218,7 +218,7 @@ def view_name(rows: AuditRows, view: int) -> str:
     """Return a view in words."""
     if view == TOP:
         return "top-label"
-    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
+    return rows.event if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def package_view(rows: AuditRows, view: int) -> View:
@@ -231,7 +231,8 @@ def package_view(rows: AuditRows, view: int) -> View:
 def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
     """Return the events of a view."""
     shown = package_view(rows, view)
-    return binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
+    problem = binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
+    return problem if shown is not None else replace(problem, view=rows.event)
 
 
 def directions(view: ViewTest) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The report as one page: no script, no request to anywhere, every name from outside escaped.
 
 Pure functions of a `Report` and of what its figures show. Figures are drawn without pyplot:
-nothing is shown, nothing stays open. The colours of the lights are in `auditing.settings`.
+nothing is shown, nothing stays open. The colours of the lights are in `page.css`.
 """
 
 import base64
@@ -46,7 +46,7 @@ def page(report: Report) -> str:
         "page",
         _attributes(report, "title", "size", "light", "symbol", "headline")
         | {
-            "style": _style(),
+            "style": _Html(_file("page.css")),
             "small": _each("small", filter(None, [report.small_print])),
             "advice": _each("advice", filter(None, [report.advice])),
             "answers": _answers(report),
@@ -87,16 +87,6 @@ def _text(value: Any) -> str:
 
 def _attributes(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
-
-
-def _style() -> _Html:
-    """Return the style sheet: the colours of the lights by day and at night, and all else."""
-    day = "\n".join(f".{k}{{color:{c.ink};background:{c.ground}}}" for k, c in LIGHTS.items())
-    night = "\n".join(
-        f".{k}{{color:{c.ink_at_night};background:{c.ground_at_night}}}" for k, c in LIGHTS.items()
-    )
-    sheet = _file("page.css")
-    return _Html(f"{day}\n@media screen and (prefers-color-scheme:dark){{\n{night}}}\n{sheet}")
 
 
 def _rows(report: Report) -> list[dict[str, str]]:

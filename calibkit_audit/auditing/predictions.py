@@ -44,7 +44,7 @@ class Predictions:
     Of several models the columns of `scores` stand side by side. `beside` holds what else is known
     of the rows, under the names of the arguments of `audit`; with `predicted`, the words of the
     predicted classes, `y_true` holds those of the true ones. `right`: `y_true` says whether the
-    prediction was right.
+    prediction was right. `event`: what y = 1 is called, where a positive label was named.
     """
 
     y_true: NDArray[Any]
@@ -53,6 +53,7 @@ class Predictions:
     class_names: tuple[str, ...] | None
     beside: Mapping[str, Any] = field(default_factory=dict)
     right: bool = False
+    event: str | None = None
 
     @property
     def n(self) -> int:
@@ -69,7 +70,8 @@ class Predictions:
         """The rows as arguments of `audit`."""
         names = self.class_names if self.scores.ndim == 2 else None
         scores = {"logits" if self.logits else "y_prob": self.scores}
-        return {"y_true": self.y_true, "class_names": names, **self.more, **scores}
+        named = {"class_names": names, "event": self.event}
+        return {"y_true": self.y_true, **named, **self.more, **scores}
 
     @property
     def more(self) -> dict[str, Any]:
@@ -162,6 +164,7 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
         class_names=columns.classes,
         beside=beside,
         right=columns.right,
+        event=columns.positive and f"{columns.label} = {columns.positive.strip()}",
     )
 
 

@@ -1,4 +1,4 @@
-"""What an audit may be told, and what it may say: settings, questions, codes, lights, colours."""
+"""What an audit may be told, and what it may say: settings, questions, codes, lights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,17 @@ MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `v
 
 
 class Light(NamedTuple):
-    """How a verdict is shown. Colour is never alone: a light has a symbol and a word."""
+    """How a verdict is shown. A colour (in `page.css`) is never alone."""
 
     symbol: str
     word: str
-    ink: str  # of text and border by day, and on paper
-    ground: str
-    ink_at_night: str
-    ground_at_night: str
 
 
 LIGHTS = {
-    "good": Light("✓", "fine", "#00664b", "#e3f4ee", "#7fdcbb", "#12352b"),  # green
-    "caution": Light("!", "take care", "#7a4b00", "#fdf1dc", "#f3c26b", "#3b2c10"),  # amber
-    "bad": Light("✗", "problem", "#9c2c00", "#fde9e1", "#ff9f7c", "#44190b"),  # red
-    "unknown": Light("?", "cannot say", "#3f4a56", "#e9edf2", "#c3ccd6", "#2b333c"),  # grey
+    "good": Light("✓", "fine"),
+    "caution": Light("!", "take care"),
+    "bad": Light("✗", "problem"),
+    "unknown": Light("?", "cannot say"),
 }
 QUESTIONS = {
     "alignment": "Do labels and predictions belong together?",

@@ -284,13 +284,10 @@ def _rows(options: Options, models: Sequence[Log]) -> Predictions:
     if options.memory_limit < 0:
         raise ValueError("--memory-limit is a number of megabytes, at least 0.")
     stream = rows_of_files(models, progress=not options.quiet and sys.stderr.isatty())
-    limit = 0 if options.large else options.memory_limit * _MEGABYTE
-    rows, seen = keep_rows(stream, limit, seed=options.seed)
+    rows, seen = keep_rows(stream, options.memory_limit * _MEGABYTE, seed=options.seed)
     if rows.n < seen:
         if options.cluster:
-            raise ValueError(
-                "--cluster needs all rows in memory: leave out --large, or raise --memory-limit."
-            )
+            raise ValueError("--cluster needs all rows in memory: raise --memory-limit.")
         models[0].changes[f"drawn at random from {seen:,}, and numbered among themselves"] = rows.n
     return rows
 

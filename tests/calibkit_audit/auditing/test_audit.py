@@ -430,8 +430,24 @@ def test_rounded_probabilities_are_no_logits(digits: int, k: int) -> None:
 def test_any_two_labels_with_a_positive_one(labels: Any, positive: Any) -> None:
     case = make("calibrated", 2, 200, 3)
     y = np.array([labels[0] if happened else labels[1] for happened in case.y_true])
-    given_names = audit(y, case.y_prob, positive=positive, settings=QUICK)
-    assert given_names.text() == audit(case.y_true, case.y_prob, settings=QUICK).text()
+    whole = audit(case.y_true, case.y_prob, event="it rains", settings=QUICK)
+    for named, event in (
+        (audit(y, case.y_prob, positive=positive, settings=QUICK), f"y = {positive}"),
+        (
+            audit_table(
+                {"churn": y, "p": case.y_prob},
+                label="churn",
+                prob="p",
+                positive=positive,
+                settings=QUICK,
+            ),
+            f"churn = {positive}",
+        ),
+    ):
+        assert named.view == event and event in named.advice
+        assert named.evidence.band.table.view == event
+        for one, wanted in zip(named.answers, whole.answers, strict=True):
+            assert one.sentence.replace(event, "it rains") == wanted.sentence
 
 
 @pytest.mark.slow

@@ -161,13 +161,11 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     more = ("--positive", "yes", "--costs", "1:20", "--groups", "site", "--title", "Ward 7")
     said = run("audit", "log.csv", *USUAL, *more)
     assert said.code == 0
-    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments"))
+    assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments", "(y = yes)"))
 
 
-@pytest.mark.parametrize("limit", [("--memory-limit", "0"), ("--large",)])
-def test_a_large_file_is_audited_by_a_random_sample(
-    run: Run, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, ...]
-) -> None:
+def test_a_large_file_is_audited_by_a_random_sample(run: Run, monkeypatch: Any) -> None:
+    limit = ("--memory-limit", "0")
     monkeypatch.setattr(cli, "keep_rows", partial(keep_rows, sample=1000))
     two_models()
     words = "1,000 rows drawn at random from 1,500, and numbered among themselves"
@@ -192,22 +190,20 @@ def test_a_predicted_class_with_its_confidence(run: Run) -> None:
         assert found[name] == direct[name], name
     np.savez("two.npz", true=ANIMALS[label], said=ANIMALS[guess], sure=top, other=top**2)
     both = ("--label", "true", "--prob", "sure,other", "--predicted", "said")
-    for more in ((), ("--large",)):
-        found = json.loads(run("compare", "two.npz", *both, *more, "--json", "-").out)
-        assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
+    found = json.loads(run("compare", "two.npz", *both, "--json", "-").out)
+    assert (found["view"], found["n_classes"], found["n"]) == ("top-label", 3, 300)
     several = run("audit", "two.npz", *both)
     assert several.code == 2 and "one column of confidence" in several.err
     refused = run("audit", "log.npz", *chosen, "--positive", "cat")
     assert refused.code == 2 and "no positive label" in refused.err
 
 
-@pytest.mark.parametrize("more", [(), ("--large",)])
-def test_an_edge_is_one_in_every_kind_of_file(run: Run, more: tuple[str, ...]) -> None:
+def test_an_edge_is_one_in_every_kind_of_file(run: Run) -> None:
     prob = np.repeat([0.6, 0.7], 500)
     y = np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
     np.savez("log.npz", y=y, p=prob.astype(np.float32))
     for path in (csv("log.csv", "y,p", y, prob), "log.npz"):
-        said = run("audit", path, *USUAL, "--bins", "10", *more)
+        said = run("audit", path, *USUAL, "--bins", "10")
         assert "calibration error 0.2000" in " ".join(said.out.split())
 
 
@@ -225,17 +221,16 @@ def answers(said: Said) -> Any:
     return found["answers"], found["title"] + found["notes"][0]
 
 
-@pytest.mark.parametrize("more", [(), ("--large",)])
-def test_rows_without_a_value_are_left_out_and_counted(run: Run, more: tuple[str, ...]) -> None:
+def test_rows_without_a_value_are_left_out_and_counted(run: Run) -> None:
     head, *rows = Path(two_models()).read_text(encoding="utf-8").splitlines()
-    whole = json.loads(run("compare", "log.csv", *PAIR, *more, *JSON).out)
+    whole = json.loads(run("compare", "log.csv", *PAIR, *JSON).out)
     gaps = ["NA,.5,.5,a", "1,,.5,a", *rows, "nan,.5,.5,a", "1,none,.5,a", ",,,", "1,.5,NA,b"]
     Path("log.csv").write_text("\n".join([head, *gaps]), encoding="utf-8")
     for command, prob, lost in (("audit", "bold", 5), ("compare", "bold,fair", 6)):
-        said = run(command, "log.csv", "--label", "y", "--prob", prob, "--drop-missing", *more)
+        said = run(command, "log.csv", "--label", "y", "--prob", prob, "--drop-missing")
         left = f"({lost} rows without label or prediction left out): {1506 - lost:,} predictions"
         assert said.code == 0 and left in said.out
-    found = json.loads(run("compare", "log.csv", *PAIR, "--drop-missing", *more, *JSON).out)
+    found = json.loads(run("compare", "log.csv", *PAIR, "--drop-missing", *JSON).out)
     assert found["differences"] == whole["differences"]
     assert found["notes"][0] == "Rows: 6 rows without label or prediction left out."
     watched = run("monitor", "log.csv", *PAIR[:3], "fair", "--state", "s.json", "--drop-missing")
@@ -245,7 +240,7 @@ def test_rows_without_a_value_are_left_out_and_counted(run: Run, more: tuple[str
         (["NA,.5,.5,a"], r"there are no rows (1 row without label"),
     ):
         Path("log.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
-        assert words in run("compare", "log.csv", *PAIR, "--drop-missing", *more).err
+        assert words in run("compare", "log.csv", *PAIR, "--drop-missing").err
 
 
 def test_percentages_are_told_and_give_the_report_of_their_hundredths(run: Run) -> None:
@@ -323,13 +318,12 @@ def test_labels_of_another_file_are_found_by_a_column(run: Run) -> None:
     assert "go together" in run(*joined[:-2]).err
 
 
-@pytest.mark.parametrize("more", [(), ("--large",)])
-def test_a_column_that_says_what_was_right(run: Run, more: tuple[str, ...]) -> None:
+def test_a_column_that_says_what_was_right(run: Run) -> None:
     rng = np.random.default_rng(0)
     sure = rng.uniform(0.5, 1, 400)
     right = (rng.random(400) < sure - 0.1).astype(int)
     csv("log.csv", "right,sure,other", right, sure, sure**2)
-    columns = ("log.csv", "--label", "right", "--predicted", "true", *more)
+    columns = ("log.csv", "--label", "right", "--predicted", "true")
     found = answers(run("audit", *columns, "--prob", "sure", *JSON))[0]
     assert found == audit(right, sure, predicted=True).to_dict()["answers"]
     said = json.loads(run("compare", *columns, "--prob", "sure,other", *JSON).out)
@@ -338,7 +332,7 @@ def test_a_column_that_says_what_was_right(run: Run, more: tuple[str, ...]) -> N
 
 
 def test_logits_that_are_probabilities_are_refused_alike(run: Run) -> None:
-    for command, *more in (("audit",), ("audit", "--large"), ("monitor", "--state", "s.json")):
+    for command, *more in (("audit",), ("monitor", "--state", "s.json")):
         said = run(command, log(), "--label", "y", "--logits", "p", *more)
         assert said.code == 2 and "pass y_prob= (command line: --prob)" in said.err
 
@@ -367,18 +361,16 @@ def test_a_stream_of_few_rows_says_the_same(run: Run) -> None:
     two_models()
     titled = (*PAIR, "--title", "x")
     whole = findings(run("compare", "log.csv", *titled))
-    assert findings(run("compare", "log.csv", *titled, "--large")) == whole
     limited = run("compare", "log.csv", *titled, "--memory-limit", "0")
     assert limited.out.partition("\ndate: ")[0] == whole
 
 
-@pytest.mark.parametrize("more", [(), ("--large",)])
-def test_classes_in_another_order_are_matched_by_name(run: Run, more: tuple[str, ...]) -> None:
+def test_classes_in_another_order_are_matched_by_name(run: Run) -> None:
     label, prob = class_data(400)
     order = [2, 0, 1]
     head = ["what", *(f"a_{n}" for n in ANIMALS), *(f"b_{n}" for n in ANIMALS[order])]
     csv("animals.csv", ",".join(head), ANIMALS[label], *prob.T, *prob.T[order])
-    said = run("compare", "animals.csv", "--label", "what", "--prob", "a_*,b_*", *more)
+    said = run("compare", "animals.csv", "--label", "what", "--prob", "a_*,b_*")
     assert said.code == 0 and said.out.count("equal") >= 3
     assert "a and b" in said.out or "b and a" in said.out
     assert "better" not in said.out and "worse" not in said.out
