@@ -29,6 +29,7 @@ from calibkit_audit.segments import SegmentTable
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
 _ROW = 0.34
+_PANEL, _PANELS = 1.9, 3  # height of a panel, and how many stand in a row
 _MOST_ROWS = 30
 _MOST_MODELS = 5
 
@@ -141,6 +142,14 @@ def draw_audit(
     add = partial(_add_axes, figures)
     plot.reliability(evidence.band.table, band=evidence.band, ax=add("reliability", _TALL))
     audit_plot.audit_gaps(evidence.band, add("gaps", _LOW))
+    if classes := evidence.classes:
+        rows = -(-len(classes) // _PANELS)
+        panels = add("classes", _PANEL * rows, shape=(rows, _PANELS))
+        for (name, table), ax in zip(classes.items(), panels.flat, strict=False):
+            plot.reliability(table, ax=ax, title=name, show=["bars", "means", "gaps"])
+            ax.set(xlabel="", ylabel="")
+        for ax in panels.flat[len(classes) :]:
+            ax.remove()
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
@@ -179,13 +188,15 @@ def _plots() -> tuple[Any, Any]:
     return plot, audit_plot
 
 
-def _add_axes(figures: dict[str, Any], name: str, height: float) -> Any:
-    """Add a figure and return its Axes."""
+def _add_axes(
+    figures: dict[str, Any], name: str, height: float, shape: tuple[int, int] = (1, 1)
+) -> Any:
+    """Add a figure and return its Axes, of several panels an array."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
     figures[name] = figure
-    return figure.subplots()
+    return figure.subplots(*shape)
 
 
 def _with_legends(figures: dict[str, Any]) -> dict[str, Any]:

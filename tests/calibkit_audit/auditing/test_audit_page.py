@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from calibkit import reliability_table
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.saving import write_whole
 from tests.audit_cases import make
@@ -106,10 +107,22 @@ def test_names_from_outside_stay_text(page: Page) -> None:
 @pytest.mark.slow
 def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> None:
     images = page.all("img")
-    assert len(images) == len(hostile.figures()) == 5
+    assert len(images) == len(hostile.figures()) == 6
     for image in images:
         assert len(image["alt"] or "") > 40
     assert len(page.all("figcaption")) == len(images)
+
+
+def test_single_classes_have_a_panel_each_the_loudest_first() -> None:
+    case = make("over-forecast", 10, 600, 2)  # class 0 is forecast too often
+    report = audit(case.y_true, case.y_prob, settings=QUICK)
+    panels = report.figures()["classes"].axes
+    assert [panel.get_title() for panel in panels] == list(report.evidence.classes)
+    assert len(panels) == 9 and panels[0].get_title() == "class 0"
+    label = (case.y_true == 0).astype(int)
+    alone = reliability_table(label, case.y_prob[:, 0])
+    assert report.evidence.classes["class 0"].count.tolist() == alone.count.tolist()
+    assert "classes" not in audit(label, case.y_prob[:, 0], settings=QUICK).figures()
 
 
 def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) -> None:
