@@ -129,12 +129,6 @@ class Comparison(Report):
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return draw_comparison(self.bins, self.curves, self.costs)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability diagrams of all models in one frame; return its Axes."""
-        from calibkit_audit import plot
-
-        return plot.overlay(dict(self.bins), ax)
-
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view of the diagrams."""
         return f"View: {next(iter(self.bins.values())).view}." if figure == "models" else ""

@@ -182,8 +182,7 @@ def _plots() -> tuple[Any, Any]:
         from calibkit_audit import plot as audit_plot
     except ImportError as error:
         raise ImportError(
-            "figures need matplotlib (pip install matplotlib); text(), to_frame() and "
-            "to_markdown() work without it."
+            "figures need matplotlib (pip install matplotlib); text() works without it."
         ) from error
     return plot, audit_plot
 

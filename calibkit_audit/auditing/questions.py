@@ -285,9 +285,8 @@ def _conclusions(
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:
     names, settings = measured.names, measured.settings
-    looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
-        f"Views: {looked}.",
+        f"Views: {list_names(names, 12)}.",
         "Average error and gap: mean prediction minus observed frequency; the figures show "
         "observed minus predicted.",
         "Alignment: mean probability of what happened, against all orders of the labels.",

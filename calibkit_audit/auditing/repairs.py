@@ -2,7 +2,7 @@
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,8 @@ from sklearn.base import clone
 
 from calibkit.calibrators import (
     BetaCalibrator,
-    Calibrator,
     DirichletCalibrator,
     IsotonicCalibrator,
-    MulticlassCalibrator,
     OneVsRest,
     PlattCalibrator,
     TemperatureScaling,
@@ -205,7 +203,7 @@ def _held_out(
     return repaired, flattery, tuple(notes)
 
 
-def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
+def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]:
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     pulled = PlattCalibrator(pull=True)
@@ -222,24 +220,12 @@ def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
         if rows.table.min() >= 1 / (rows.n + 2):  # nothing is pulled
             del known["pulled Platt" if rows.binary else "one-vs-rest"]
         return {name: one for name, one in known.items() if k <= _MOST_CLASSES.get(name, k)}
-    if isinstance(wanted, Mapping):
-        suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
-        for name, model in wanted.items():
-            if not isinstance(model, suits):
-                raise ValueError(
-                    f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
-                    f"{rows.prob.shape}: pass one of calibkit.calibrators."
-                )
-        return {str(name): model for name, model in wanted.items()}
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
 def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
-    if getattr(model, "input", "") == "logits":
-        if rows.logits is None:
-            raise ValueError("it takes logits, but probabilities were given.")
-        return rows.logits
-    return rows.prob
+    given = getattr(model, "input", "") == "logits"
+    return rows.prob if rows.logits is None or not given else rows.logits
 
 
 def _fit(model: Any, rows: AuditRows, where: IntVector) -> Any:

@@ -135,12 +135,6 @@ class AuditReport(Report):
         doubts |= {one.verdict for one in self.findings if one.light == "bad"}
         return not doubts and self["calibration"].numbers["p_value"] > self.settings.limits[1]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability diagram of the view in question; return its Axes."""
-        from calibkit import plot
-
-        return plot.reliability(self.evidence.band.table, band=self.evidence.band, ax=ax)
-
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
         if topic not in found:

@@ -158,22 +158,19 @@ def rows_of(
     scores, columns = _read_scores(y_true, y_prob, logits)
     n = len(scores["label"])
     if predicted is not None and (columns > 1 or logits is not None or positive is not None):
-        raise ValueError(
-            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
-            "positive label."
-        )
+        beside = "no logits, no columns for classes, no positive label"
+        raise ValueError(f"predicted= goes with one column of confidences: {beside}.")
     if answers is not None:
         _refuse_one_class(answers, scores["table"][:, 1])
     codes, names = _groups(groups, n)
+    k = max(columns, 2) if answers is None else len(class_names or ())
     rows = AuditRows(
         **scores,
         group=codes,
         groups=names,
         clusters=None if cluster is None else clusters_of(cluster, n),
         position=np.arange(n),
-        class_names=_class_names(
-            class_names, max(columns, 2) if answers is None else len(class_names or ())
-        ),
+        class_names=_class_names(class_names, k),
         top=predicted is not None,
         answers=answers,
         weight=None if sample_weight is None else as_weights(sample_weight, n),

@@ -1,8 +1,8 @@
 """What an audit may be told, and what it may say: settings, questions, codes, lights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calibkit.bins import Binning, as_bins
 from calibkit.inputs import as_count, as_level
@@ -82,8 +82,8 @@ class AuditSettings:
         Average error that the data must be able to show, or else they are too few.
     folds : int
         Folds in which repairs are tried; at least 2.
-    repairs : sequence of str, mapping from names to calibrators, or None
-        Candidates, from simple to complex; none where it is empty. None: those that suit.
+    repairs : sequence of str or None
+        Candidates; none where it is empty. None: those that suit.
     """
 
     alpha: float = 0.01
@@ -93,7 +93,7 @@ class AuditSettings:
     n_resamples: int = 400
     detectable: float = 0.1
     folds: int = 5
-    repairs: Sequence[str] | Mapping[str, Any] | None = None
+    repairs: Sequence[str] | None = None
 
     @property
     def limits(self) -> tuple[float, float]:

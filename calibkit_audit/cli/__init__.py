@@ -136,7 +136,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
     scores, given = _scores(options), vars(options)
-    reports = ("html", "markdown", "json")
+    reports = ("html", "json")
     files = {kind: given[kind] for kind in reports if given[kind] is not None}
     _check_files(options, files)
     make: Callable[[Options, list[str]], AuditReport | Comparison]
@@ -152,8 +152,6 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     report = replace(report, source=source)
     if options.html:
         write_whole(options.html, report.to_html())
-    if options.markdown:
-        write_whole(options.markdown, report.to_markdown())
     # Names from outside may hold control characters.
     text = "".join(c for c in report.text() if c.isprintable() or c == "\n")
     _put(options, report.to_json() if options.json else "", text)

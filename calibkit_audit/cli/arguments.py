@@ -164,7 +164,6 @@ def _add_reports(parser: argparse.ArgumentParser, command: str) -> None:
     if command in CODES_OF:
         add("--title", help="title of the report (the name of the file)")
         add("--html", metavar="FILE", help="write one self-contained page")
-        add("--markdown", metavar="FILE", help="write Markdown")
     out = "write JSON; - for standard output, instead of the text"
     add("--json", metavar="FILE", help=out)
     add("--quiet", action="store_true", help="print nothing but errors")

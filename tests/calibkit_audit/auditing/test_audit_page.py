@@ -132,17 +132,6 @@ def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) 
     assert hostile.headline in "".join(panel.words)
 
 
-def test_markdown_is_escaped(hostile: AuditReport) -> None:
-    text = hostile.to_markdown()
-    assert not re.search(r"(?<!\\)<", text)
-    assert "[a](javascript" not in text
-    assert text.count("\n# ") == 0  # the title is the only heading of this rank
-    assert "\x1b" not in text
-    for line in text.splitlines():
-        if line.startswith("| class"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 9
-
-
 @pytest.mark.long
 def test_the_same_audit_gives_the_same_bytes_and_leaves_no_figure_open() -> None:
     before = plt.get_fignums()
@@ -188,7 +177,7 @@ import numpy as np
 from calibkit_audit.auditing import audit
 p = np.linspace(.02, .98, 300)
 report = audit(np.random.default_rng(0).random(300) < p, p)
-report.text(), report.to_markdown(), report.to_dict(), report._repr_html_()
+report.text(), report.to_dict(), report._repr_html_()
 assert "torch" not in sys.modules
 try:
     report.figures()

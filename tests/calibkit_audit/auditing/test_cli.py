@@ -135,11 +135,10 @@ def test_conditions_for_a_pipeline(
 @pytest.mark.slow
 def test_pages_are_written(run: Run) -> None:
     pytest.importorskip("matplotlib")
-    pages = ("--html", "r.html", "--markdown", "r.md", "--json", "r.json", "--quiet")
+    pages = ("--html", "r.html", "--json", "r.json", "--quiet")
     assert run("audit", log(0.4), *USUAL, *pages) == (0, "", "")
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html")
-    assert Path("r.md").read_text(encoding="utf-8").startswith("# ")
-    assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json", "r.md"]
+    assert sorted(os.listdir()) == ["log.csv", "r.html", "r.json"]
     stored, printed = read("r.json"), json.loads(run("audit", "log.csv", *USUAL, "--json", "-").out)
     digest = hashlib.sha256(Path("log.csv").read_bytes()).hexdigest()
     for found in (stored, printed):
@@ -149,9 +148,8 @@ def test_pages_are_written(run: Run) -> None:
         assert source["command"].startswith("calibkit audit log.csv --label y")
         assert source["command"].endswith("--seed 0")
     assert printed == stored
-    for page in ("r.html", "r.md"):
-        text = Path(page).read_text(encoding="utf-8").replace("\\", "")
-        assert all(word in text for word in (digest, "calibkit audit log.csv", "200 events"))
+    text = Path("r.html").read_text(encoding="utf-8")
+    assert all(word in text for word in (digest, "calibkit audit log.csv", "200 events"))
 
 
 def test_words_costs_groups_and_a_title(run: Run) -> None:
@@ -453,9 +451,9 @@ REFUSED: dict[str, tuple[str, str]] = {
     "bins": ("audit log.csv USUAL --bins 0", "bins"),
     "html in no folder": ("audit log.csv USUAL --html no/r.html", FOLDER),
     "html is a folder": ("audit log.csv USUAL --html .", FOLDER),
-    "markdown on -": ("audit log.csv USUAL --markdown=-", FOLDER),
-    "a device": (f"audit log.csv USUAL --markdown {os.devnull}", FOLDER),
-    "one file for two": ("audit log.csv USUAL --markdown r --json ./r", "named for two reports"),
+    "html on -": ("audit log.csv USUAL --html=-", FOLDER),
+    "a device": (f"audit log.csv USUAL --html {os.devnull}", FOLDER),
+    "one file for two": ("audit log.csv USUAL --html r --json ./r", "named for two reports"),
     "memory": ("audit log.csv USUAL --memory-limit -1", "at least 0"),
     "over the input": ("audit log.csv USUAL --json log.csv", "would overwrite"),
     "groups are labels": ("audit log.csv USUAL --group y", "'y' is the labels'"),
@@ -495,11 +493,11 @@ def test_names_from_outside_stay_text(run: Run) -> None:
     evil = "<script>alert(1)</script>\x1b[2J"
     label, prob = class_data(300, n_classes=2)
     csv("log.csv", f"y,p_{evil},p_b", np.array([evil, "b"])[label], *prob.T)
-    more = ("--markdown", "r.md", "--title", evil, "--view", "0")
+    more = ("--html", "r.html", "--title", evil, "--view", "0")
     said = run("audit", "log.csv", "--label", "y", "--prob", "p_*", *more)
     assert said.code == 0, said.err
     assert "\x1b" not in said.out + said.err
-    assert "<script>" not in Path("r.md").read_text(encoding="utf-8")
+    assert "<script>" not in Path("r.html").read_text(encoding="utf-8")
 
 
 def test_a_report_that_cannot_be_written_leaves_the_old_one(
