@@ -15,8 +15,7 @@ from calibkit_audit.auditing import dependence
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.redraws import TOP
-from calibkit_audit.auditing.repair_report import REPAIRED
-from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
 from calibkit_audit.auditing.rows import EVENT
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about

@@ -18,8 +18,7 @@ from calibkit_audit.counts.columns import (
     scores_of,
     words_of,
 )
-from calibkit_audit.counts.files import Log, open_log
-from calibkit_audit.counts.labels import check_words
+from calibkit_audit.counts.files import Log, check_words, open_log
 from calibkit_audit.counts.places import Place, quotes
 from calibkit_audit.counts.readers import Block, FilePath
 from calibkit_audit.incoming import (

@@ -8,15 +8,7 @@ import numpy as np
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
-from calibkit_audit.auditing import (
-    advice,
-    alignment,
-    calibration,
-    costs,
-    dependence,
-    repair_report,
-    repairs,
-)
+from calibkit_audit.auditing import advice, alignment, calibration, costs, dependence, repairs
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Measurements,
@@ -235,7 +227,7 @@ def _report(
         calibration.calibration_answer(measured),
         calibration.direction_answer(measured),
         costs.costs_answer(consequences, measured, benefit),
-        repair_report.repair_answer(tried, aligned, measured),
+        repairs.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
         title="",

@@ -265,7 +265,9 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
     probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
     several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
     settings["class_names"] = rows.class_names if several else None
-    return compare(rows.y_true, probs, **rows.more, **settings).with_changes(logs[0].changes)
+    return compare(rows.y_true, probs, event=rows.event, **rows.more, **settings).with_changes(
+        logs[0].changes
+    )
 
 
 def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:

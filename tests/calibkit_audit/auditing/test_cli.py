@@ -349,6 +349,8 @@ def test_a_comparison_is_printed(run: Run) -> None:
         "2 groups",
     ):
         assert text in said.out
+    named = json.loads(run("compare", "log.csv", *PAIR, "--positive", "1", *JSON).out)
+    assert named["view"] == "y = 1"
     twice = ("--label", "y", "--prob", "bold", "--prob", "fair")
     titled = (*more, "--title", "x")
     again = findings(run("compare", "log.csv", *twice, *titled))
