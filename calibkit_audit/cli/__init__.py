@@ -93,18 +93,15 @@ def _rate(options: Options) -> int:
     given, columns = vars(options), ("judge", "label", "raters", "chance", "cluster")
     how = {name: given[name] for name in ("labels", "on", "delimiter", "decimal")}
     names = {role: given[role] for role in columns if given[role]}
-    logs = [  # each column is looked for in every file
-        open_log(options.paths, label=options.label, prob=name, **how)
-        for role, name in names.items()
-        if role != "label"
-    ]
+    others = [name for role, name in names.items() if role != "label"]
+    log = open_log(options.paths, label=options.label, prob=others, **how)
     rows: dict[str, list[Any]] = {role: [] for role in names}
     for path in options.paths:
-        for block in logs[0].blocks(path, more=list(names.values())):
+        for block in log.blocks(path):
             for role, values in _judged(block, names).items():
                 rows[role].extend(values)
     if not rows["judge"]:
-        raise logs[0].place.error("there are no rows.")
+        raise log.place.error("there are no rows.")
     labels = np.divide(rows["label"], rows.pop("raters", 1.0))
     found = estimate_rate(
         rows["judge"], labels, cluster=rows.get("cluster"), chance=rows.get("chance")
