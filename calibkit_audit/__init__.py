@@ -8,7 +8,7 @@ this house's; the names to begin with:
 - `Monitor`: evidence against a model that grows with each day;
 - `estimate_rate`: what people would find, from a judge's scores and a few labels of people;
 - `worst_segments`: where it is wrong, and for whom;
-- `counts.CountTable`, `counts.count_files`: logs that fit no memory.
+- `counts.CountTable`: a log that fits no memory, as a database counts it.
 """
 
 from importlib import import_module

@@ -20,12 +20,11 @@ OPTIONAL = {
     "matplotlib": ("figures, HTML reports", "lab"),
     "ipywidgets": ("explorers", "lab"),
     "pyarrow": ("Parquet files", "parquet"),
-    "dask": ("counting on a cluster", "cluster"),
     "torch": ("small networks", "nets"),
 }
 # What is imported to see whether it can be, where not the name; some would take seconds.
 _IMPORTS = {"scikit-learn": "sklearn", "matplotlib": "matplotlib.pyplot"}
-_SLOW = ("torch", "jupyterlab", "dask")
+_SLOW = ("torch", "jupyterlab")
 
 
 class Finding(NamedTuple):

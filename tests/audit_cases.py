@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, softmax
 
 from calibkit_audit.auditing.predictions import Predictions
-from calibkit_audit.counts import CountTable
 from tests.paths import ROOT
 
 CLASSES = (2, 3, 10)
@@ -74,16 +73,6 @@ def skewed_log(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple
     rng = np.random.default_rng(seed)
     prob = expit(rng.normal(-1, 1.5, n)).astype(dtype)
     return (rng.random(n) < prob**1.2).astype(np.int8), prob
-
-
-def same_counts(one: CountTable, other: CountTable) -> bool:
-    """Tell whether two tables are the same; sums may differ in their last digits."""
-    return (
-        np.array_equal(one.counts, other.counts)
-        and np.array_equal(one.impossible, other.impossible)
-        and np.allclose(one.sums, other.sums, rtol=1e-12, atol=0)
-        and one.view == other.view
-    )
 
 
 # --- rows that belong together: calibrated predictions with their labels and clusters ------------

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibkit.calibrators import PlattCalibrator
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit import audit, compare
 from calibkit_audit.auditing.comparison import rows_of_models
@@ -242,7 +241,7 @@ def seasons(name: str, folds: int = 5) -> dict[str, float]:
     season = np.asarray(data.columns["season"])
     found: dict[str, float] = {}
     for words, cluster in (("rows", None), ("seasons", season)):
-        settings = AuditSettings(repairs={"Platt": PlattCalibrator()}, folds=folds)
+        settings = AuditSettings(repairs=["Platt"], folds=folds)
         table = audit(data.y_true, data.y_prob, cluster=cluster, settings=settings).repairs
         found |= {f"{words} gain": table.gain[0], f"{words} low": table.low[0]}
         found[f"{words} high"] = table.high[0]

@@ -1,7 +1,7 @@
 """Audit predictions: six questions, answered in plain words with their uncertainty.
 
-The `AuditReport` speaks (``text()``), turns into a table, Markdown, or one self-contained HTML
-page. Its ``verdicts`` are codes that a pipeline can act on. Lesson 14.
+The `AuditReport` speaks (``text()``), turns into a table or one self-contained HTML page. Its
+``verdicts`` are codes that a pipeline can act on. Lesson 14.
 
 1. Do labels and predictions belong together? aligned, not aligned, no discrimination, upside down,
    alignment unclear

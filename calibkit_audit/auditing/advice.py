@@ -15,8 +15,8 @@ from calibkit_audit.auditing import dependence
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
 from calibkit_audit.auditing.pages import Listing
 from calibkit_audit.auditing.redraws import TOP
-from calibkit_audit.auditing.repair_report import REPAIRED
-from calibkit_audit.auditing.repairs import RepairTable
+from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
+from calibkit_audit.auditing.rows import EVENT
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
@@ -58,7 +58,7 @@ def frequencies(said: float, came: float, n: int, words: str, *, apart: bool = F
 def _words(view: int, name: str) -> str:
     if view == TOP:
         return "of {of} answer{s} it expects {said} to be right; {came} were"
-    event = "the event" if name == "positive class" else name.replace("{", "{{").replace("}", "}}")
+    event = "the event" if name == EVENT else name.replace("{", "{{").replace("}", "}}")
     return f"of {{of}} case{{s}} it expects {event} in {{said}}; it came in {{came}}"
 
 

@@ -1,6 +1,7 @@
 """Models on the same rows: which is better, by how much, what cannot be separated."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -104,6 +105,7 @@ def compare(
     class_names: Sequence[str] | None = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    event: str | None = None,
     title: str = "Comparison of models",
     level: float = 0.95,
     bins: Binning | int = 15,
@@ -120,7 +122,7 @@ def compare(
         first.
     view : {"top-label", "class-wise"} or int, optional
         The events of the calibration parts. None: y = 1; of K columns every class, summed.
-    costs, groups, cluster, independent, class_names, predicted, sample_weight
+    costs, groups, cluster, independent, class_names, predicted, sample_weight, event
         As in `audit`; the scores are compared in each group, too, and `predicted` is the same for
         all models.
     title : str
@@ -171,6 +173,7 @@ def compare(
         class_names=class_names,
         predicted=predicted,
         sample_weight=sample_weight,
+        event=event,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all, _ = as_generator(rng).integers(0, 2**62, size=3).tolist()
@@ -221,7 +224,8 @@ def compare_table(
     drop_missing, rescale : bool
         As in `audit_table`; a row that one model lacks is left out for all.
     **options
-        `view`, `costs`, `class_names`, `title`, `level`, `bins` and `rng`, as in `compare`.
+        `view`, `costs`, `class_names`, `event`, `title`, `level`, `bins` and `rng`, as in
+        `compare`.
 
     Examples
     --------
@@ -244,6 +248,8 @@ def _diagrams(
     summed, how = view == "class-wise", {"sample_weight": rows.weight}
     shown: View = "top-label" if summed else view
     problems = {n: binary_problem(rows.label, p, view=shown, **how) for n, p in probs.items()}
+    if shown is None:
+        problems = {name: replace(one, view=rows.event) for name, one in problems.items()}
     several = {} if view in _SEVERAL else probs
     return {
         "view": "every class, summed" if summed else next(iter(problems.values())).view,

@@ -11,7 +11,8 @@ from calibkit.decisions import MurphyCurve
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
+from calibkit_audit.auditing.costs import FEWEST
+from calibkit_audit.auditing.differences import SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 
@@ -128,12 +129,6 @@ class Comparison(Report):
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""
         return draw_comparison(self.bins, self.curves, self.costs)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability diagrams of all models in one frame; return its Axes."""
-        from calibkit_audit import plot
-
-        return plot.overlay(dict(self.bins), ax)
 
     def caption(self, figure: str) -> str:
         """Return what a figure shows, by its name: the view of the diagrams."""

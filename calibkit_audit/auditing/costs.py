@@ -23,8 +23,9 @@ from calibkit_audit.clusters import mean_interval
 from calibkit_audit.dependent_rows import DependentRows
 
 _GRID = np.linspace(0.005, 0.995, 199)
-# Rows (or clusters) that decide a net benefit, and each way a difference; of fewer no interval.
-_FEWEST, _EACH_WAY = 10, 5
+# Rows (or clusters) that decide, of a difference also events and other rows; and each way, for
+# prices not yet paid may turn fewer. Below these there is no interval.
+FEWEST, EACH_WAY = 10, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -238,7 +239,7 @@ def net_benefits(
     gains = {name: np.where(prob >= t, worth, 0.0) for name, prob in probs.items()}
     for name, gain in gains.items():
         value, low, high = _decided(gain, rows, level)
-        apart = _decided(gain - gains[first], rows, level, _EACH_WAY)
+        apart = _decided(gain - gains[first], rows, level, EACH_WAY)
         values.append((name, value, low, high, *apart, (value - treat_all) / odds))
         said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
     text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
@@ -256,7 +257,7 @@ def _decided(
     if rows.clusters is not None:
         sides = rows.clusters.sums(sides) > 0
     won, lost, decided = sides.sum(axis=0)
-    few = decided < _FEWEST or min(won, lost) < each_way
+    few = decided < FEWEST or min(won, lost) < each_way
     return (mean, np.nan, np.nan) if few else (mean, low, high)
 
 

@@ -18,12 +18,10 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing.costs import cost_of_rows
+from calibkit_audit.auditing.costs import EACH_WAY, FEWEST, cost_of_rows
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import means_of_sums, student
 
-FEWEST = 10  # events, other rows, and rows that differ, below which no interval is given
-_EACH_WAY = 5  # rows decided better and worse, below which prices not yet paid may decide
 _DRAWS = 20_000  # of all differences together
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
@@ -139,7 +137,7 @@ class Differences:
         place = (other - 1) * len(self.measures) + self.measures.index(key)
         mean, up, down = float(self.apart[place]), int(self.up[place]), int(self.down[place])
         differ, ends = up + down > 0, NONE
-        one_sided = min(up, down) < _EACH_WAY and abs(mean) * self.n <= _EACH_WAY * self.stake
+        one_sided = min(up, down) < EACH_WAY and abs(mean) * self.n <= EACH_WAY * self.stake
         few = self.few or up + down < FEWEST or (key == "cost" and one_sided)
         if np.isfinite(mean) and not (differ and few):
             half = float(student(self.cover[place, place], self.df, level))

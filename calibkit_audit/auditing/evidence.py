@@ -1,5 +1,6 @@
 """What questions 2 to 4 measure: sure rows, power, all views, error, null level, band."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -8,10 +9,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy import special
 
+from calibkit.bins import as_bins
 from calibkit.chance import BootstrapInterval, ConsistencyBand, NullLevel
 from calibkit.errors import expected_calibration_error
 from calibkit.inputs import BinaryProblem, View, binary_problem
-from calibkit.reliability import BinTable
+from calibkit.reliability import BinTable, table_of
 from calibkit.results import spell
 from calibkit_audit.auditing.redraws import TOP, JointTest, ViewTest, joint_test
 from calibkit_audit.auditing.rows import AuditRows
@@ -20,6 +22,7 @@ from calibkit_audit.dependent_rows import DependentRows, consistency_band
 from calibkit_audit.segments import DEEPEST, SegmentTable, segment_table, segments_of
 
 _NAMED = 5
+MOST_PANELS = 9  # classes that are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class Measurements:
     null: NullLevel  # what a calibrated model would show
     band: ConsistencyBand  # diagram of the view that is described, with a simultaneous band
     problem: BinaryProblem  # that view's predictions and labels
+    classes: Mapping[str, BinTable]  # diagrams of single classes where several were looked at
 
     @property
     def first(self) -> ViewTest:
@@ -190,7 +194,18 @@ def evidence_of(
             seen, level=1 - settings.alpha, rng=of_band, clusters=rows.clusters, **how
         ),
         problem=seen,
+        classes=_classes(rows, test, settings),
     )
+
+
+def _classes(rows: AuditRows, test: JointTest, settings: AuditSettings) -> dict[str, BinTable]:
+    """Return the reliability tables of several classes, the loudest first."""
+    found = sorted(test.views, key=lambda view: (view.p_value, -abs(view.z_level)))
+    views = [one.view for one in found if one.view != TOP]
+    if len(views) == 1:
+        return {}
+    bins = as_bins(settings.bins)
+    return {view_name(rows, k): table_of(problem_of(rows, k), bins) for k in views[:MOST_PANELS]}
 
 
 def views_of(rows: AuditRows, view: View | None) -> tuple[int, ...]:
@@ -218,7 +233,7 @@ def view_name(rows: AuditRows, view: int) -> str:
     """Return a view in words."""
     if view == TOP:
         return "top-label"
-    return "positive class" if rows.binary and view == 1 else f"class {rows.class_names[view]}"
+    return rows.event if rows.binary and view == 1 else f"class {rows.class_names[view]}"
 
 
 def package_view(rows: AuditRows, view: int) -> View:
@@ -231,7 +246,8 @@ def package_view(rows: AuditRows, view: int) -> View:
 def problem_of(rows: AuditRows, view: int) -> BinaryProblem:
     """Return the events of a view."""
     shown = package_view(rows, view)
-    return binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
+    problem = binary_problem(rows.label, rows.prob, view=shown, sample_weight=rows.weight)
+    return problem if shown is not None else replace(problem, view=rows.event)
 
 
 def directions(view: ViewTest) -> tuple[str, str]:

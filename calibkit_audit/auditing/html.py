@@ -1,7 +1,7 @@
 """The report as one page: no script, no request to anywhere, every name from outside escaped.
 
 Pure functions of a `Report` and of what its figures show. Figures are drawn without pyplot:
-nothing is shown, nothing stays open. The colours of the lights are in `auditing.settings`.
+nothing is shown, nothing stays open. The colours of the lights are in `page.css`.
 """
 
 import base64
@@ -29,6 +29,7 @@ from calibkit_audit.segments import SegmentTable
 # Inches: width and usual heights of figures, and what a row of a dot plot takes.
 _WIDE, _LOW, _HIGH, _TALL = 5.4, 3.7, 4.9, 6.4
 _ROW = 0.34
+_PANEL, _PANELS = 1.9, 3  # height of a panel, and how many stand in a row
 _MOST_ROWS = 30
 _MOST_MODELS = 5
 
@@ -46,7 +47,7 @@ def page(report: Report) -> str:
         "page",
         _attributes(report, "title", "size", "light", "symbol", "headline")
         | {
-            "style": _style(),
+            "style": _Html(_file("page.css")),
             "small": _each("small", filter(None, [report.small_print])),
             "advice": _each("advice", filter(None, [report.advice])),
             "answers": _answers(report),
@@ -56,12 +57,6 @@ def page(report: Report) -> str:
             "origin": _each("line", report.origin),
         },
     )
-
-
-def panel(report: Report) -> str:
-    """Return verdict and answers for a notebook, without figures and without style sheets."""
-    texts = _attributes(report, "title", "size", "promise", "symbol", "headline")
-    return _fill("panel", texts | {"rows": _fill("panel_row", *_rows(report))})
 
 
 class _Html(str):
@@ -87,16 +82,6 @@ def _text(value: Any) -> str:
 
 def _attributes(result: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
-
-
-def _style() -> _Html:
-    """Return the style sheet: the colours of the lights by day and at night, and all else."""
-    day = "\n".join(f".{k}{{color:{c.ink};background:{c.ground}}}" for k, c in LIGHTS.items())
-    night = "\n".join(
-        f".{k}{{color:{c.ink_at_night};background:{c.ground_at_night}}}" for k, c in LIGHTS.items()
-    )
-    sheet = _file("page.css")
-    return _Html(f"{day}\n@media screen and (prefers-color-scheme:dark){{\n{night}}}\n{sheet}")
 
 
 def _rows(report: Report) -> list[dict[str, str]]:
@@ -151,6 +136,14 @@ def draw_audit(
     add = partial(_add_axes, figures)
     plot.reliability(evidence.band.table, band=evidence.band, ax=add("reliability", _TALL))
     audit_plot.audit_gaps(evidence.band, add("gaps", _LOW))
+    if classes := evidence.classes:
+        rows = -(-len(classes) // _PANELS)
+        panels = add("classes", _PANEL * rows, shape=(rows, _PANELS))
+        for (name, table), ax in zip(classes.items(), panels.flat, strict=False):
+            plot.reliability(table, ax=ax, title=name, show=["bars", "means", "gaps"])
+            ax.set(xlabel="", ylabel="")
+        for ax in panels.flat[len(classes) :]:
+            ax.remove()
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
@@ -183,19 +176,20 @@ def _plots() -> tuple[Any, Any]:
         from calibkit_audit import plot as audit_plot
     except ImportError as error:
         raise ImportError(
-            "figures need matplotlib (pip install matplotlib); text(), to_frame() and "
-            "to_markdown() work without it."
+            "figures need matplotlib (pip install matplotlib); text() works without it."
         ) from error
     return plot, audit_plot
 
 
-def _add_axes(figures: dict[str, Any], name: str, height: float) -> Any:
-    """Add a figure and return its Axes."""
+def _add_axes(
+    figures: dict[str, Any], name: str, height: float, shape: tuple[int, int] = (1, 1)
+) -> Any:
+    """Add a figure and return its Axes, of several panels an array."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDE, height), layout="constrained", facecolor="white")
     figures[name] = figure
-    return figure.subplots()
+    return figure.subplots(*shape)
 
 
 def _with_legends(figures: dict[str, Any]) -> dict[str, Any]:

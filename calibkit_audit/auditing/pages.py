@@ -1,4 +1,4 @@
-"""What an audit and a comparison have in common, and what both become: Markdown, JSON, a file.
+"""What an audit and a comparison have in common, and what both become: JSON, a file.
 
 The page in HTML, with its figures, is made in `calibkit_audit.auditing.html`.
 """
@@ -8,7 +8,6 @@ import json
 import math
 import os
 import platform
-import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -113,8 +112,6 @@ class Listing(Result):
 
 
 _MOST_DIGITS = 12
-# Everything that Markdown or the HTML inside it could read as more than text.
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$])")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,25 +271,8 @@ class Report(Result):
         """Return one self-contained page, figures included."""
         raise NotImplementedError
 
-    def to_markdown(self) -> str:
-        """Return the report as Markdown; names from outside are escaped."""
-        lines = [f"# {_mark(self.title)}", "", f"**{_mark(self.headline)}**", ""]
-        for said in (self.advice, self.promise, self.size):
-            lines += [_mark(said), ""] if said else []
-        for number, answer in self.numbered:
-            lines += [f"## {number}{_mark(answer.question)}", ""]
-            lines += [f"{answer.symbol} **{answer.verdict}**: {_mark(answer.sentence)}", ""]
-        for name, table in self.tables.items():
-            names, rows = as_rows(table)
-            lines += [f"## {name}", "", f"| {' | '.join(map(_mark, names))} |"]
-            lines += [f"|{' --- |' * len(names)}"]
-            cells = ([_mark(format_cell(value)) for value in row] for row in rows)
-            lines += [*(f"| {' | '.join(row)} |" for row in cells), ""]
-        lines += ["## Methods", "", *(f"- {_mark(note)}" for note in self.notes)]
-        return "\n".join([*lines, *(f"- {_mark(line)}" for line in self.origin)]) + "\n"
-
     def save(self, path: str | Path) -> Path:
-        """Write the report to a file: .html, .md or .json, whole or not at all.
+        """Write the report to a file: .html or .json, whole or not at all.
 
         The folder must exist; a file that is there is replaced and keeps its permissions.
 
@@ -301,12 +281,10 @@ class Report(Result):
         ValueError
             If the name ends otherwise, or names a folder, a device, or a folder that is not there.
         """
-        kinds = {".html": self.to_html, ".md": self.to_markdown, ".json": self.to_json}
+        kinds = {".html": self.to_html, ".json": self.to_json}
         suffix = Path(path).suffix.lower()
         if suffix not in kinds:
-            raise ValueError(
-                f"{str(path)!r} must end in .html, .md or .json, to say what the report becomes."
-            )
+            raise ValueError(f"{str(path)!r} must end in .html or .json, to say what it becomes.")
         return write_whole(path, kinds[suffix]())
 
 
@@ -324,10 +302,6 @@ def _records(table: Result) -> list[dict[str, Any]]:
 def plain(text: str) -> str:
     """Return text on one line, without characters that are not printed."""
     return "".join(c for c in " ".join(str(text).split()) if c.isprintable())
-
-
-def _mark(text: str) -> str:
-    return _MARKS.sub(r"\\\1", plain(text))
 
 
 def format_cell(value: Any) -> str:

@@ -18,10 +18,9 @@ from calibkit_audit.counts.columns import (
     scores_of,
     words_of,
 )
-from calibkit_audit.counts.files import Log, open_log
-from calibkit_audit.counts.labels import check_words
+from calibkit_audit.counts.files import Log, check_words, open_log
 from calibkit_audit.counts.places import Place, quotes
-from calibkit_audit.counts.readers import Block, FilePath, pieces_of
+from calibkit_audit.counts.readers import Block, FilePath
 from calibkit_audit.incoming import (
     LEFT_OUT,
     RESCALED,
@@ -44,7 +43,7 @@ class Predictions:
     Of several models the columns of `scores` stand side by side. `beside` holds what else is known
     of the rows, under the names of the arguments of `audit`; with `predicted`, the words of the
     predicted classes, `y_true` holds those of the true ones. `right`: `y_true` says whether the
-    prediction was right.
+    prediction was right. `event`: what y = 1 is called, where a positive label was named.
     """
 
     y_true: NDArray[Any]
@@ -53,6 +52,7 @@ class Predictions:
     class_names: tuple[str, ...] | None
     beside: Mapping[str, Any] = field(default_factory=dict)
     right: bool = False
+    event: str | None = None
 
     @property
     def n(self) -> int:
@@ -69,7 +69,8 @@ class Predictions:
         """The rows as arguments of `audit`."""
         names = self.class_names if self.scores.ndim == 2 else None
         scores = {"logits" if self.logits else "y_prob": self.scores}
-        return {"y_true": self.y_true, "class_names": names, **self.more, **scores}
+        named = {"class_names": names, "event": self.event}
+        return {"y_true": self.y_true, **named, **self.more, **scores}
 
     @property
     def more(self) -> dict[str, Any]:
@@ -125,10 +126,9 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
     log, words, n = models[0], Words(), 0
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
-    pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
     more = [name for other in models[1:] for name in other.columns.prob]
-    for path, piece in track(pieces, len(pieces), show=progress, label="reading"):
-        for block in log.blocks(path, piece, more):
+    for path in track(log.paths, len(log.paths), show=progress, label="reading"):
+        for block in log.blocks(path, more):
             rows = _rows_of_block(block, models, words)
             if rows.n:
                 n, any_event = n + rows.n, any_event or bool(rows.y_true.any())
@@ -163,6 +163,7 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
         class_names=columns.classes,
         beside=beside,
         right=columns.right,
+        event=columns.positive and f"{columns.label} = {columns.positive.strip()}",
     )
 
 

@@ -8,15 +8,7 @@ import numpy as np
 
 from calibkit.decisions.costs import as_costs
 from calibkit.inputs import FloatVector, View, as_generator
-from calibkit_audit.auditing import (
-    advice,
-    alignment,
-    calibration,
-    costs,
-    dependence,
-    repair_report,
-    repairs,
-)
+from calibkit_audit.auditing import advice, alignment, calibration, costs, dependence, repairs
 from calibkit_audit.auditing.evidence import (
     Impossible,
     Measurements,
@@ -49,6 +41,7 @@ def audit(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    event: str | None = None,
     title: str = "Audit of predictions",
     settings: AuditSettings | None = None,
     rng: int | np.random.Generator | None = 0,
@@ -86,6 +79,8 @@ def audit(
         True: `y_true` is 1 where it was right.
     sample_weight : array-like of shape (n,), optional
         What each row stands for in the population; only ratios matter.
+    event : str, optional
+        What y = 1 is called in the report, e.g. ``"churned = Yes"``.
     title : str
         What was audited, for the pages.
     settings : AuditSettings, optional
@@ -130,6 +125,7 @@ def audit(
         predicted=predicted,
         sample_weight=sample_weight,
         independent=independent,
+        event=event,
     )
     rows = drop_weightless(dependence.add_time(rows, y_true, time))
     prices = None if costs is None else as_costs(costs, rows.n_classes)
@@ -173,7 +169,8 @@ def audit_table(
         Leave out rows without a label or prediction; divide rows of classes that sum to 0.9 to
         1.1 by their sum. The report says how many.
     **options
-        `independent`, `view`, `costs`, `positive`, `title`, `settings` and `rng`, as in `audit`.
+        `independent`, `view`, `costs`, `positive`, `event`, `title`, `settings` and `rng`, as in
+        `audit`.
 
     Examples
     --------
@@ -193,6 +190,8 @@ def audit_table(
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
     if several:
         rows["groups"] = {name: rows.pop(f"groups {name}") for name in several}
+    if options.get("positive") is not None:
+        options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**rows, **scores, class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}
@@ -228,7 +227,7 @@ def _report(
         calibration.calibration_answer(measured),
         calibration.direction_answer(measured),
         costs.costs_answer(consequences, measured, benefit),
-        repair_report.repair_answer(tried, aligned, measured),
+        repairs.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
         title="",
@@ -278,9 +277,8 @@ def _conclusions(
 
 def _audit_notes(measured: Measurements) -> tuple[str, ...]:
     names, settings = measured.names, measured.settings
-    looked = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     return (
-        f"Views: {looked}.",
+        f"Views: {list_names(names, 12)}.",
         "Average error and gap: mean prediction minus observed frequency; the figures show "
         "observed minus predicted.",
         "Alignment: mean probability of what happened, against all orders of the labels.",

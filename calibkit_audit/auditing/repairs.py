@@ -1,8 +1,8 @@
-"""Question 6: which repair, and how much is gained? Tried on rows that it was not fitted to."""
+"""Question 6: which repair, and how much is gained, on rows that it was not fitted to? In words."""
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,8 @@ from sklearn.base import clone
 
 from calibkit.calibrators import (
     BetaCalibrator,
-    Calibrator,
     DirichletCalibrator,
     IsotonicCalibrator,
-    MulticlassCalibrator,
     OneVsRest,
     PlattCalibrator,
     TemperatureScaling,
@@ -26,8 +24,10 @@ from calibkit.calibrators.folds import assign_folds
 from calibkit.calibrators.multiclass import BaseRate
 from calibkit.errors import expected_calibration_error as _error
 from calibkit.inputs import TIE, CalibrationWarning, FloatVector, IntVector, View, as_choice, quiet
-from calibkit.results import Result
+from calibkit.results import Result, spell
 from calibkit.scores import brier_score, log_loss
+from calibkit_audit.auditing.evidence import Measurements
+from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import Clusters, cluster_folds, mean_interval
@@ -205,7 +205,7 @@ def _held_out(
     return repaired, flattery, tuple(notes)
 
 
-def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
+def _candidates(rows: AuditRows, wanted: Sequence[str] | None) -> dict[str, Any]:
     kind = "probabilities" if rows.logits is None else "logits"
     known: dict[str, Any] = {"temperature": TemperatureScaling(kind)}
     pulled = PlattCalibrator(pull=True)
@@ -222,24 +222,12 @@ def _candidates(rows: AuditRows, wanted: Any) -> dict[str, Any]:
         if rows.table.min() >= 1 / (rows.n + 2):  # nothing is pulled
             del known["pulled Platt" if rows.binary else "one-vs-rest"]
         return {name: one for name, one in known.items() if k <= _MOST_CLASSES.get(name, k)}
-    if isinstance(wanted, Mapping):
-        suits = (Calibrator, TemperatureScaling) if rows.binary else MulticlassCalibrator
-        for name, model in wanted.items():
-            if not isinstance(model, suits):
-                raise ValueError(
-                    f"repairs[{name!r}] = {model!r} does not suit predictions of shape "
-                    f"{rows.prob.shape}: pass one of calibkit.calibrators."
-                )
-        return {str(name): model for name, model in wanted.items()}
     return {name: known[as_choice(name, "each of repairs", known)] for name in wanted}
 
 
 def _scores_for(model: Any, rows: AuditRows) -> FloatVector:
-    if getattr(model, "input", "") == "logits":
-        if rows.logits is None:
-            raise ValueError("it takes logits, but probabilities were given.")
-        return rows.logits
-    return rows.prob
+    given = getattr(model, "input", "") == "logits"
+    return rows.prob if rows.logits is None or not given else rows.logits
 
 
 def _fit(model: Any, rows: AuditRows, where: IntVector) -> Any:
@@ -313,3 +301,100 @@ def _simplest(
     places = np.flatnonzero(clear)
     low, _ = mean_interval(gains[best] - gains[places], level, clusters)
     return int(places[low <= 0][0])
+
+
+# What each candidate is, and what that means in other words.
+_FOR_ALL = "a number and a shift, the same for all"
+_BY_CLASS = "a number and a shift for each class"
+REPAIRED = {
+    BASE: ("the base rate, as the predictions tell nothing", ""),
+    "pulled Platt": ("Platt scaling pulled 1/(n + 2) away from 0 and 1", _FOR_ALL),
+    "one-vs-rest": ("Platt scaling class by class, pulled 1/(n + 2) away from 0 and 1", _BY_CLASS),
+    "offset": ("one shift of all log odds", "the same step up or down for all"),
+    "temperature": ("temperature scaling", "one number makes all of them bolder or more careful"),
+    "Platt": ("Platt scaling", _FOR_ALL),
+    "beta": ("beta calibration", "a smooth curve of three numbers"),
+    "isotonic": ("isotonic regression", "steps that keep their order"),
+    "vector": ("vector scaling", _BY_CLASS),
+    "Dirichlet": ("Dirichlet scaling", ""),
+}
+
+
+def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answer:
+    """Answer question 6: which repair, and what speaks against it."""
+    table, place = found.table, found.table.place
+    numbers = {"log_loss": table.before, "log_loss_of_others": table.before_left}
+    if place >= 0:
+        ends = {"gain_low": table.low, "gain_high": table.high, "error_after": table.error}
+        columns = {"log_loss_after": table.log_loss, "gain": table.gain, **ends}
+        numbers |= {name: float(column[place]) for name, column in columns.items()}
+    if not aligned:
+        verdict, light = "align first", "bad"
+        text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
+    elif place < 0:
+        verdict, light = "no repair", "unknown"
+        text = " ".join(table.notes) or "No repair was tried."
+    else:
+        verdict, light = "no repair", "good" if measured.power.enough else "unknown"
+        text = _gain_in_words(found) + _warnings(found)
+        if table.chosen >= 0:
+            verdict, light = "repair", "caution"
+            before, after = measured.error.value, four_digits(table.error[place])
+            text += f" Expected calibration error afterwards: {after} ({measured.names[0]})."
+            if float(after) > round(before, 4):
+                text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
+        elif measured.miscalibrated:
+            light = "caution"
+            text += (
+                " That the predictions are miscalibrated (question 3) stands: maps fitted to "
+                f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."
+            )
+    return Answer("repair", verdict, light, text.strip(), numbers)
+
+
+def _gain_in_words(found: Repairs) -> str:
+    table, place = found.table, found.table.place
+    name = str(table.name[place])
+    words, _ = REPAIRED.get(name, (name, ""))
+    gain, low, high = table.gain[place], table.low[place], table.high[place]
+    if np.isinf(gain):
+        return f"None. Even the best candidate, {words}, says 0 to something that happened."
+    size, falls = abs(gain), gain >= 0
+    if not falls:
+        low, high = -high, -low
+    interval = f"({interval_in_words(table.level, low, high)}, {table.folds} folds)"
+    if table.chosen >= 0:
+        temperature = getattr(found.calibrator, "temperature_", None)
+        one = f" (T = {temperature:.2f})" if temperature is not None else ""
+        change = "a gain of" if falls else "the price of not saying 0:"
+        return (
+            f"{words[0].upper()}{words[1:]}{one}: on held-out rows log loss "
+            f"{'falls' if falls else 'rises'} from {table.before_left:.4f} to "
+            f"{table.before_left - gain:.4f}, {change} {size:.4f} {interval}."
+        )
+    why = "the interval holds 0, so this may be chance" if falls else "none that was tried gains"
+    if low > 0 and falls:
+        why = "but no error was shown that it would mend (question 3)"
+        harm = "but it would raise the Brier score, or lose to the base rate"
+        why = why if table.harmless[place] else harm
+    return (
+        f"None. The best candidate, {words}, would {'gain' if falls else 'lose'} "
+        f"{four_digits(size)} in log loss {interval}: {why}."
+    )
+
+
+def _warnings(found: Repairs) -> str:
+    """Return what to know of a candidate before it is used."""
+    table, text = found.table, ""
+    if table.left < table.n:
+        after = table.log_loss[table.place]
+        text = (
+            f" This is about the {table.left:,} rows whose outcome was called possible; of all "
+            f"{table.n:,} the log loss is infinite as they are, and {four_digits(after)} repaired."
+        )
+    if found.certain and np.isfinite(table.gain[table.place]):
+        rows = spell(found.certain, "row")
+        text += (
+            f" It says exactly 0 (or 1) in {rows}: one outcome against it costs infinitely much."
+        )
+    return text

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ from calibkit.inputs import warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.html import draw_audit, page, panel
+from calibkit_audit.auditing.html import draw_audit, page
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
@@ -135,12 +136,6 @@ class AuditReport(Report):
         doubts |= {one.verdict for one in self.findings if one.light == "bad"}
         return not doubts and self["calibration"].numbers["p_value"] > self.settings.limits[1]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability diagram of the view in question; return its Axes."""
-        from calibkit import plot
-
-        return plot.reliability(self.evidence.band.table, band=self.evidence.band, ax=ax)
-
     def __getitem__(self, topic: str) -> Answer:
         found = {answer.topic: answer for _, answer in self.numbered}
         if topic not in found:
@@ -186,7 +181,7 @@ class AuditReport(Report):
         return page(self)
 
     def _repr_html_(self) -> str:
-        return panel(self)
+        return f"<pre>{escape(self.text())}</pre>"
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""

@@ -33,6 +33,7 @@ from calibkit_audit.segments import features_of
 # for all purposes; sorting by every column of a thousand would take seconds.
 _SORTED_COLUMNS = 16
 _BY_ROW = ("label", "table", "logits", "group", "position", "answers", "time", "date", "weight")
+EVENT = "positive class"  # y = 1, where nobody has given it a name
 _SPREAD = 20_000_000  # numbers in a table that answers are spread out to
 
 
@@ -54,6 +55,7 @@ class AuditRows:
     date: NDArray[np.str_] | None = None  # and as it was given
     weight: FloatVector | None = None  # what each row stands for; None: all for the same
     independent: bool = False  # it was said that no two rows are about the same case
+    event: str = EVENT  # what y = 1 is called
 
     def __post_init__(self) -> None:
         if self.independent and self.clusters is not None:
@@ -135,6 +137,7 @@ def rows_of(
     predicted: Any = None,
     sample_weight: Any = None,
     independent: bool = False,
+    event: str | None = None,
 ) -> AuditRows:
     """Check the input of an audit and put it into canonical order.
 
@@ -146,6 +149,7 @@ def rows_of(
     answers = None
     if positive is not None:
         y_true = labels_as_events(y_true, positive)
+        event = event or f"y = {positive}"
     elif predicted is not None and predicted is not True:
         answers, class_names = answers_of(y_true, predicted, class_names)
         y_true = answers[:, 0] == answers[:, 1]
@@ -154,26 +158,24 @@ def rows_of(
     scores, columns = _read_scores(y_true, y_prob, logits)
     n = len(scores["label"])
     if predicted is not None and (columns > 1 or logits is not None or positive is not None):
-        raise ValueError(
-            "predicted= goes with one column of confidences: no logits, no columns for classes, no "
-            "positive label."
-        )
+        beside = "no logits, no columns for classes, no positive label"
+        raise ValueError(f"predicted= goes with one column of confidences: {beside}.")
     if answers is not None:
         _refuse_one_class(answers, scores["table"][:, 1])
     codes, names = _groups(groups, n)
+    k = max(columns, 2) if answers is None else len(class_names or ())
     rows = AuditRows(
         **scores,
         group=codes,
         groups=names,
         clusters=None if cluster is None else clusters_of(cluster, n),
         position=np.arange(n),
-        class_names=_class_names(
-            class_names, max(columns, 2) if answers is None else len(class_names or ())
-        ),
+        class_names=_class_names(class_names, k),
         top=predicted is not None,
         answers=answers,
         weight=None if sample_weight is None else as_weights(sample_weight, n),
         independent=independent,
+        event=printable(event or EVENT),
     )
     return _in_order(rows)
 

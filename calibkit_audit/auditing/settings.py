@@ -1,8 +1,8 @@
-"""What an audit may be told, and what it may say: settings, questions, codes, lights, colours."""
+"""What an audit may be told, and what it may say: settings, questions, codes, lights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calibkit.bins import Binning, as_bins
 from calibkit.inputs import as_count, as_level
@@ -14,21 +14,17 @@ MOST_CLASSES = 200  # with more, only the predicted class is looked at unless `v
 
 
 class Light(NamedTuple):
-    """How a verdict is shown. Colour is never alone: a light has a symbol and a word."""
+    """How a verdict is shown. A colour (in `page.css`) is never alone."""
 
     symbol: str
     word: str
-    ink: str  # of text and border by day, and on paper
-    ground: str
-    ink_at_night: str
-    ground_at_night: str
 
 
 LIGHTS = {
-    "good": Light("✓", "fine", "#00664b", "#e3f4ee", "#7fdcbb", "#12352b"),  # green
-    "caution": Light("!", "take care", "#7a4b00", "#fdf1dc", "#f3c26b", "#3b2c10"),  # amber
-    "bad": Light("✗", "problem", "#9c2c00", "#fde9e1", "#ff9f7c", "#44190b"),  # red
-    "unknown": Light("?", "cannot say", "#3f4a56", "#e9edf2", "#c3ccd6", "#2b333c"),  # grey
+    "good": Light("✓", "fine"),
+    "caution": Light("!", "take care"),
+    "bad": Light("✗", "problem"),
+    "unknown": Light("?", "cannot say"),
 }
 QUESTIONS = {
     "alignment": "Do labels and predictions belong together?",
@@ -86,8 +82,8 @@ class AuditSettings:
         Average error that the data must be able to show, or else they are too few.
     folds : int
         Folds in which repairs are tried; at least 2.
-    repairs : sequence of str, mapping from names to calibrators, or None
-        Candidates, from simple to complex; none where it is empty. None: those that suit.
+    repairs : sequence of str or None
+        Candidates; none where it is empty. None: those that suit.
     """
 
     alpha: float = 0.01
@@ -97,7 +93,7 @@ class AuditSettings:
     n_resamples: int = 400
     detectable: float = 0.1
     folds: int = 5
-    repairs: Sequence[str] | Mapping[str, Any] | None = None
+    repairs: Sequence[str] | None = None
 
     @property
     def limits(self) -> tuple[float, float]:

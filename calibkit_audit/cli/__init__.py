@@ -93,18 +93,15 @@ def _rate(options: Options) -> int:
     given, columns = vars(options), ("judge", "label", "raters", "chance", "cluster")
     how = {name: given[name] for name in ("labels", "on", "delimiter", "decimal")}
     names = {role: given[role] for role in columns if given[role]}
-    logs = [  # each column is looked for in every file
-        open_log(options.paths, label=options.label, prob=name, **how)
-        for role, name in names.items()
-        if role != "label"
-    ]
+    others = [name for role, name in names.items() if role != "label"]
+    log = open_log(options.paths, label=options.label, prob=others, **how)
     rows: dict[str, list[Any]] = {role: [] for role in names}
     for path in options.paths:
-        for block in logs[0].blocks(path, more=list(names.values())):
+        for block in log.blocks(path):
             for role, values in _judged(block, names).items():
                 rows[role].extend(values)
     if not rows["judge"]:
-        raise logs[0].place.error("there are no rows.")
+        raise log.place.error("there are no rows.")
     labels = np.divide(rows["label"], rows.pop("raters", 1.0))
     found = estimate_rate(
         rows["judge"], labels, cluster=rows.get("cluster"), chance=rows.get("chance")
@@ -136,7 +133,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options.fail_if, CODES_OF[options.command])
     scores, given = _scores(options), vars(options)
-    reports = ("html", "markdown", "json")
+    reports = ("html", "json")
     files = {kind: given[kind] for kind in reports if given[kind] is not None}
     _check_files(options, files)
     make: Callable[[Options, list[str]], AuditReport | Comparison]
@@ -152,8 +149,6 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     report = replace(report, source=source)
     if options.html:
         write_whole(options.html, report.to_html())
-    if options.markdown:
-        write_whole(options.markdown, report.to_markdown())
     # Names from outside may hold control characters.
     text = "".join(c for c in report.text() if c.isprintable() or c == "\n")
     _put(options, report.to_json() if options.json else "", text)
@@ -267,7 +262,9 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
     probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
     several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
     settings["class_names"] = rows.class_names if several else None
-    return compare(rows.y_true, probs, **rows.more, **settings).with_changes(logs[0].changes)
+    return compare(rows.y_true, probs, event=rows.event, **rows.more, **settings).with_changes(
+        logs[0].changes
+    )
 
 
 def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
@@ -284,13 +281,10 @@ def _rows(options: Options, models: Sequence[Log]) -> Predictions:
     if options.memory_limit < 0:
         raise ValueError("--memory-limit is a number of megabytes, at least 0.")
     stream = rows_of_files(models, progress=not options.quiet and sys.stderr.isatty())
-    limit = 0 if options.large else options.memory_limit * _MEGABYTE
-    rows, seen = keep_rows(stream, limit, seed=options.seed)
+    rows, seen = keep_rows(stream, options.memory_limit * _MEGABYTE, seed=options.seed)
     if rows.n < seen:
         if options.cluster:
-            raise ValueError(
-                "--cluster needs all rows in memory: leave out --large, or raise --memory-limit."
-            )
+            raise ValueError("--cluster needs all rows in memory: raise --memory-limit.")
         models[0].changes[f"drawn at random from {seen:,}, and numbered among themselves"] = rows.n
     return rows
 

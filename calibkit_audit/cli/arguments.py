@@ -141,11 +141,9 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("large files").add_argument
-    add("--large", action="store_true", help="keep a random sample of 100,000 rows at once")
+    add = parser.add_argument_group("what is asked").add_argument
     limit = "all rows are kept up to this size, beyond it a random sample of 100,000 (64)"
     add("--memory-limit", type=int, default=64, metavar="MB", help=limit)
-    add = parser.add_argument_group("what is asked").add_argument
     add("--view", help="top-label, class-wise, or the number of a class")
     both = "costs of a false positive and a false negative, e.g. 1:20"
     add("--costs", metavar="FP:FN", help=both)
@@ -166,7 +164,6 @@ def _add_reports(parser: argparse.ArgumentParser, command: str) -> None:
     if command in CODES_OF:
         add("--title", help="title of the report (the name of the file)")
         add("--html", metavar="FILE", help="write one self-contained page")
-        add("--markdown", metavar="FILE", help="write Markdown")
     out = "write JSON; - for standard output, instead of the text"
     add("--json", metavar="FILE", help=out)
     add("--quiet", action="store_true", help="print nothing but errors")

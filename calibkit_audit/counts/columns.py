@@ -24,7 +24,7 @@ _BESIDE = {"group": "groups", "cluster": "cluster", "time": "time", "weight": "s
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns hold what; the words are those of `calibkit_audit.counts.count_files`."""
+    """Which columns hold what; the words are those of `calibkit_audit.counts.monitor_files`."""
 
     label: str
     prob: tuple[str, ...]

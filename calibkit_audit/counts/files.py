@@ -1,6 +1,7 @@
-"""Logs: files of predictions with the same columns, counted, or shown to a monitor."""
+"""Logs: files of predictions with the same columns, read, or shown to a monitor."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -9,34 +10,26 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-import joblib
 from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
-from calibkit.inputs import FloatArray, IntArray, View, binary_problems, warn
+from calibkit.inputs import FloatArray, IntArray, warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
     columns_of,
     events_of,
+    plain_word,
     scores_of,
     texts_of,
     with_values,
 )
-from calibkit_audit.counts.labels import check_words
 from calibkit_audit.counts.places import Place, quote, quotes
-from calibkit_audit.counts.readers import (
-    Block,
-    Dialect,
-    FilePath,
-    blocks_of,
-    column_names,
-    pieces_of,
-)
-from calibkit_audit.counts.table import CountTable
+from calibkit_audit.counts.readers import Block, Dialect, FilePath, blocks_of, column_names
 from calibkit_audit.incoming import AS_PROBABILITIES, LEFT_OUT, Changes, changes_in_words
 from calibkit_audit.monitor import Evidence, Monitor
-from calibkit_audit.progress import track
+
+_NAMED = 5  # this many words are named in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +48,12 @@ class Log:
         """The first file, for what is wrong with all of them."""
         return Place(self.paths[0])
 
-    def blocks(
-        self, path: str, piece: range | None = None, more: Sequence[str] = ()
-    ) -> Iterator[Block]:
+    def blocks(self, path: str, more: Sequence[str] = ()) -> Iterator[Block]:
         """Yield the rows of a file; `more`: columns of the predictions of other models."""
         names = dict.fromkeys((*self.columns.names, *more))
         if self.columns.on:
             names.pop(self.columns.label)
-        for block in blocks_of(path, list(names), dialect=self.dialect, piece=piece):
+        for block in blocks_of(path, list(names), dialect=self.dialect):
             rows = block
             if self.columns.on:
                 found = [self.labels.get(key.strip()) for key in texts_of(block, self.columns.on)]
@@ -72,11 +63,9 @@ class Log:
                 self.changes[LEFT_OUT] += block.n - rows.n
             yield rows
 
-    def rows(
-        self, path: str, words: Words, piece: range | None = None
-    ) -> Iterator[tuple[FloatArray, IntArray]]:
+    def rows(self, path: str, words: Words) -> Iterator[tuple[FloatArray, IntArray]]:
         """Yield checked scores and labels of a file, and count the words that are met."""
-        for block in self.blocks(path, piece):
+        for block in self.blocks(path):
             scores = scores_of(block, self.columns, self.changes)
             yield scores, events_of(block, self.columns, words)
 
@@ -96,7 +85,7 @@ def open_log(
 
     `drop_missing`: leave out, and count, rows without a label or prediction. `labels`: the file
     that holds the labels, found by the column ``on`` of both. `given`: ``positive``, ``classes``,
-    ``predicted`` as in `count_files`; ``logits``; ``percent``; ``rescale``; and the columns
+    ``predicted`` as in `monitor_files`; ``logits``; ``percent``; ``rescale``; and the columns
     ``group``, ``cluster``, ``time``, ``weight``.
     """
     if (labels is None) != (given.get("on") is None):
@@ -117,11 +106,11 @@ def open_log(
         if _by_class(found[-1]) != _by_class(found[0]):
             raise place.error(
                 f"its columns of probabilities are {quotes(found[-1].prob)}, those of "
-                f"{quote(names[0])} are {quotes(found[0].prob)}. Files counted together "
+                f"{quote(names[0])} are {quotes(found[0].prob)}. Files read together "
                 "need the same columns."
             )
     if not names:
-        raise ValueError("There are no files to count.")
+        raise ValueError("There are no files to read.")
     log = Log(tuple(names), found[0], dialect, drop_missing)
     return log if labels is None else replace(log, labels=_read_labels(str(labels), log))
 
@@ -145,98 +134,6 @@ def _by_class(columns: Columns) -> dict[str, str]:
     return dict(zip(columns.prob, columns.classes or columns.prob, strict=True))
 
 
-def count_files(
-    paths: Iterable[FilePath],
-    *,
-    label: str,
-    prob: str | Sequence[str],
-    view: View = None,
-    n_jobs: int | None = None,
-    progress: bool = False,
-    **columns: Any,
-) -> CountTable:
-    """Count the predictions of several files into one table.
-
-    Parameters
-    ----------
-    paths : iterable of path
-        The files; they may be of different kinds.
-    label, prob : str
-        Columns of the labels and of P(y = 1); or a sequence of columns, one per class. ``"p_*"``
-        stands for all that begin with ``p_``; the rest of their names then name the classes.
-    view : {"top-label", "class-wise"} or int, optional
-        Which events are counted; needed with one column per class.
-    n_jobs : int, optional
-        Number of workers, as in joblib; -1 for one per core. None means one, or what
-        ``joblib.parallel_config`` says, e.g. the machines of a Dask cluster. Only Parquet files
-        are shared, by row groups.
-    progress : bool
-        Show a progress bar on standard error: it counts files, and pieces of Parquet files.
-    **columns
-        ``positive``, the label that means y = 1, unless labels are 0 and 1 (or true and false);
-        ``classes``, the label of each column of `prob`, unless labels are the numbers of the
-        columns, from 0, or their names; ``predicted``, the column of the predicted class: `label`
-        is then the true class, spelt alike, `prob` the confidence, and the view ``"top-label"``;
-        ``labels`` and ``on``, a file with the labels and the column by which they are found;
-        ``delimiter``, what separates the columns of a CSV file (by default a comma, in .tsv files
-        a tab), and ``decimal``, its decimal mark.
-
-    Returns
-    -------
-    CountTable
-        Of all rows of all files.
-
-    Raises
-    ------
-    PredictionFileError
-        If a file cannot be read to its end, a column is missing, or a value is not valid: the
-        message names file, row group and row. No table of a part is returned.
-
-    Notes
-    -----
-    The table is the same, to the last bit, for any number of workers. A block of at most a million
-    rows (Parquet) or of 2¹⁸ values (CSV) is in memory at a time, per worker.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = [f"{folder}/{name}.npz" for name in ("monday", "tuesday")]
-    ...     for path in paths:
-    ...         np.savez(path, y=[1, 0], p=[.9, .2])
-    ...     count_files(paths, label="y", prob="p").n
-    4
-    """
-    log = open_log(paths, label=label, prob=prob, **columns)
-    if log.drop_missing or log.columns.rescale:
-        raise ValueError("count_files takes rows as they are: no drop_missing=, no rescale=.")
-    if log.columns.confidence and view not in (None, "top-label"):
-        raise ValueError(f'predicted= has one view, "top-label", got view={view!r}.')
-    empty = CountTable(view="top-label" if log.columns.confidence else view)
-    pieces = [(path, piece) for path in log.paths for piece in pieces_of(path)]
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-    parts = parallel(joblib.delayed(_count)(empty, log, *one) for one in pieces)
-    table, words = empty, Words()
-    for part, found in track(parts, len(pieces), show=progress, label="counting"):
-        table, words = table + part, words + found
-    if not table.n:
-        raise log.place.error("there are no rows.")
-    check_words(words, log.columns, log.place)
-    return (
-        replace(table, n_classes=len({word for _, word in words}))
-        if log.columns.predicted
-        else table
-    )
-
-
-def _count(empty: CountTable, log: Log, path: str, piece: range | None) -> tuple[CountTable, Words]:
-    """Return the table of a piece, and the words that were met."""
-    words, view = Words(), "confidence" if log.columns.confidence else empty.view
-    rows = log.rows(path, words, piece)
-    return empty.count(binary_problems(label, prob, view=view) for prob, label in rows), words
-
-
 def monitor_files(
     monitor: Monitor,
     paths: Iterable[FilePath],
@@ -254,11 +151,18 @@ def monitor_files(
         Its `notes` keep name and SHA-256 of each file: the same rows cannot count twice.
     paths : iterable of path
     label, prob : str
-        Columns, as in `count_files`.
+        Columns of the labels and of P(y = 1); or a sequence of columns, one per class. ``"p_*"``
+        stands for all that begin with ``p_``; the rest of their names then name the classes.
     logits : bool
         `prob` names logits.
     **columns
-        ``positive``, ``classes``, ``predicted``, ``delimiter``, ``decimal``, as in `count_files`.
+        ``positive``, the label that means y = 1, unless labels are 0 and 1 (or true and false);
+        ``classes``, the label of each column of `prob`, unless labels are the numbers of the
+        columns, from 0, or their names; ``predicted``, the column of the predicted class: `label`
+        is then the true class, spelt alike, and `prob` the confidence; ``labels`` and ``on``, a
+        file with the labels and the column by which they are found; ``delimiter``, what separates
+        the columns of a CSV file (by default a comma, in .tsv files a tab), and ``decimal``, its
+        decimal mark.
 
     Returns
     -------
@@ -268,7 +172,9 @@ def monitor_files(
     Raises
     ------
     PredictionFileError
-        As in `count_files`, or if a file was shown before; then the monitor is as it was.
+        If a file cannot be read to its end, a column is missing, or a value is not valid (the
+        message names file, row group and row), or if a file was shown before; then the monitor is
+        as it was.
 
     Examples
     --------
@@ -312,3 +218,51 @@ def _take_note(monitor: Monitor, path: str) -> None:
                 "Leave it out; nothing has counted now."
             )
     monitor.notes.append(f"{Path(path).name}, {digest}")
+
+
+# --- what only all rows can show ------------------------------------------------------------------
+
+
+def check_words(words: Words, columns: Columns, place: Place) -> None:
+    """Refuse what only all rows can show: words that are misspelt, and a third label."""
+    if columns.predicted:
+        true, predicted = (
+            Counter({word: n for (name, word), n in words.items() if name == column})
+            for column in (columns.label, columns.predicted)
+        )
+        _check_classes(true, predicted, place)
+    if columns.positive is None:
+        return
+    positive, column = columns.positive.strip(), quote(columns.label)
+    others = Counter[str]()
+    for (_, word), count in words.items():
+        others[word.strip()] += count
+    if not others.pop(positive, 0):
+        raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")
+    if len(others) > 1:
+        raise place.error(
+            f"column {column} holds {len(others)} labels beside the positive {quote(positive)}: "
+            f"{_counted(others)}. Only one may mean y = 0: drop or rename the others."
+        )
+
+
+def _check_classes(true: Counter[str], predicted: Counter[str], place: Place) -> None:
+    """Refuse predicted classes that are no true ones, or true ones in another spelling."""
+    if not true & predicted:
+        raise place.error(
+            f"No predicted class is among the true ones, which are {_counted(true)}; the "
+            f"predicted ones are {_counted(predicted)}. Spell both alike."
+        )
+    spelt: dict[str, str] = {}
+    for word in sorted(true | predicted):
+        other = spelt.setdefault(plain_word(word), word)
+        if other != word and not (word in true and other in true):
+            raise place.error(
+                f"{quote(other)} and {quote(word)} look like one class, but one is among the "
+                "predicted classes only. Spell both columns alike."
+            )
+
+
+def _counted(words: Counter[str]) -> str:
+    named = ", ".join(f"{quote(word)} ({n:,} rows)" for word, n in words.most_common(_NAMED))
+    return named + (", …" if len(words) > _NAMED else "")

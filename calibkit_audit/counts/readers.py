@@ -29,7 +29,6 @@ _KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv",
 _KINDS |= {".jsonl": "json", ".npz": "arrays", ".npy": "arrays"}
 _SWALLOWED = 4  # a row of more lines may have swallowed others
 NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE)
-_PIECES = 64  # a Parquet file is shared in at most so many: enough for even loads
 
 
 # Numbers as an array; texts as a list, None where one is missing.
@@ -104,26 +103,11 @@ def column_names(path: FilePath, dialect: Dialect = USUAL) -> list[str]:
     return head
 
 
-def pieces_of(path: FilePath) -> list[range | None]:
-    """Share the row groups of a Parquet file; other files are one piece, None."""
-    if _kind_of(path) != "parquet":
-        return [None]
-    with _parquet(Place(str(path))) as file:
-        groups = range(file.num_row_groups)
-    size = max(1, -(-len(groups) // _PIECES))
-    return [groups[start : start + size] for start in groups[::size]]
-
-
-def blocks_of(
-    path: FilePath, names: Sequence[str], *, dialect: Dialect = USUAL, piece: range | None = None
-) -> Iterator[Block]:
-    """Yield the rows of these columns, a block at a time.
-
-    `piece`: row groups of a Parquet file, by default all.
-    """
+def blocks_of(path: FilePath, names: Sequence[str], *, dialect: Dialect = USUAL) -> Iterator[Block]:
+    """Yield the rows of these columns, a block at a time."""
     kind, place = _kind_of(path), Place(str(path))
     if kind == "parquet":
-        return _parquet_blocks(place, names, piece)
+        return _parquet_blocks(place, names)
     if kind == "json":
         return _json_blocks(place, names)
     return _csv_blocks(place, names, dialect) if kind == "csv" else _array_blocks(place, names)
@@ -278,20 +262,21 @@ def _rows_of_a_block(n_columns: int) -> int:
     return max(2**14, 2**21 // n_columns)  # some megabytes
 
 
-def _parquet_blocks(place: Place, names: Sequence[str], piece: range | None) -> Iterator[Block]:
+def _parquet_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
     with _parquet(place) as file:
         from pyarrow import ArrowException
 
-        rows = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        for group in range(len(rows)) if piece is None else piece:
-            here = Place(place.path, sum(rows[:group]), f"row group {group}")
-            size, only = _rows_of_a_block(len(names)), {"row_groups": [group], "columns": [*names]}
+        first, size = 0, _rows_of_a_block(len(names))
+        for group in range(file.num_row_groups):
+            here = Place(place.path, first, f"row group {group}")
+            only = {"row_groups": [group], "columns": [*names], "use_threads": False}
             with file_errors(here, ArrowException):
-                for batch in file.iter_batches(size, **only, use_threads=False):
+                for batch in file.iter_batches(size, **only):
                     yield Block(here, {n: _from_arrow(batch.column(n), here, n) for n in names})
                     here = Place(place.path, here.first_row + len(batch), here.part)
-            if here.first_row != sum(rows[: group + 1]):
-                raise here.error(f"has not the {rows[group]:,} rows that are announced.")
+            first += (announced := file.metadata.row_group(group).num_rows)
+            if here.first_row != first:
+                raise here.error(f"has not the {announced:,} rows that are announced.")
 
 
 def _from_arrow(values: Any, place: Place, name: str) -> Column:

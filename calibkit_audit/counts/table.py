@@ -1,135 +1,77 @@
 """The count table: all that calibration needs of a billion predictions, in a few megabytes."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.bins import Bins, as_bins
-from calibkit.errors.family import CalibrationError, check_options, error_of_tables
-from calibkit.inputs import BinaryProblem, View, binary_problems
+from calibkit.bins import Bins, EqualWidth, FixedEdges, as_bins
+from calibkit.errors.family import CalibrationError, error_of_tables
+from calibkit.inputs import FloatMatrix, FloatVector, as_array
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.counts.grid import (
-    CELLS,
-    CellSums,
-    Counts,
-    bin_table,
-    sums_of_counts,
-    sums_of_rows,
-)
+from calibkit_audit.incoming import column_names
 
-MOST_CLASSES = 100
-_ARRAYS = ("counts", "sums", "impossible")
+CELLS = 25_200  # 2^4 * 3^2 * 5^2 * 7: a multiple of every usual number of bins
+EDGES = EqualWidth(CELLS).edges(np.empty(0))
+_LOOSE = 1e-6  # what the mean of many predictions may be off by rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountTable(Result):
-    """Predictions and events counted in the G = 25,200 cells of a fine grid.
+    """Predictions and events of one problem, counted in the G = 25,200 cells of a fine grid.
 
-    Start with an empty table, ``CountTable()``. `update` counts rows in; ``+`` joins tables of
-    different rows. Neither changes a table: both return a new one.
+    A database or a cluster counts, by one query, and `from_counts` takes what it has counted:
+    the rows stay where they are. ``+`` joins tables of different rows.
 
     Parameters
     ----------
-    view : {"top-label", "class-wise"} or int, optional
-        Which events are counted. Needed when rows have one column per class.
-    n_classes : int
-        0, like the following not to be given, as long as nothing was counted.
-    counts, sums : ndarray of shape (V, G, 2)
-        Rows in each cell, without and with the event, and sums of their predictions. V = K for
-        ``"class-wise"``, else 1.
-    impossible : ndarray of shape (V,)
-        Number of rows whose prediction was exactly 0 or 1, and wrong.
+    counts, sums : ndarray of shape (G, 2)
+        Rows in each cell, without and with the event, and sums of their predictions.
+    view : str
+        The event in words.
 
     Notes
     -----
-    A row with prediction p is counted in cell ``floor(p G)``, the last one closed, and in the cell
-    above where p is its edge up to the precision of its type: the rule of `EqualWidth`. The counts
-    are the same in every order of rows and however they are shared; sums may differ in their last
-    digits. How accurate the measures are stands at the head of `calibkit_audit.counts`.
+    In bins whose number divides G counts are those of `calibkit.reliability_table`, and means are
+    its own but for rounding.
 
     Examples
     --------
-    >>> table = CountTable().update([0, 1, 1], [.1, .4, .8])
-    >>> table = table + CountTable().update([1], [.9])
-    >>> table.n, round(float(table.expected_calibration_error(bins=2)), 4)
-    (4, 0.2)
+    >>> one, two = ({"cell": [k], "n": [4], "events": [1]} for k in (5040, 20160))
+    >>> table = CountTable.from_counts(one) + CountTable.from_counts(two)
+    >>> table.n, round(table.expected_calibration_error(bins=2).value, 4)
+    (8, 0.3)
     """
 
-    view: View = None
-    n_classes: int = 0
-    counts: Counts = field(default_factory=lambda: np.zeros((0, 0, 2), np.int64))
-    sums: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0, 2)))
-    impossible: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: NDArray[np.int64]
+    sums: FloatMatrix
+    view: str = "positive class"
 
     @property
     def n(self) -> int:
         """Number of predictions counted."""
-        return int(self.counts[0].sum()) if len(self.counts) else 0
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The events in words, one per table of cells; none for an empty table."""
-        if self.view == "class-wise":
-            return tuple(f"class {k}" for k in range(len(self.counts)))
-        name = "positive class" if self.view is None else f"class {self.view}"
-        return ("top-label" if self.view == "top-label" else name,) * len(self.counts)
-
-    def update(self, y_true: Any, y_prob: Any) -> "CountTable":
-        """Return a table that has counted these rows too.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,)
-            Labels: 0 and 1, or ``0 .. K-1``.
-        y_prob : array-like of shape (n,) or (n, K)
-            P(y = 1), or one column per class with rows that sum to 1.
-        """
-        return self.count([binary_problems(y_true, y_prob, view=self.view)])
-
-    def count(self, blocks: Iterable[tuple[BinaryProblem, ...]]) -> "CountTable":
-        """Return a table that has counted blocks of rows too, as `binary_problems` returns them.
-
-        Parameters
-        ----------
-        blocks : iterable of tuple of BinaryProblem
-            Of this table's view.
-        """
-        table = self
-        for block in blocks:
-            if len(block) > MOST_CLASSES:
-                raise ValueError(
-                    f'view="class-wise" keeps a grid per class, for at most {MOST_CLASSES} '
-                    f'classes; here are {len(block)}. Use view="top-label".'
-                )
-            sums = [sums_of_rows(one.prob, one.label, one.precision) for one in block]
-            table += self._table_of(sums, block[0].n_classes)
-        return table
+        return int(self.counts.sum())
 
     @classmethod
-    def from_counts(cls, frame: Any, *, view: View = None, n_classes: int = 2) -> "CountTable":
-        """Return the table of rows that a database has counted; they stay where they are.
+    def from_counts(cls, frame: Any, *, view: str = "positive class") -> "CountTable":
+        """Return the table of rows that a database has counted.
 
         Parameters
         ----------
         frame : table of pandas, polars or arrow, or mapping from names to arrays
-            Each row stands for some rows of one cell: ``cell``, ``n``, ``events`` and, where the
-            middle of a cell is not exact enough, ``sum_p``, the sum of their predictions.
-        view
-            As for the class: which event was counted. No ``"class-wise"``.
-        n_classes : int
-            Of the problem.
+            Each row stands for some rows of one cell, which may come again: ``cell``, ``n``,
+            ``events`` and, where the middle of a cell is not exact enough, ``sum_p``, the sum of
+            their predictions. Cell G holds predictions of 1.
+        view : str
+            The event in words.
 
         Returns
         -------
         CountTable
-            With the query below that of `count_files`, but events with p = 0 count as called
-            impossible only where no other event shares the first cell. Grouped by the cell alone,
-            its events have the mean prediction of all its rows; without `sum_p` every prediction is
-            moved to the middle of its cell, by up to 1 / (2 G), 2e-5.
+            Without `sum_p` every prediction is moved to the middle of its cell, by up to
+            1 / (2 G), 2e-5.
 
         Raises
         ------
@@ -139,7 +81,8 @@ class CountTable(Result):
 
         Notes
         -----
-        In DuckDB, Spark, BigQuery and others, with P(y = 1) in ``p`` and 0 or 1 in ``y`` (1e-12 is
+        In DuckDB (which reads CSV and Parquet files, too: ``FROM 'log*.parquet'``), Spark, BigQuery
+        and others, with P(y = 1) in ``p`` and 0 or 1 in ``y`` (1e-12 is
         what rounding takes off at most; write 6e-8 where ``p`` is of single precision)::
 
             SELECT floor((CAST(p AS DOUBLE) + 1e-12) * 25200) AS cell, count(*) AS n,
@@ -162,78 +105,106 @@ class CountTable(Result):
         >>> table.n, round(table.expected_calibration_error(bins=2).value, 4)
         (80, 0.025)
         """
-        if view == "class-wise":
-            raise ValueError("from_counts takes one event: make a table of each class.")
-        empty = cls(view=view)
-        return empty + empty._table_of([sums_of_counts(frame)], n_classes)
-
-    def _table_of(self, sums: Sequence[CellSums], n_classes: int) -> "CountTable":
-        arrays: dict[str, Any] = dict(
-            zip(_ARRAYS, map(np.array, zip(*sums, strict=True)), strict=True)
-        )
-        return replace(self, n_classes=n_classes, **arrays)
+        cell, n, events, sum_p = _count_columns(frame)
+        place = np.minimum(cell, CELLS - 1).astype(np.intp)
+        mean = np.minimum((cell + 0.5) / CELLS, 1.0) if sum_p is None else sum_p / n
+        off = np.abs(mean * CELLS - place - 0.5) > 0.5 + _LOOSE * CELLS
+        if off.any():
+            row = int(off.argmax())
+            raise ValueError(
+                f"row {row}: the predictions of cell {cell[row]:.0f} have the mean {mean[row]:.9g},"
+                f" which lies outside of it. The cell is floor(p * {CELLS}), and sum_p the sum of "
+                "p."
+            )
+        counts, sums = np.zeros((CELLS, 2), dtype=np.int64), np.zeros((CELLS, 2))
+        for kind, rows in enumerate((n - events, events)):
+            np.add.at(counts[:, kind], place, rows.astype(np.int64))
+            np.add.at(sums[:, kind], place, mean * rows)
+        return cls(counts=counts, sums=sums, view=view)
 
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
             return NotImplemented
         if self.view != other.view:
             raise ValueError(f"Tables of {self.view!r} and of {other.view!r} cannot be added.")
-        if not self.n or not other.n:
-            return self if other.n == 0 else other
-        if self.n_classes != other.n_classes:
+        return replace(self, counts=self.counts + other.counts, sums=self.sums + other.sums)
+
+    def bin_table(self, bins: Bins = 15) -> BinTable:
+        """Return the reliability table, for errors, parts and diagrams.
+
+        Parameters
+        ----------
+        bins : int or Binning
+            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
+            of 1/25,200.
+        """
+        binning = as_bins(bins)
+        if type(binning) not in (EqualWidth, FixedEdges) or getattr(binning, "n_bins", 1) > CELLS:
             raise ValueError(
-                f"Tables of {self.n_classes} and of {other.n_classes} classes cannot be added."
+                f"A count table cannot use {binning}: it holds the cells of {CELLS:,} predictions, "
+                "no single ones. Use fewer equal-width bins or FixedEdges."
             )
-        return replace(self, **{a: getattr(self, a) + getattr(other, a) for a in _ARRAYS})
-
-    def tables(self, bins: Bins = 15) -> tuple[BinTable, ...]:
-        """Return the bin table of each event: K of them for the class-wise view.
-
-        Parameters
-        ----------
-        bins : int or Binning
-            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
-            of 1/25,200.
-        """
-        if not self.n:
-            raise ValueError("The table is empty: count rows with update() first.")
-        binning, parts = as_bins(bins), zip(self.counts, self.sums, self.views, strict=True)
-        return tuple(bin_table(counts, sums, binning, view) for counts, sums, view in parts)
-
-    def calibration_error(
-        self, bins: Bins = 15, *, norm: float = 1, weights: str = "mass", name: str | None = None
-    ) -> CalibrationError:
-        """Return the general binned error: a norm of the gaps.
-
-        Parameters
-        ----------
-        bins : int or Binning
-            A number of equal-width bins that divides 25,200, or `FixedEdges` that are multiples
-            of 1/25,200.
-        norm : float
-            1 (mean), 2 (root mean square), any number from 1 on, or ``numpy.inf`` (maximum).
-        weights : {"mass", "equal"}
-            Weight a bin by its share of predictions, or all used bins alike.
-        name : str, optional
-            What the result calls itself.
-        """
-        check_options(norm, weights)
-        return error_of_tables(self.tables(bins), norm=norm, weights=weights, name=name)
+        edges = binning.edges(np.array([1.0]))
+        borders = np.rint(edges * CELLS).astype(np.intp)
+        off = edges[EDGES[borders] != edges]
+        if len(off):
+            raise ValueError(
+                f"{binning}: the edge {off[0]:.6g} lies inside a cell of the table. Edges must be "
+                f"multiples of 1/{CELLS}, so a number of bins must divide {CELLS:,}; of the "
+                f"numbers up to 100 these do: "
+                f"{', '.join(str(k) for k in range(1, 101) if CELLS % k == 0)}."
+            )
+        parts = (self.counts.sum(axis=1), self.sums.sum(axis=1), self.counts[:, 1])
+        count, total, events = (np.add.reduceat(values, borders[:-1]) for values in parts)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: the mark of an empty bin
+            mean_prob, frequency = total / count, events / count
+        return BinTable(
+            edges=EDGES[borders],
+            count=count,
+            mean_prob=mean_prob,
+            frequency=frequency,
+            view=self.view,
+            bins=str(binning),
+            binning=binning,
+        )
 
     def expected_calibration_error(self, bins: Bins = 15) -> CalibrationError:
-        """Return the mean gap (ECE); over classes, the mean of theirs; `bins` as in `tables`."""
-        name = "class-wise calibration error" if self.view == "class-wise" else None
-        return self.calibration_error(bins, name=name)
+        """Return the mean gap (ECE); `bins` as in `bin_table`."""
+        return error_of_tables((self.bin_table(bins),), name="expected calibration error")
 
     def describe(self) -> str:
         """Say how much was counted, and on which grid."""
-        event = ", ".join(self.views) if len(self.views) < 4 else f"{len(self.views)} classes"
-        what = f"{spell(self.n, 'prediction')} ({event})" if self.n else "Nothing"
-        return f"{what} counted in {CELLS:,} cells."
+        return f"{spell(self.n, 'prediction')} ({self.view}) counted in {CELLS:,} cells."
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        rows = self.counts.sum(axis=2)
+        rows = self.counts.sum(axis=1)
         used = rows > 0
-        mean = self.sums.sum(axis=2)[used] / rows[used]
-        cells = {"prediction": mean, "events": self.counts[used, 1], "rows": rows[used]}
-        return {"view": np.repeat(np.array(self.views, dtype=np.str_), used.sum(axis=1))} | cells
+        mean = self.sums.sum(axis=1)[used] / rows[used]
+        return {"prediction": mean, "events": self.counts[used, 1], "rows": rows[used]}
+
+
+def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
+    """Return cell, n, events and (or None) sum_p of rows that were counted elsewhere."""
+    names = column_names(frame) or list(frame)
+    if missing := [name for name in ("cell", "n", "events") if name not in names]:
+        raise ValueError(f"column {missing[0]!r} is not there; the columns are {names!r}.")
+    found = {
+        name: as_array(frame[name], name).astype(np.float64)
+        for name in ("cell", "n", "events", "sum_p")
+        if name in names
+    }
+    cell, n, events = (found[name] for name in ("cell", "n", "events"))
+    for name, values, least, most, what in (
+        ("cell", cell, 0, CELLS, f"floor(p * {CELLS}) of a probability in [0, 1]"),
+        ("n", n, 1, np.inf, "a number of rows"),
+        ("events", events, 0, n, "a number of labels 1, from 0 to n"),
+        ("sum_p", found.get("sum_p", 0 * n), 0, n, "a sum of n probabilities"),
+    ):
+        good = (values >= least) & (values <= most) & ((values % 1 == 0) | (name == "sum_p"))
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            raise ValueError(
+                f"{name}[{row}] = {values[row]:.9g} is not {what}. Drop or repair such rows of the "
+                "log; labels are 0 and 1, and none is missing."
+            )
+    return cell, n, events, found.get("sum_p")
