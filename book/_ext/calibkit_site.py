@@ -11,6 +11,7 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 import calibkit
@@ -25,6 +26,7 @@ FOLDED_SOLUTION = re.compile(
     r'(?P<start><div class="cell [^"]*\btag_solution\b[^"]*">\s*<details[^>]*>\s*<summary)[^>]*>'
     r"\s*<p(?P<closed>[^>]*)>[^<]*</p>\s*<p(?P<opened>[^>]*)>[^<]*</p>"
 )
+NOTES = "▸ Plan, homework, three wrong guesses, a question to discuss"
 COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
@@ -199,6 +201,22 @@ class Teaching(SphinxDirective):
         return []
 
 
+class FoldNotes(SphinxTransform):
+    """Fold the teacher's notes of each lesson below its heading."""
+
+    default_priority = 520
+
+    def apply(self, **_: object) -> None:
+        """Do it, on the teachers' page."""
+        if self.env.docname != "book/instructors":
+            return
+        for section in list(self.document.findall(nodes.section)):
+            if re.match(r"Lesson \d\d", section[0].astext()):
+                start = f"<details><summary>{NOTES}</summary>"
+                section.insert(1, nodes.raw("", start, format="html"))
+                section.append(nodes.raw("", "</details>", format="html"))
+
+
 class Times(SphinxDirective):
     """Show the minutes of all lessons. What stands inside is not shown."""
 
@@ -248,6 +266,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("rooms", Rooms)
     app.add_directive("teaching", Teaching)
     app.add_directive("times", Times)
+    app.add_transform(FoldNotes)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("html-page-context", name_solutions)
