@@ -432,7 +432,6 @@ def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, cap
         portable, "answer", lambda code, OPENBLAS_CORETYPE: taken.get(*[OPENBLAS_CORETYPE] * 2)
     )
     assert portable.kernels() == ["Nehalem", "SkylakeX", "Haswell"]
-    assert portable.sample(portable.kernels()) == {"Nehalem", "SkylakeX"}
     monkeypatch.setattr(portable.platform, "machine", lambda: "arm64")
     assert portable.main([]) == 0
     assert capsys.readouterr().out.startswith("skipped: numpy uses no OpenBLAS")
