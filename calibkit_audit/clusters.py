@@ -8,27 +8,29 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
-from scipy.sparse import csgraph
 
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.incoming import one_per_row
 
 FEW = 30  # clusters, below which a report says that they are few
-_FEWEST = 10  # that several columns may leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """Which rows belong together: `code` (n,) counts clusters from 0; `count` of them."""
+    """Which rows belong together: `code` (n,) counts clusters from 0; `count` of them.
+
+    `beside`: in what other ways they do, where several columns say so.
+    """
 
     code: IntVector
     count: int
+    beside: tuple["Clusters", ...] = ()
 
     @property
     def size(self) -> IntVector:
@@ -38,7 +40,8 @@ class Clusters:
     def take(self, rows: Any) -> "Clusters":
         """Return the clusters of some rows, by place or mask; those that are left are counted."""
         left, code = np.unique(self.code[rows], return_inverse=True)
-        return Clusters(code.astype(np.intp), len(left))
+        beside = tuple(one.take(rows) for one in self.beside)
+        return Clusters(code.astype(np.intp), len(left), beside)
 
     def resample(self, rng: np.random.Generator) -> IntVector:
         """Return the rows of as many clusters, drawn with replacement."""
@@ -57,14 +60,14 @@ class Clusters:
         return np.asarray(adder @ values)
 
 
-def clusters_of(cluster: Any, n: int) -> Clusters:
+def clusters_of(cluster: Any, n: int, *, several: bool = False) -> Clusters:
     """Return checked clusters of n rows; those that have been checked come back.
 
     Parameters
     ----------
-    cluster : array-like of shape (n,), or sequence of several
+    cluster : array-like of shape (n,), or a sequence of such where `several` may be
         A name per row, all texts or all numbers (or dates); rows of one name belong together.
-        Several names per row (patient, doctor): rows that share any of them, also through others.
+        Several names per row (patient, doctor): rows that share any of them are dependent.
     n : int
         Number of rows.
 
@@ -76,8 +79,8 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     """
     if isinstance(cluster, Clusters):
         return cluster
-    if isinstance(cluster, list | tuple) and len(cluster) and np.ndim(cluster[0]) == 1:
-        return _connected([clusters_of(one, n) for one in cluster])
+    if several and isinstance(cluster, list | tuple) and cluster and np.ndim(cluster[0]) == 1:
+        return _ways([clusters_of(one, n) for one in cluster])
     array, given = one_per_row(cluster, "cluster", n, "give such a row a name of its own")
     # Only texts, numbers, or dates of one type can be compared with each other.
     kinds = [Real if isinstance(name, Real) else type(name) for name in given]
@@ -103,21 +106,14 @@ def clusters_of(cluster: Any, n: int) -> Clusters:
     return Clusters(code.astype(np.intp), len(names))
 
 
-def _connected(several: Sequence[Clusters]) -> Clusters:
-    """Return the clusters of rows that share any name, directly or through other rows."""
-    n, edges, size = len(several[0].code), [], len(several[0].code)
-    for one in several:  # rows and names are the corners of a graph
-        edges.append(one.code + size)
-        size += one.count
-    ends = np.tile(np.arange(n), len(several)), np.concatenate(edges)
-    graph = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
-    count, group = csgraph.connected_components(graph, directed=False)
-    if count < _FEWEST:
-        raise ValueError(
-            f"rows that share a name in any of the columns of cluster, also through others, make "
-            f"only {count:,} groups: by so few chance cannot be judged."
-        )
-    return Clusters(group[:n].astype(np.intp), int(count))
+def _ways(several: Sequence[Clusters]) -> Clusters:
+    """Return the clusters that tell least, beside the others; none lies within another's."""
+    kept = list[Clusters]()
+    for one in sorted(several, key=lambda one: worth_of(one.size)):
+        pairs = (len(np.unique(one.code * c.count + c.code)) for c in kept)
+        if one.count not in pairs:  # else each of its clusters lies in a single one of those
+            kept.append(one)
+    return replace(kept[0], beside=tuple(kept[1:]))
 
 
 def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:

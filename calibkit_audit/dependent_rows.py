@@ -72,9 +72,9 @@ class Dependence:
     prob, label : ndarray of shape (n,) or (n, K), and (n,)
         Checked probabilities and labels.
     clusters : Clusters
-        Which rows belong together.
+        Which rows belong together; also in several ways, each with a normal g of its own.
     rng : numpy.random.Generator
-        What draws; also for the correlation, which `correlation` then holds.
+        What draws; also for the correlations, which `correlation` then holds, one per way.
 
     Notes
     -----
@@ -87,26 +87,28 @@ class Dependence:
     def __init__(
         self, prob: FloatArray, label: NDArray[Any], clusters: Clusters, rng: np.random.Generator
     ) -> None:
-        self.prob, self.clusters = prob.astype(np.float64), clusters
+        self.prob, self.ways = prob.astype(np.float64), (clusters, *clusters.beside)
         table = self.prob if prob.ndim == 2 else self.prob[:, np.newaxis]
-        variance = table * (1 - table)
+        variance, each = table * (1 - table), np.eye(len(self.ways))
         self._table, self._total = table, np.maximum(variance.sum(axis=0), 1e-300)
-        self._share = clusters.sums(variance)
-        self.target = self._scatter(label)
-        scatters = []
+        self._share = [way.sums(variance) for way in self.ways]
+        self.target = self._scatters(label)
+        grids = []
         for _ in range(int(np.clip(_TRIED_NUMBERS // len(prob), 3, _TRIES))):
             noise = self._noise(rng)  # the same for every correlation of the grid
-            scatters.append([self._scatter(self._labels(r, *noise)) for r in _CORRELATIONS])
-        self._scatters = np.maximum.accumulate(np.mean(scatters, axis=0))
-        self.correlation = float(np.interp(self.target, self._scatters, _CORRELATIONS))
+            drawn = [[self._labels(r * one, noise) for r in _CORRELATIONS] for one in each]
+            grids.append([[self._scatters(y)[k] for y in own] for k, own in enumerate(drawn)])
+        self._grid = np.maximum.accumulate(np.mean(grids, axis=0), axis=1)
+        self.correlation = self._correlations(np.ones(len(each)))
 
-    def _noise(self, rng: np.random.Generator) -> tuple[FloatVector, FloatVector]:
-        """Draw what the rows of a cluster share, and what each has for itself."""
-        shared = rng.standard_normal(self.clusters.count)[self.clusters.code]
-        return shared, rng.standard_normal(len(shared))
+    def _noise(self, rng: np.random.Generator) -> list[FloatVector]:
+        """Draw what the rows of a cluster share, in every way, and what each has for itself."""
+        shared = [rng.standard_normal(way.count)[way.code] for way in self.ways]
+        return [*shared, rng.standard_normal(len(self.prob))]
 
-    def _labels(self, r: float, shared: FloatVector, own: FloatVector) -> IntVector:
-        uniform = special.ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own)
+    def _labels(self, r: FloatVector, noise: list[FloatVector]) -> IntVector:
+        parts = np.sqrt([*r, max(1 - r.sum(), 0.0)])
+        uniform = special.ndtr(sum(a * b for a, b in zip(parts, noise, strict=True)))
         if self.prob.ndim == 1:
             return np.asarray(uniform < self.prob, dtype=np.intp)
         upper = np.cumsum(np.ascontiguousarray(self.prob.T[:-1]), axis=0)
@@ -115,19 +117,26 @@ class Dependence:
             drawn += uniform >= passed
         return drawn
 
-    def _scatter(self, label: NDArray[Any]) -> float:
-        """Return the sum of squares of what clusters add to residuals without a common gap."""
+    def _scatters(self, label: NDArray[Any]) -> list[float]:
+        """Return the sums of squares of what clusters add to residuals without a common gap."""
         first = 1 if self.prob.ndim == 1 else 0
         residual = (label[:, np.newaxis] == np.arange(self._table.shape[1]) + first) - self._table
         gap = residual.sum(axis=0) / self._total
-        return float(((self.clusters.sums(residual) - self._share * gap) ** 2).sum())
+        pairs = zip(self.ways, self._share, strict=True)
+        return [float(((way.sums(residual) - share * gap) ** 2).sum()) for way, share in pairs]
+
+    def _correlations(self, factors: FloatVector) -> FloatVector:
+        """Return the correlation in every way that explains so many times what was found."""
+        ways = zip(self.target, factors, self._grid, strict=True)
+        r = np.array([np.interp(goal * factor, grid, _CORRELATIONS) for goal, factor, grid in ways])
+        return r / max(float(r.sum()), 1.0)
 
     def redraws(self, n_draws: int, rng: np.random.Generator) -> Iterator[IntVector]:
         """Yield one label per row, so many times."""
-        df = max(self.clusters.count - 1, 1)
+        df = [max(way.count - 1, 1) for way in self.ways]
         for _ in range(n_draws):
-            r = np.interp(self.target * df / rng.chisquare(df), self._scatters, _CORRELATIONS)
-            yield self._labels(float(r), *self._noise(rng))
+            factors = np.array([one / rng.chisquare(one) for one in df])
+            yield self._labels(self._correlations(factors), self._noise(rng))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

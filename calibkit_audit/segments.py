@@ -128,7 +128,7 @@ def worst_segments(
     features : mapping from names to array-like of shape (n,), or DataFrame
         Words, of which the eight commonest keep their name; numbers of more values, cut into four
         parts of equal size. Missing values are a part of their own.
-    cluster : array-like of shape (n,), optional
+    cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together: only clusters are then independent.
     depth : {1, 2, 3}
         How many features name a segment at most.
@@ -158,7 +158,7 @@ def worst_segments(
     problem = binary_problem(y_true, y_prob, view=view)
     prob = problem.prob.astype(np.float64)
     depth, n_draws = as_count(depth, "depth"), as_count(n_draws, "n_draws", minimum=99)
-    clusters = None if cluster is None else clusters_of(cluster, problem.n)
+    clusters = None if cluster is None else clusters_of(cluster, problem.n, several=True)
     found = segments_of(features_of(features, problem.n), prob, range(depth + 1))
     segments = [segment for segment in found if segment.enough]
     if not segments:

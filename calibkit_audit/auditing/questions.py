@@ -65,7 +65,7 @@ def audit(
         columns, words or numbers, up to three together name a group: see `worst_segments`.
     cluster : array-like of shape (n,), or sequence of several, optional
         Which rows belong together (patient, document): only rows of different clusters are then
-        taken as independent. Of several, rows that share any, also through others, are together.
+        taken as independent. Of several, rows that share a name in any column are dependent.
     independent : bool
         No two rows are about the same case: the headline need not say so.
     time : array-like of shape (n,), optional
@@ -142,7 +142,7 @@ def audit_table(
     prob: str | Sequence[str] | None = None,
     logits: str | Sequence[str] | None = None,
     groups: str | Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: str | Sequence[str] | None = None,
     time: str | None = None,
     predicted: Any = None,
     sample_weight: str | None = None,
@@ -162,7 +162,8 @@ def audit_table(
         One of the two: the column of P(y = 1), or a column per class; ``"p_*"`` means all that
         begin with ``p_``.
     groups, cluster, time, predicted, sample_weight : str, optional
-        Further columns, as in `audit`; of `groups` also several, of `predicted` also True.
+        Further columns, as in `audit`; of `groups` and `cluster` also several, of `predicted` also
+        True.
     class_names : sequence of str, optional
         As in `audit`; otherwise the columns' names.
     drop_missing, rescale : bool
@@ -180,16 +181,17 @@ def audit_table(
     """
     if (prob is None) == (logits is None):
         raise ValueError("name the columns of either prob= or logits=.")
-    several = [] if groups is None or isinstance(groups, str) else list(groups)
-    one = None if several else groups
-    roles: dict[str, Any] = {"y_true": label, "groups": one, "cluster": cluster, "time": time}
-    roles |= {f"groups {name}": name for name in several}
+    given_by = {"groups": groups, "cluster": cluster}
+    several = {k: list(v) for k, v in given_by.items() if not isinstance(v, str | None)}
+    roles: dict[str, Any] = {"y_true": label, "time": time} | given_by | dict.fromkeys(several)
+    roles |= {f"{role} {name}": name for role, names in several.items() for name in names}
     roles |= {"predicted": predicted, "sample_weight": sample_weight}
     kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
-    if several:
-        rows["groups"] = {name: rows.pop(f"groups {name}") for name in several}
+    for role, columns_of_role in several.items():
+        found = {name: rows.pop(f"{role} {name}") for name in columns_of_role}
+        rows[role] = found if role == "groups" else list(found.values())
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**rows, **scores, class_names=class_names or names, **options)
@@ -321,4 +323,5 @@ def promise_of(clusters: Clusters | None, settings: AuditSettings) -> str:
     if few and worth < 0.9 * clusters.count:
         few = f" Few of them carry the file: they tell as much as {worth:.0f} of one size, so only "
         few += "large errors can be found, and intervals are too short."
-    return f"{promise}, if the {clusters.count:,} clusters are independent.{few}"
+    apart = "rows that share no name" if clusters.beside else f"the {clusters.count:,} clusters"
+    return f"{promise}, if {apart} are independent.{few}"

@@ -168,7 +168,7 @@ def rows_of(
         **scores,
         group=codes,
         groups=names,
-        clusters=None if cluster is None else clusters_of(cluster, n),
+        clusters=None if cluster is None else clusters_of(cluster, n, several=True),
         position=np.arange(n),
         class_names=_class_names(class_names, k),
         top=predicted is not None,
@@ -238,7 +238,10 @@ def drop_weightless(rows: AuditRows) -> AuditRows:
         return rows
     rows = _in_order(rows.take(rows.weight > 0))
     weight = kish(np.asarray(rows.weight))
-    clusters = rows.clusters and clusters_of(rows.clusters.code, rows.n)
+    clusters = rows.clusters
+    if clusters is not None:
+        ways = [one.code for one in (clusters, *clusters.beside)]
+        clusters = clusters_of(ways, rows.n, several=True)
     return replace(rows, weight=weight if np.ptp(weight) > 1e-12 else None, clusters=clusters)
 
 
@@ -352,7 +355,8 @@ def _by_content(clusters: Clusters, rows: AuditRows) -> Clusters:
     """Return clusters in an order of their rows: how they are called moves no draw."""
     parts = np.column_stack([rows.label, rows.own, rows.own**2])
     order = np.lexsort([*clusters.sums(parts).round(9).T, clusters.size])
-    return Clusters(np.argsort(order)[clusters.code], clusters.count)
+    beside = tuple(_by_content(one, rows) for one in clusters.beside)
+    return Clusters(np.argsort(order)[clusters.code], clusters.count, beside)
 
 
 def _class_names(names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:
@@ -377,4 +381,9 @@ def cluster_notes(rows: AuditRows) -> tuple[str, ...]:
             "data; folds hold whole clusters; intervals of gains and costs are Student's, from "
             "what the mean would be without each cluster.",
         )
+        if rows.clusters.beside:
+            notes += (
+                "Several columns say what belongs together: redraws know all of them; folds, "
+                "sandwiches and intervals those clusters that tell least, and may be too short.",
+            )
     return notes

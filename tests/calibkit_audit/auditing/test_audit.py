@@ -20,6 +20,7 @@ import calibkit as ck
 from calibkit import CalibrationWarning
 from calibkit.decisions import largest_saving, murphy_curve
 from calibkit.fakes import LogitDistortion
+from calibkit_audit import estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
 from calibkit_audit.auditing.alignment import alignment_of
 from calibkit_audit.auditing.dependence import add_time, parse_times, time_finding
@@ -809,10 +810,19 @@ def test_clusters_are_what_their_rows_are(subtests: pytest.Subtests) -> None:
     again = audit(y[order], p[order], cluster=names[case][order], settings=QUICK)
     assert again.text() == first.text()
     pair = np.arange(320) // 2 % 160
-    joined = clusters_of([pair, (np.arange(320) // 32).astype(str)], 320)
-    assert joined.count == 10
-    with pytest.raises(ValueError, match="only 1 groups"):
-        clusters_of([np.arange(320) % 20, np.arange(320) // 20], 320)
+    nested = [pair, (np.arange(320) // 32).astype(str)]  # each pair lies in one of ten
+    joined = clusters_of(nested, 320, several=True)
+    assert (joined.count, joined.beside) == (10, ())
+    crossed = clusters_of([np.arange(320) % 20, np.arange(320) // 20], 320, several=True)
+    assert (crossed.count, [one.count for one in crossed.beside]) == (16, [20])
+    both = audit(y, p, cluster=[np.arange(320) % 20, np.arange(320) // 20], settings=QUICK)
+    table = {"y": y, "p": p, "patient": np.arange(320) % 20, "doctor": np.arange(320) // 20}
+    ways, how = ["patient", "doctor"], {"label": "y", "prob": "p", "settings": QUICK}
+    assert audit_table(table, cluster=ways, **how).text() == both.text()
+    assert "if rows that share no name are independent" in both.promise
+    assert "Several columns say what belongs together" in str(both.notes)
+    with pytest.raises(ValueError, match="one value for each of 320 rows"):
+        estimate_rate(p, y, cluster=nested)
 
 
 def test_few_clusters_that_carry_the_file_are_named() -> None:

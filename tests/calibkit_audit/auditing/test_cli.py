@@ -357,14 +357,6 @@ def test_a_comparison_is_printed(run: Run) -> None:
     assert again == findings(run("compare", "log.csv", *PAIR, *titled))
 
 
-def test_a_stream_of_few_rows_says_the_same(run: Run) -> None:
-    two_models()
-    titled = (*PAIR, "--title", "x")
-    whole = findings(run("compare", "log.csv", *titled))
-    limited = run("compare", "log.csv", *titled, "--memory-limit", "0")
-    assert limited.out.partition("\ndate: ")[0] == whole
-
-
 def test_classes_in_another_order_are_matched_by_name(run: Run) -> None:
     label, prob = class_data(400)
     order = [2, 0, 1]

@@ -86,14 +86,6 @@ def assert_refused(path: Path | str, words: str, **options: Any) -> str:
 # --- the same rows -------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("size", [700, 5000, 100_000])
-def test_parquet(tmp_path: Path, size: int) -> None:
-    label, prob = skewed_log(20_000, dtype=np.float32)
-    path = write_parquet(tmp_path / "log.parquet", {"p": prob, "y": label, "other": prob}, size)
-    assert_rows(read(path), label, prob)
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
     label, prob = skewed_log(3000)
