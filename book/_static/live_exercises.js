@@ -64,6 +64,8 @@
     for (let one = root.previousElementSibling; one; one = one.previousElementSibling) {
       if (one.matches("details") && /Hint \d/.test(one.firstElementChild.textContent)) hints.unshift(one);
     }
+    const shuffled = window.calibkitShuffled?.(solution.querySelector("pre").textContent);
+    if (shuffled) hints.push(shuffled);
     const entry = () => kept.read()[id] || {};
     const note = (more) => kept.note(id, { ...entry(), ...more });
 

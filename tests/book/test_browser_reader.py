@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import calibkit as ck
+from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Drawing, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
@@ -23,6 +24,7 @@ from tests.browser_pages import (
     asked_on,
     lesson_pages,
 )
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.browser
 
@@ -434,3 +436,73 @@ def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Vi
     assert len(page.evaluate(KEPT)) == 2
     page.get_by_role("button", name="Really forget all of them?").click()
     assert page.evaluate(KEPT) == {} and "stand-in" in said_on(page)[0]
+
+
+EXERCISE = """<html><head><style>{look}</style></head><body>
+<details><summary>Hint 1</summary>A nudge.</details><div class="ck-exercise" data-exercise="0.1">
+<div class="tag_exercise"><pre class="cell_input"></pre></div>
+<div class="tag_solution"><details><summary>Solution</summary><pre>{code}</pre></details></div>
+</div><script id="ck-cells" type="json" data-lesson="00">[]</script></body></html>"""
+FAKES = """window.calibkitPython = {};
+window.calibkitExercises = {read: () => ({}), note: () => {}}"""
+TOTAL = "    # of all\n    y = sum(\n        x)"
+LINES = ["def last(x):", TOTAL, "    return y", "print(last([1]))"]
+
+
+def test_the_lines_of_a_solution_are_put_in_order_by_keys_and_fingers(browser: Any) -> None:
+    """After the last hint; what belongs together moves together, and two lines are no task."""
+    folder = ROOT / "book" / "_static"
+    page = browser.new_context(viewport=TELEPHONE, has_touch=True).new_page()
+
+    def open_with(code: str) -> Any:
+        page.set_content(EXERCISE.format(look=(folder / "live.css").read_text(), code=code))
+        page.evaluate(FAKES)
+        for name in ("shuffled_lines.js", "live_exercises.js"):
+            page.evaluate((folder / name).read_text())
+        page.get_by_role("button", name="Hint", exact=True).tap()
+        return page.locator(".ck-lines li")
+
+    items = open_with("\n".join(LINES))
+    assert not items.first.is_visible(), "the hint comes first"
+    page.get_by_role("button", name="Hint 2 of 2").tap()
+    for box in [item.locator("button").bounding_box() for item in items.all()]:
+        assert box["height"] >= 44 and 300 < box["width"] <= 390
+    shown = ["    return y", "def last(x):", "print(last([1]))", TOTAL]
+    assert items.locator("code").all_text_contents() == shown
+    check = page.get_by_role("button", name="Check order")
+    said = page.locator(".ck-lines + div [role=status]")
+    check.tap()
+    assert said.inner_text() == "0 of 4 lines stand where the solution has them."
+    for _ in range(2):  # the end stops it
+        items.filter(has_text="print").locator("button").press("ArrowDown")
+    assert said.inner_text() == "Line 3 of 4, now 4."
+    items.filter(has_text="def").locator("code").tap()
+    items.first.locator("code").tap()
+    assert said.inner_text() == "Line 2 of 4, now 1."
+    start = items.filter(has_text="return").locator(".ck-handle").bounding_box()
+    end = items.filter(has_text="sum").locator("button").bounding_box()
+    page.mouse.move(start["x"] + 9, start["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 9, end["y"] + end["height"] - 3, steps=4)
+    page.mouse.up()
+    check.tap()
+    assert items.locator("code").all_text_contents() == LINES
+    assert said.inner_text().startswith("All lines stand right.")
+    assert open_with("a = 1\nb = 2").count() == 0
+    page.context.close()
+
+
+def test_the_page_counts_the_core_for_itself(browser: Any) -> None:
+    page = browser.new_context().new_page()
+    page.set_content(open_lesson("04").progress()._repr_html_())
+    page.evaluate((ROOT / "book" / "_static" / "predict_first.js").read_text())
+    page.evaluate("""() => {
+      ["4.1", "4.3"].forEach(id => calibkitExercises.note(id, {code: "", state: "Correct"}));
+      calibkitExercises.note("4.2", {code: "", state: "Almost"});
+      calibkitWork.add('{"guesses": {"4a": "0.080"}, "forecasts": {}, "exercises": {}}');
+    }""")
+    assert page.locator("p").all_text_contents() == [
+        "1 of 2 exercises correct, 1 of 3 guesses made.",
+        "further: 1 of 2 exercises correct, 0 of 3 guesses made.",
+    ]
+    page.context.close()

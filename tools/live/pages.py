@@ -13,7 +13,7 @@ AUDIT_PAGE = "book/audit_a_file.html"
 EDITOR = "live_editor.js"  # CodeMirror, which `site.editor` puts together
 SCRIPTS = {
     "data-explorer=": ("live.js",),
-    'id="ck-cells"': (EDITOR, "live_exercises.js"),
+    'id="ck-cells"': (EDITOR, "shuffled_lines.js", "live_exercises.js"),
     'id="ck-file"': ("audit_page.js",),
 }
 COMPRESSED = {"pyodide.asm.wasm": 0.32, "pyodide.asm.js": 0.19}  # what a server makes of them
