@@ -474,6 +474,7 @@ MODULES = {
     "solved": Module("tools.notebooks solved", "Build and run the solved notebooks.", TORCH),
     "portable": Module("tools.portable", "Run lessons as other processors would.", TORCH),
     "floors": Module("tools.floors", "Test with the oldest packages allowed, or the newest."),
+    "next": Module("tools.next_sphinx", "Build the book with the newest Sphinx.", TORCH),
     "dist": Module("tools.dist", "Build wheel and source archive, and use them as users will."),
     "run": Module("tools.notebooks run", "Run lessons and write their .ipynb files.", TORCH),
     "check": Module("tools.notebooks check", "Check that each .md and .ipynb pair agrees."),

@@ -51,8 +51,10 @@ def audit_gaps(
     Examples
     --------
     >>> from calibkit import consistency_band
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit_audit import plot
-    >>> band = consistency_band([0, 1, 1, 1], [.2, .3, .8, .9], bins=2, rng=0, n_draws=50)
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> band = consistency_band(sample.y_true, sample.y_prob, bins=10, rng=0)
     >>> ax = plot.audit_gaps(band)
     >>> ax.get_ylabel()
     'observed minus predicted'
@@ -107,13 +109,14 @@ def audit_repairs(
 
     Examples
     --------
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit_audit import plot
     >>> from calibkit_audit.auditing import audit
-    >>> p = np.linspace(.02, .98, 300)
-    >>> report = audit(np.random.default_rng(0).random(300) < p, p)
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> report = audit(sample.y_true, sample.y_prob)
     >>> ax = plot.audit_repairs(report.repairs)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['offset', 'temperature', 'Platt', 'beta', 'isotonic (loss ∞)', 'base rate']
+    ['offset', 'temperature', 'Platt', 'pulled Platt', 'beta', 'isotonic (loss ∞)', 'base rate']
     """
     place = np.arange(len(repairs.name))
     words = ("gain in log loss on held-out rows (nats)", "")
@@ -158,14 +161,15 @@ def audit_groups(
 
     Examples
     --------
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit_audit import plot
     >>> from calibkit_audit.auditing import audit
-    >>> p = np.linspace(.02, .98, 300)
-    >>> y = np.random.default_rng(0).random(300) < p
-    >>> report = audit(y, p, groups=np.repeat(["a", "b"], 150))
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> groups = ["a", "b", "c", "d"] * 125
+    >>> report = audit(sample.y_true, sample.y_prob, groups=groups)
     >>> ax = plot.audit_groups(report.groups)
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['b', 'a']
+    >>> sorted(label.get_text() for label in ax.get_yticklabels())
+    ['a', 'b', 'c', 'd']
     """
     shown = np.arange(len(groups.segment))[:_MOST_ROWS]  # the worst come first
     gap = (groups.frequency - groups.mean_prob)[shown]
@@ -234,9 +238,13 @@ def overlay(
     Examples
     --------
     >>> from calibkit import reliability_table
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit_audit import plot
-    >>> tables = {"a": reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)}
-    >>> plot.overlay(tables).get_ylabel()
+    >>> draws = {s: LogitDistortion(slope=s).sample(500, rng=0) for s in (0.5, 1)}
+    >>> tables = {f"slope {s}": reliability_table(one.y_true, one.y_prob, bins=5)
+    ...           for s, one in draws.items()}
+    >>> ax = plot.overlay(tables)
+    >>> ax.get_ylabel()
     'observed frequency'
     """
     if not 1 <= len(tables) <= len(_MARKERS):
@@ -288,10 +296,11 @@ def smooth_curve(
 
     Examples
     --------
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit_audit import plot
     >>> from calibkit_audit.clinic import smooth_curve
-    >>> p = np.linspace(.05, .95, 40)
-    >>> ax = plot.smooth_curve(smooth_curve(np.arange(40) % 3 == 0, p))
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.smooth_curve(smooth_curve(sample.y_true, sample.y_prob))
     >>> ax.get_ylabel()
     'observed frequency'
     """

@@ -11,6 +11,7 @@ from typing import Any
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -28,6 +29,9 @@ FOLDED_SOLUTION = re.compile(
 )
 NOTES = "▸ Plan, homework, three wrong guesses, a question to discuss"
 COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
+# Rooms that serve the others: the last table of the API's first page.
+INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "progress", "saving"))
+INNER += ("calibkit.results", "calibkit_audit.cli")
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
 
@@ -74,10 +78,15 @@ def write_pages(folder: Path = PAGES) -> None:
 
 
 def public_names(module: Any) -> list[str]:
-    """Return what a room offers: its `__all__`, or what it defines under a public name."""
+    """Return what a room offers: its `__all__`, or what it defines under a public name.
+
+    A folder without `__all__` serves other rooms, and offers what `calibkit` takes from it.
+    """
     if hasattr(module, "__all__"):
         return list(module.__all__)
-    own = [name for name, item in vars(module).items() if is_own(item, module.__name__)]
+    inside, taken = f"{module.__name__}.", set(calibkit.__all__) - {"CalibrationWarning"}
+    own = [name for name, item in vars(module).items() if is_own(item, module.__name__)
+           or (name in taken and getattr(item, "__module__", "").startswith(inside))]  # fmt: skip
     return [name for name in own if not name.startswith("_")]
 
 
@@ -146,14 +155,15 @@ class Room(SphinxDirective):
 
 
 class Rooms(SphinxDirective):
-    """Show a table of the rooms of one house."""
+    """Show a table of the rooms of one house, or of those that serve the others: `inner`."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the table as if it had been written out by hand."""
         house = self.arguments[0]
-        found = [room for room in rooms() if room.partition(".")[0] == house]
+        found = [room for room in rooms() if room.partition(".")[0] == house and room not in INNER]
+        found = sorted(INNER) if house == "inner" else found
         # The page has made `calibkit` the current module; its rooms go by their short names.
         names = [f"   {room.removeprefix('calibkit.')}" for room in found]
         lines = [".. autosummary::", "   :nosignatures:", "", *names]
@@ -234,6 +244,23 @@ def link_lessons(
     lines[:] = linked("\n".join(lines)).split("\n")
 
 
+def resolve_name(
+    app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.Element
+) -> nodes.Node | None:
+    """Link a public name that a docstring mentions by a shorter one; a parameter is plain code."""
+    if node.get("reftype") != "obj":
+        return None
+    python, target = env.get_domain("py"), node["reftarget"].removeprefix("calibkit.")
+    houses = ("calibkit.", f"{node.get('py:module') or ''}.".partition(".")[0] + ".")
+    found = [full for full, _, kind, *_ in python.get_objects()
+             if full.endswith(f".{target}") and full.startswith(houses)
+             and kind in ("function", "class", "exception")]  # fmt: skip
+    if not found:
+        return nodes.literal(content.astext(), content.astext())
+    best = min(found, key=lambda full: (full.count("."), full))
+    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", best, node, content)
+
+
 def skip_routing(app: Sphinx, what: str, name: str, item: Any, skip: bool, options: Any) -> Any:
     """Leave out the methods that scikit-learn adds to each estimator for metadata routing."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
@@ -269,6 +296,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(FoldNotes)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
+    app.connect("missing-reference", resolve_name)
     app.connect("html-page-context", name_solutions)
     app.connect("html-page-context", offline, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

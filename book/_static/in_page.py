@@ -6,11 +6,14 @@ audit is the command `calibkit audit` itself. Texts go in and out as JSON.
 
 import contextlib
 import csv
+import doctest
 import gzip
 import importlib
+import inspect
 import io
 import json
 import os
+import pkgutil
 import re
 import shlex
 import shutil
@@ -130,6 +133,20 @@ def workbook(lesson: str, cells: str) -> Any:
 def exercise(lesson: str, cells: str, method: str, *words: Any) -> Any:
     """Ask the exercises what has to run first, to run it, or to check an answer."""
     return getattr(workbook(lesson, cells), method)(*words)
+
+
+# --- an example of the API ------------------------------------------------------------------------
+
+
+def api_example(name: str, text: str) -> Any:
+    """Run an example as its docstring has it, with prompts; return what it prints and draws."""
+    from calibkit_course.learn.page import run_shown
+
+    item = pkgutil.resolve_name(name)
+    module = inspect.getmodule(getattr(item, "fget", item))
+    steps = [one.source for one in doctest.DocTestParser().get_examples(text)]
+    code = "\n".join(f"exec(compile({step!r}, {name!r}, 'single'))" for step in steps)
+    return run_shown(code, dict(vars(module)))
 
 
 # --- a file --------------------------------------------------------------------------------------

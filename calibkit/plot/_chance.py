@@ -37,8 +37,10 @@ def null_level(
     --------
     >>> import calibkit as ck
     >>> from calibkit import plot
-    >>> null = ck.null_level(ck.expected_calibration_error, [0, 1, 1], [.2, .7, .6],
-    ...                      n_draws=50, rng=1)
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ece = ck.expected_calibration_error
+    >>> null = ck.null_level(ece, sample.y_true, sample.y_prob, n_draws=200, rng=1)
     >>> ax = plot.null_level(null)
     >>> ax.get_ylabel()
     'draws of a calibrated model'
@@ -106,11 +108,11 @@ def cumulative_differences(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from calibkit import hypothesis_tests, plot
-    >>> p = np.linspace(0.01, 0.99, 200)
-    >>> y = np.random.default_rng(0).random(200) < p
-    >>> ax = plot.cumulative_differences(hypothesis_tests.cumulative_differences(y, p))
+    >>> from calibkit import cumulative_differences, plot
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> curve = cumulative_differences(sample.y_true, sample.y_prob)
+    >>> ax = plot.cumulative_differences(curve)
     >>> ax.get_ylabel()
     'cumulative difference'
     """

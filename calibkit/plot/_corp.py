@@ -46,8 +46,10 @@ def corp(
     Examples
     --------
     >>> from calibkit import plot
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit.scores import corp_decomposition
-    >>> ax = plot.corp(corp_decomposition([0, 1, 0, 1], [.2, .3, .4, .9]))
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.corp(corp_decomposition(sample.y_true, sample.y_prob))
     >>> ax.get_ylabel()
     'observed frequency'
     """

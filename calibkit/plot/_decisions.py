@@ -65,7 +65,9 @@ def murphy(
     --------
     >>> from calibkit import plot
     >>> from calibkit.decisions import murphy_curve
-    >>> ax = plot.murphy(murphy_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.murphy(murphy_curve(sample.y_true, sample.y_prob))
     >>> ax.get_ylabel()
     'mean cost (prices sum to 1)'
     """
@@ -126,7 +128,9 @@ def decision_curve(
     --------
     >>> from calibkit import plot
     >>> from calibkit.decisions import decision_curve
-    >>> ax = plot.decision_curve(decision_curve([0, 0, 1, 1], [.1, .4, .3, .8]))
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.decision_curve(decision_curve(sample.y_true, sample.y_prob))
     >>> ax.get_ylabel()
     'net benefit (right treatments per prediction)'
     """

@@ -87,9 +87,11 @@ def fit_on_test(
     --------
     >>> from calibkit import plot
     >>> from calibkit.calibrators import SlopeOneBinning
+    >>> from calibkit.fakes import LogitDistortion
     >>> from calibkit.fit_on_test import fit_on_test
-    >>> p, y = [.1, .3, .4, .6, .7, .9], [0, 1, 0, 1, 1, 1]
-    >>> result = fit_on_test(y, p, evaluator=SlopeOneBinning(2))
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> slopes = SlopeOneBinning(8)
+    >>> result = fit_on_test(sample.y_true, sample.y_prob, evaluator=slopes)
     >>> ax = plot.fit_on_test(result, show={"filling", "distances"})
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')

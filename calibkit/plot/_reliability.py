@@ -83,7 +83,10 @@ def reliability(
     Examples
     --------
     >>> from calibkit import plot, reliability_table
-    >>> ax = plot.reliability(reliability_table([0, 1, 1, 1], [.2, .3, .8, .9], bins=2))
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> table = reliability_table(sample.y_true, sample.y_prob, bins=10)
+    >>> ax = plot.reliability(table)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'observed frequency')
     """
@@ -176,8 +179,10 @@ def reliability_diagram(
     Examples
     --------
     >>> from calibkit import plot
-    >>> ax = plot.reliability_diagram([0, 1, 1, 1], [.2, .3, .8, .9], bins=2)
-    >>> ax.get_title().startswith("ECE 0.2000; by chance")
+    >>> from calibkit.fakes import LogitDistortion
+    >>> sample = LogitDistortion(slope=0.5).sample(500, rng=0)
+    >>> ax = plot.reliability_diagram(sample.y_true, sample.y_prob, bins=10)
+    >>> ax.get_title().startswith("ECE 0.0947; by chance")
     True
     """
     how: dict[str, Any] = {"view": view, "bins": bins, "positive": positive, "rng": rng}

@@ -1,10 +1,13 @@
 """Explorers that go live in the page, and the page that audits a file: the same as on a desktop."""
 
 import contextlib
+import doctest
 import gzip
 import importlib
+import inspect
 import io
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -267,6 +270,28 @@ def test_less_than_two_columns_are_refused(folder: Path, text: str) -> None:
     assert "at least two columns" in in_page.pasted(text)["refused"]
 
 
+NAMES = (
+    "calibkit.plot.reliability",
+    "calibkit.plot.style",
+    "calibkit.fakes.KnobClassifier.with_error",
+)
+NAMES += (
+    "calibkit_audit.auditing.AuditSettings.promise",
+    "calibkit_audit.plot.audit_groups",
+    "calibkit.brier_score",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_runs_in_the_page_as_its_docstring_says(name: str) -> None:
+    text = inspect.getdoc(pkgutil.resolve_name(name)) or ""
+    wanted = "".join(one.want for one in doctest.DocTestParser().get_examples(text))
+    said = in_page.api_example(name, text)
+    assert said["error"] == "" and said["printed"].split() == wanted.split() != []
+    assert len(said["shown"]) == text.count("ax = plot.")
+    assert "NameError" in in_page.api_example(name, ">>> nobody")["error"]
+
+
 # --- what the site is told -----------------------------------------------------------------------
 
 
@@ -413,6 +438,19 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
         seen.add(quiz.locator("img").get_attribute("src"))
         quiz.locator('[data-role="again"]').click()
     assert len(seen) == held + 1
+    assert here.foreign == [] and here.errors == []
+    here.context.close()
+
+
+@pytest.mark.site
+@pytest.mark.browser
+def test_an_example_of_the_api_runs_in_its_page(browser: Any, address: str) -> None:
+    here = Live(browser, address, "book/api/calibkit.plot.html")
+    name = "calibkit.plot.reliability"
+    example = here.page.locator(f'dt[id="{name}"] + dd')
+    example.get_by_role("button", name=f"Run the example of {name}", exact=True).click()
+    example.locator(".ck-answer img").wait_for()
+    assert "observed frequency" in example.locator(".ck-answer pre").inner_text()
     assert here.foreign == [] and here.errors == []
     here.context.close()
 

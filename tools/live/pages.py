@@ -15,6 +15,7 @@ SCRIPTS = {
     "data-explorer=": ("live.js",),
     'id="ck-cells"': (EDITOR, "shuffled_lines.js", "live_exercises.js"),
     'id="ck-file"': ("audit_page.js",),
+    'class="doctest ': ("live_examples.js",),
 }
 COMPRESSED = {"pyodide.asm.wasm": 0.32, "pyodide.asm.js": 0.19}  # what a server makes of them
 JUPYTERLITE = 2.3e6  # bytes of its scripts, as a browser counts them
@@ -66,7 +67,8 @@ def with_scripts(html: str, python: dict[str, int], up: str, *scripts: str) -> s
 def add(site: Path, python: Path) -> None:
     """Give Python to the pages of a site that have a use for it."""
     found = sizes(python)
-    for page in [*lesson_pages(suffix=".html", folder=site / "notebooks"), site / AUDIT_PAGE]:
+    lessons = lesson_pages(suffix=".html", folder=site / "notebooks")
+    for page in [*lessons, site / AUDIT_PAGE, *(site / "book" / "api").glob("*.html")]:
         if not page.exists():
             continue
         html = page.read_text(encoding="utf-8")
