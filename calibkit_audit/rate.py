@@ -32,6 +32,7 @@ _FEWEST = 20  # labels, below which nothing is estimated
 _WANTED = 0.02
 _FOLDS = 5  # in which the map is fitted
 _WIDTH = 88  # of a line in a terminal
+_CHOSEN = "Rows with a label have other scores than all rows"
 _APART = 3.0  # z beyond which rows with labels are said to differ from the others
 HONEST = ("map", "prediction-powered", "people alone")
 
@@ -83,10 +84,12 @@ class RateEstimate(Result):
         text = (
             f"Of 100 rows the judge's scores expect {judge:.0f} to pass; people would pass "
             f"{rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the method "
-            f"{self.method[place]!s}, the narrowest of those that hold whatever a judge is worth: "
-            f"{spell(self.n, 'row')}, {self.labelled:,} with a label; {more}."
+            f"{self.method[place]!s}, the narrowest of those that hold for any judge where chance "
+            f"chose the rows to label: {spell(self.n, 'row')}, {self.labelled:,} with a label; "
+            f"{more}."
         )
-        return " ".join([text, *self.notes])
+        first = [note for note in self.notes if note.startswith(_CHOSEN)]
+        return " ".join([*first, text, *(note for note in self.notes if note not in first)])
 
     def text(self) -> str:
         """Return the sentence, and a line for each method."""
@@ -350,9 +353,8 @@ def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
     z = (mean - float(score.mean())) / sd if sd > 0 else 0.0
     if abs(z) > _APART and len(rows.known) < len(score):
         notes.append(
-            f"Rows with a label have other scores than all rows (mean {mean:.2f} against "
-            f"{score.mean():.2f}): where they were chosen by score, give chance= "
-            "(command line: --chance)."
+            f"{_CHOSEN} (mean {mean:.2f} against {score.mean():.2f}). Where they were chosen by "
+            "score, this estimate is wrong: give chance= (command line: --chance)."
         )
     label = rows.label[rows.known]
     if (label == score[rows.known]).all():

@@ -124,8 +124,9 @@ def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
     ):
         if not np.all(good):
             row = int(np.argmin(good))
-            value = f"{quote(names[role])} = {found[role][row]:g}"
-            raise block.place.error(f"{value} is out of range. {remedy}", row)
+            found_there = found[role][row]
+            what = "is missing" if np.isnan(found_there) else f"= {found_there:g} is out of range"
+            raise block.place.error(f"{quote(names[role])} {what}. {remedy}", row)
     return found | {role: block.columns[name] for role, name in names.items() if role == "cluster"}
 
 

@@ -246,10 +246,14 @@ def _parse(
             numbers[row] = np.nan if word in _NO_NUMBER else float(word)
         except (ValueError, ArithmeticError):
             mark, other = ("point", ",") if decimal == "." else ("comma", ".")
+            remedy = "Write numbers, for no and yes 0 and 1."
+            if any(character.isdigit() for character in word):
+                remedy = (
+                    f"Write a decimal {mark} (or choose decimal={other!r} or --decimal {other})"
+                )
+                remedy += "; percent signs: --percent."
             raise place.error(
-                f"{quote(text)} in column {quote(name)} is no number. Write a decimal {mark} (or "
-                f"choose decimal={other!r} or --decimal {other}); percent signs: --percent.",
-                row,
+                f"{quote(text)} in column {quote(name)} is no number. {remedy}", row
             ) from None
     return numbers
 

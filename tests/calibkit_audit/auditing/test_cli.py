@@ -416,7 +416,7 @@ def test_a_rate_is_estimated_from_shares_counts_and_a_file_of_labels(run: Run) -
             "'votes' = 3 is out of range. People say 0, 1 or a share; of counts name",
         ),
         ("--label human --judge q", "row 9: 'q' = 2 is out of range. Each row needs the judge's"),
-        ("--label score --judge human", r"row 5: 'human' = nan is out of range. Each row needs"),
+        ("--label score --judge human", r"row 5: 'human' is missing. Each row needs"),
         ("--label human --chance id", "row 1: 'id' = 0 is out of range. Each row needs the prob"),
         ("--label human --raters no", "column 'no' is not there"),
         ("", "the following arguments are required: --label"),
