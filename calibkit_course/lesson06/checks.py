@@ -65,7 +65,7 @@ CHECKS = {
             "Remember that four times as many images only halve it.",
             "It must shrink to 0.001 / 0.0056 of what it is. Square the inverse of that.",
         ),
-        praise="with so many, a gap of 0.002 is one that chance seldom makes.",
+        praise="between perfect programs, with so many, chance seldom makes a gap of 0.002.",
     ),
     "6.2": Check(
         task="Review a comparison",
@@ -99,26 +99,26 @@ PREDICTIONS = {
         x=tuple(range(10, 101, 10)),
         axes=("bins", "mean ECE"),
         top=0.3,
-        why="With a tenth of the predictions, the frequency of a bin has √10 times the standard "
-        "deviation, and the ECE is a mean of such gaps. So it grows like √(bins / predictions).",
+        why="In 100 bins instead of 10, each bin has a tenth of the predictions, so its frequency "
+        "has √10 times the standard deviation. The ECE is a mean of such gaps.",
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
     "6e": Prediction(
-        question="In 5 bins, the mean ECE of 1,000 predictions lies a little below the true error. "
-        "Where does that of 5,000 predictions lie, in the same bins?",
-        options=("closer to the truth", "further below it", "above it"),
-        outcome="further below it",
-        why="The mean moves from 0.047 to 0.043. What five bins hide stays as it is, and chance "
-        "invents less. The two no longer cancel, and only other bins bring it back to the truth.",
-        tells=(r"away from the truth|no longer cancel|around a wrong number",),
+        question="A model errs, and with endless data its ECE in three bins is the true error, "
+        "0.050. What is it in four bins?",
+        options=("more", "the same", "less"),
+        outcome="less",
+        why="Four bins do not split three. Where the model says too much at one end of a bin and "
+        "too little at the other, the two cancel inside it. They never add anything.",
+        tells=(r"do(es)? not split|4 bins: |opposite sign cancel",),
     ),
     "6f": Prediction(
         question="Two perfect programs are right on 95 % of the images, and each is tried on 1,000 "
         "of its own. In how many of a hundred such pairs do their ECEs lie at least 0.002 apart?",
-        options=("about 10", "about 40", "about 70"),
+        options=("about 40", "about 70", "about 95"),
         outcome="about 70",
         why="Each of the two numbers has a standard deviation of 0.004, so their difference has "
-        "0.0056. That is nearly three times the gap of which the seller is proud.",
+        "0.0056. That is nearly three times the gap.",
         tells=(r"seven in ten|most (perfect )?pairs|\b72 %|0\.0056",),
     ),
     "6c": Prediction(

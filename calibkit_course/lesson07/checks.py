@@ -230,8 +230,8 @@ PREDICTIONS = {
         "it put the patient with 0.66 above the one with 0.67, who is in greater danger?",
         options=("about 5", "about 25", "about 50"),
         outcome="about 50",
-        why="An edge lies between the two, so each is read from a bin of its own. The frequencies "
-        "of the two bins have a standard deviation of six points; the patients differ by one.",
+        why="An edge lies between the two, so each is read from a bin of its own. Each bin strays "
+        "by six points, so their difference by eight. The patients differ by one.",
         tells=(
             r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
         ),
@@ -239,11 +239,11 @@ PREDICTIONS = {
     "7a": Prediction(
         question="15 bins and two joined pieces are fitted to the same predictions, in twenty data "
         "sets. Which come closer to the truth, on average?",
-        options=("the bins", "the pieces, a little", "the pieces, by half"),
+        options=("the bins", "neither", "the pieces, by half", "the pieces, by nine tenths"),
         outcome="the pieces, by half",
-        why="A bin learns from its own predictions only, 67 on average. A piece learns from "
-        "hundreds, and where two pieces meet they must agree. A few numbers beat many where "
-        "they can follow the truth. On stairs, bins often beat two pieces.",
+        why="A bin learns from its own predictions only, some sixty. A piece learns from hundreds, "
+        "and where two pieces meet they must agree. A few numbers beat many where they can "
+        "follow the truth.",
         tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
     ),
     "7c": Prediction(
@@ -261,8 +261,8 @@ PREDICTIONS = {
         "report the better number?",
         options=("nearly all", "about half", "hardly any"),
         outcome="about half",
-        why="The number is a mean over all predictions, so opposite errors of the map cancel in "
-        "it. The map of bins errs everywhere, but to both sides, and its number hardly suffers.",
+        why="The number is one mean over all predictions, and a mean can be right although the "
+        "map is wrong everywhere. Exercise 7.2 asks how.",
         tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
     ),
 }

@@ -262,9 +262,8 @@ PREDICTIONS = {
         "from 6,000 predictions?",
         options=("always 0", "always 0.005", "the right one"),
         outcome="always 0.005",
-        why="Whoever says one number has one bin, and chance moves a single bin little. The right "
-        "model uses more of them, and each brings a stray of its own. For knowledge the ECE gives "
-        "nothing.",
+        why="Whoever says one number has one bin, and chance moves a single bin little. A sharp "
+        "model uses more bins, and each strays on its own. For knowledge the ECE gives nothing.",
         tells=(
             r"(errors?|distances?) (near zero )?(is|are) short|looks harmless|ECE shrinks",
             r"useless, and its ECE|beats even|knows nothing has the smallest",
@@ -280,21 +279,22 @@ PREDICTIONS = {
         tells=(r"survivors|bad luck|rest looks too high|O/E (is|of) 1\.3",),
     ),
     "9g": Prediction(
-        question="The bettor stood to win 135 dollars and lost 82. How far were the forecasts off "
-        "on these bets, on average?",
-        options=("about 1 point", "about 5 points", "about 20 points"),
-        outcome="about 5 points",
-        why="The forecasts were off by 4.5 points in a hundred. But for 34 upsets that they "
-        "announced 56 came, and each of the 22 others cost her ten dollars.",
-        tells=(r"[Ff]our and a half points|4\.5 points|ECE 0\.045",),
+        question="The bettor stood to win 135 dollars and lost 82. How many times as many upsets "
+        "came as the forecasts said?",
+        options=("about 1.1", "about 1.6", "about 3"),
+        outcome="about 1.6",
+        why="For 34 upsets that they announced 56 came, more than chance explains, though the "
+        "forecasts were off by 4.5 points in a hundred only.",
+        tells=(r"factor of 1\.6|4\.5 points|ECE 0\.045|56 upsets",),
     ),
     "9d": Drawing(
         question="The data have 5 % events, and weights balance the classes. Draw the share of "
         "events among the cases to which the model gives about 0.05, 0.15, … 0.95.",
         x=tuple(place / 100 for place in range(5, 100, 10)),
         axes=("prediction", "share of events"),
-        why="With these weights, both classes count as half of the data. The model answers for a "
-        "world with 50 % events, and gives about 40 % on average. Ours has 5 %.",
+        why="Each event counted 17 times, so that both classes count as half of the data. So all "
+        "odds are 17 times too large: 0.5 stands for 0.06, and 0.95 for one half, give or take "
+        "the luck of a few cases.",
         tells=(
             r"weights are a change of prevalence|half of the (data|weight)|world with 50 %",
             r"half of the cases",
