@@ -25,7 +25,6 @@ SAY = {
     "two winners": "this takes the lowest score on each part, of two different maps. Follow the "
     "one map that the validation rows chose.",
     "once": "this chooses one map for all draws. Choose anew in each draw.",
-    "all maps": "this is the mean over all 50 maps. Take the chosen one.",
     "test alone": "this is the score on the test rows. Subtract that on the validation rows.",
     "validation alone": "this is the score on the validation rows. Subtract it from that on the "
     "test rows.",
@@ -89,7 +88,6 @@ def judge_optimism(answer: Any) -> str | None:
         "by test": (new - seen)[draws, lucky].mean(),
         "two winners": (new.min(axis=1) - seen.min(axis=1)).mean(),
         "once": (new - seen)[:, always].mean(),
-        "all maps": (new - seen).mean(),
         "test alone": new[draws, best].mean(),
         "validation alone": seen.min(axis=1).mean(),
         "one draw": each[-1],

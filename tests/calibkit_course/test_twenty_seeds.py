@@ -328,20 +328,6 @@ def the_log_loss_chooses_as_the_truth_and_the_error_one_bin(seed: int) -> bool:
     return np.argmin(found, axis=0).tolist() == [0, 2, 2]
 
 
-def the_chosen_map_looks_too_good(seed: int) -> bool:
-    fake, gaps = SyntheticShape("square", 0.5), []
-    for draw in range(40):
-        fit, old, new = (fake.sample(n, 120 * seed + 3 * draw + k) for k, n in
-                         enumerate((300, 100, 1000)))  # fmt: skip
-        maps = [cal.HistogramBinning(b).fit(fit.y_prob, fit.y_true) for b in range(1, 51, 2)]
-        seen, came = (
-            [np.mean((one.calibrate(rows.y_prob) - rows.y_true) ** 2) for one in maps]
-            for rows in (old, new)
-        )
-        gaps.append(came[np.argmin(seen)] - min(seen))
-    return 0.003 < np.mean(gaps) < 0.025
-
-
 def percentiles_never_hold_zero(seed: int) -> bool:
     rng, perfect = np.random.default_rng(seed), LogitDistortion()
     options = {"level": 0.9, "n_draws": 200, "method": "percentile", "rng": seed}
