@@ -36,6 +36,7 @@ from tools.virtual_environment import (
     book_environment,
     call,
     environment,
+    installed,
     prepare,
     side_by_side,
     venv_python,
@@ -126,13 +127,11 @@ def solve(paths: list[Path]) -> int:
 
 
 def runnable(paths: list[Path]) -> list[Path]:
-    """Leave out the lessons that lack a package here, and say so."""
-    command = [str(venv_python()), "-m", "tools.lesson_pages"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    lacking = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    for stem, packages in lacking.items():
-        print(f"skipped: lesson {stem[:2]} needs {packages}")
-    return [path for path in paths if path.stem not in lacking]
+    """Leave out the lessons that need PyTorch where it is not installed, and say so."""
+    if {*TORCH} <= {*installed().get("have", ())}:
+        return paths
+    print(f"skipped: lesson {', '.join(NEEDS_TORCH)} needs torch")
+    return [path for path in paths if path.name[:2] not in NEEDS_TORCH]
 
 
 def validate_notebooks() -> int:

@@ -82,7 +82,7 @@ class Grade:
             rest = re.sub(rf"(?<!\d){self.lesson}(?!\d)", "", name)
             for page in reversed(lesson_pages(self.lesson)):
                 rest = rest.replace(page.stem[3:], "")
-            return rest.strip(" _-.") or name
+            return " ".join(rest.split()).strip(" _-.") or name
         return name
 
     def of(self, kind: str) -> list[Said]:
@@ -253,6 +253,21 @@ def summary(grades: list[Grade]) -> str:
     return html_table(("student", "lesson", *STATES, *about), lines)
 
 
+def overview(grades: list[Grade]) -> str:
+    """Return how often each exercise has each state and each guess was made, and by whom."""
+    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for one in grades:
+        for row in (*one.of("exercise"), *one.of("guess")):
+            guessed = f"{row['says']} ({row['state']})" if row["kind"] == "guess" else row["state"]
+            answers = found.setdefault((one.lesson, row["kind"], row["item"]), {})
+            answers.setdefault(guessed, []).append(one.student)
+    lines = list[Line]()
+    for key, answers in sorted(found.items()):
+        often = sorted(answers.items(), key=lambda pair: -len(pair[1]))
+        lines += [(*key, answer, str(len(who)), ", ".join(sorted({*who}))) for answer, who in often]
+    return html_table(("lesson", "what", "item", "state or guess", "files", "who"), lines)
+
+
 def details(found: Grade) -> str:
     """Return the lines of one workbook, folded."""
     title = f"{found.student}, lesson {found.lesson or 'unknown'}: {found.in_words}"
@@ -266,7 +281,8 @@ def write_page(grades: list[Grade], path: Path, answers: Iterable[Line] = ()) ->
     told = [(found.student, row) for found in grades for row in found.of("forecast")]
     rows = [(name, r["item"], r["task"], r["says"], r["state"]) for name, r in told]
     limits = shown(", ".join(sorted({name for one in grades for name in one.held})) or "none")
-    parts = [ABOUT, summary(grades), class_section([*rows, *answers]), "<h2>Each workbook</h2>"]
+    parts = [ABOUT, summary(grades), "<h2>Each exercise and guess</h2>", overview(grades)]
+    parts += [class_section([*rows, *answers]), "<h2>Each workbook</h2>"]
     parts += [*map(details, grades), f"<p>Limits that held on this machine: {limits}.</p>"]
     path.write_text(html_page("Grades", *parts), encoding="utf-8")
 
@@ -313,8 +329,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     for name in ("jobs", "seconds", "memory"):
         if not 0 < getattr(chosen, name) < float("inf"):
             parser.error(f"--{name} is not above 0")
-    back, folder = chosen.feedback and chosen.feedback.resolve(), chosen.folder.resolve()
-    if back and (back == folder or folder in back.parents):
+    if chosen.feedback and chosen.feedback.resolve().is_relative_to(chosen.folder.resolve()):
         parser.error("--feedback lies among the workbooks, and would be graded. Name another")
     if not workbooks(chosen.folder):
         parser.error(f"there is no file in {chosen.folder}")

@@ -48,9 +48,9 @@ def section(found: Any) -> Iterator[str]:
     more = ". Of several files of one lesson the one with most points counts"
     yield f"<p>{said}{more if found.again > 1 else ''}.</p>"
     yield from (f"<p>Note: {shown(row['says'])}.</p>" for row in found.of("note"))
-    points = [f"{row['state'] == 'Correct':d}" if row in judged else "" for row in rows]
-    words = [(row["item"], row["task"], row["state"], row["says"]) for row in rows]
-    lines = [(*line[:2], got, *line[2:]) for line, got in zip(words, points, strict=True)]
+    points = {row["item"]: f"{row['state'] == 'Correct':d}" for row in judged}
+    lines = [(row["item"], row["task"], points.get(row["item"], ""), row["state"], row["says"])
+             for row in rows]  # fmt: skip
     yield html_table(("exercise", "what is asked", "points", "state", "what the check says"), lines)
     guesses = [(row["item"], row["says"], row["task"]) for row in found.of("guess")]
     yield html_table(("guess", "yours", "what happens"), guesses) if guesses else ""

@@ -1,8 +1,7 @@
 """The pages of the lessons: cores in `notebooks/`, what goes further in `notebooks/further/`.
 
-`python -m tools.lesson_pages` prints which lack a package here. The first lines of a page name its
-extra packages. torch is large, so that some people go without it (`--no-torch`); their run leaves
-out the pages that need it and says so. Standard library only.
+The first lines of a page name its extra packages. torch is large, so that some people go without
+it (`--no-torch`); their run leaves out the pages that need it and says so. Standard library only.
 """
 
 import re
@@ -38,14 +37,3 @@ def extra_packages(path: Path) -> list[str]:
 def missing(path: Path) -> list[str]:
     """Return the extra packages of a lesson that this Python has not installed."""
     return [name for name in extra_packages(path) if find_spec(name.replace("-", "_")) is None]
-
-
-def main() -> None:
-    """Print one line per lesson that cannot run here: its name, then what is missing."""
-    for path in lesson_pages():
-        if lacks := missing(path):
-            print(f"{path.stem} {', '.join(lacks)}")
-
-
-if __name__ == "__main__":
-    main()

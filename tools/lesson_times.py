@@ -1,4 +1,4 @@
-"""What a lesson costs a learner: `python -m tools.lesson_times` prints a table, tests compare it.
+"""What a lesson costs a learner: `python -m tools.lesson_times` prints it, `dev.py run` writes it.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
@@ -21,7 +21,7 @@ WORD = re.compile(r"\w[\w'’.-]*")
 ADDRESS = re.compile(r"\]\(\S+\)")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 EXERCISE = re.compile(r"^#{1,4} Exercise [\d.]+ .*· (\d+) min *$", re.MULTILINE)
-STATED = re.compile(r"^Time: (\d+) min", re.MULTILINE)
+STATED = re.compile(r"^Time: (\d+)(?= min)", re.MULTILINE)
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin", "quiz")
 PRICES = {"predict": 1.0, "widget": 3.0} | dict.fromkeys(UNCOUNTED, 0.0)
 
@@ -54,11 +54,20 @@ def stated(path: Path) -> int:
     return int(STATED.findall(path.read_text(encoding="utf-8"))[0])
 
 
+def minutes_of(path: Path) -> int:
+    """Return the minutes that are counted, rounded up to the next five."""
+    return 5 * math.ceil(counted(files.read_source(path)) / 5)
+
+
+def with_time(path: Path, text: str) -> str:
+    """Return the text of a page whose header states what is counted."""
+    return STATED.sub(f"Time: {minutes_of(path)}", text, count=1)
+
+
 def main(names: list[str]) -> int:
-    """Print counted minutes, rounded up to the next five, and what each header states."""
+    """Print the minutes of each page, and what its header states."""
     for path in files.sources(names):
-        minutes = 5 * math.ceil(counted(files.read_source(path)) / 5)
-        print(f"{minutes:>3} min, header {stated(path):>3} min: {path.stem}")
+        print(f"{minutes_of(path):>3} min, header {stated(path):>3} min: {path.stem}")
     return 0
 
 

@@ -172,10 +172,8 @@ def cell_metadata(cell: NotebookNode) -> NotebookNode:
 
 def notebook_metadata(notebook: NotebookNode) -> NotebookNode:
     """Return the header without anything that changes with versions."""
-    shown = notebook.metadata.get("jupytext", {}).get("text_representation", {})
-    representation = {key: shown[key] for key in ("extension", "format_name") if key in shown}
     return NotebookNode(
-        jupytext={"text_representation": representation},
+        jupytext={"text_representation": {"extension": ".md", "format_name": "myst"}},
         kernelspec=notebook.metadata.get("kernelspec", {}),
         language_info={"name": "python"},
     )

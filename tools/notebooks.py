@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from tools import notebook_files as files
 from tools.lesson_pages import missing
+from tools.lesson_times import with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
@@ -67,9 +68,10 @@ def execute(
 
 
 def run(path: Path) -> str:
-    """Bring one source into its canonical form with its hints, execute it, write its `.ipynb`."""
+    """Bring one source into its canonical form, with hints and time; execute it, write `.ipynb`."""
     started = time.monotonic()
-    tidied = write_if_new(path, with_hints(path, files.source_text(path)))
+    text = with_time(path, with_hints(path, files.source_text(path)))
+    tidied = write_if_new(path, text)
     executed = execute(files.read_source(path), path.parent)
     stored = write_if_new(path.with_suffix(".ipynb"), files.text_of(files.normalise(executed)))
     written = [suffix for suffix, new in ((".md", tidied), (".ipynb", stored)) if new]

@@ -95,12 +95,6 @@ def compare(path: Path, kernel: str, threads: int) -> str:
         return str(problem)
 
 
-def sample(found: list[str]) -> set[str]:
-    """Return the two kernels that are furthest from each other and not this machine's own."""
-    others = found[:-1] or found
-    return {others[0], others[-1]}
-
-
 def main(arguments: list[str]) -> int:
     """Compare lessons under several kernels; 1 where a printed number differs."""
     parser = argparse.ArgumentParser(prog="portable", description=__doc__.splitlines()[0])
@@ -116,7 +110,9 @@ def main(arguments: list[str]) -> int:
     if not found:
         print("skipped: numpy uses no OpenBLAS with kernels for other x86 processors here")
         return 0
-    asked = chosen.kernel or (found if chosen.all or chosen.names else sample(found))
+    others = found[:-1] or found  # the sample: the two furthest from each other, and not its own
+    usual = found if chosen.all or chosen.names else [others[0], others[-1]]
+    asked = chosen.kernel or usual
     threads = chosen.threads or ([1, 2] if chosen.all else [1])
     names = chosen.names or (None if chosen.all else list(SAMPLE))
     lessons = [path for path in files.sources(names) if not missing(path)]

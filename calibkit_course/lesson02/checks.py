@@ -286,8 +286,8 @@ PREDICTIONS = {
         "How large is that of bold?",
         options=("0.19", "0.25", "0.33"),
         outcome="0.19",
-        why="On average, a number that is off by d costs d² more. Bold is off by 0.23 at most, "
-        "which costs 0.05, and it pays half of that in the mean. The rest of its fine is for "
+        why="On average, a number that is off by d costs d² more. The mean of bold's d² is 0.025, "
+        "which is about what it pays more than honest. The rest of its penalty is for "
         "weather that honest did not foresee either.",
         tells=(r"a seventh of|\b0\.(1885|0279)\b|here by little", r"what it did not know"),
     ),

@@ -11,6 +11,7 @@ from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson08.checks_further import FURTHER
 
@@ -158,35 +159,34 @@ CHECKS = {
 
 PREDICTIONS = {
     "8a": Prediction(
-        question="200 over-confident models, with 500 predictions each, are tested at the 5 % "
-        "level. How many does the test catch?",
-        options=("about 10", "about 50", "about 100", "nearly all"),
+        question="An over-confident model is wrong by five points on average. How many of 200 "
+        "data sets, 500 predictions each, does a test at the 5 % level catch?",
+        options=("about 50", "about 100", "about 150", "nearly all"),
         outcome="about 100",
-        why="The test promises to blame 10 of 200 honest models, and blamed 12. About the others "
-        "it promises nothing: it caught 101, and the rest look like chance.",
+        why="The test promises to blame 10 of 200 honest data sets, and blamed 12. About the "
+        "others it promises nothing: it caught 101, and the rest look like chance.",
         tells=(r"get away|about half of the over-confident|\b101\b",),
     ),
-    "8g": Prediction(
-        question="An honest model, 1,000 stays of 100 patients who tend to come back again. A test "
-        "at the 5 % level takes the stays as independent. How many of 200 such models are accused?",
-        options=("about 10", "about 25", "about 50"),
-        outcome="about 50",
-        why="Ten stays of one patient tell little more than a few. The sum of all gaps varies far "
-        "more than that of 1,000 independent stays. Taken patient by patient, 9 are accused.",
-        tells=(r"five times as often|repeats? (is|are) accused|patients? repeat",),
-    ),
-    "8b": Prediction(
+    "8b": Drawing(
         question="A perfect model with 500 predictions, spread evenly from 0 to 1, has a TCE of "
-        "9 % in ten bins. How large is it with 8,000 predictions?",
-        options=("about 2 %", "about 9 %", "about 20 %", "about 45 %"),
-        outcome="about 45 %",
-        why="The test compares each prediction with the frequency of its bin. Even a true one "
-        "differs from it, for the bin is wide. With more data the test sees this, and it is no "
-        "miscalibration.",
+        "9 % in ten bins. Draw its TCE with 1,000 to 10,000 predictions.",
+        x=tuple(range(1, 11)),
+        axes=("thousand predictions", "TCE"),
+        why="Each prediction is compared with the frequency of its bin. Even a true one differs "
+        "from it, for the bin is wide. More data show this, and it is no miscalibration.",
         tells=(
             r"more data makes? |grows with the data|TCE[^.]{0,40}(grows|rises)",
             r"\b4[56](\.\d)? ?%|nearly (a )?half of (them|its predictions)",
         ),
+    ),
+    "8g": Prediction(
+        question="An honest model, 1,000 stays of 100 patients who tend to come back. A 5 % test "
+        "takes stays as independent. How many of 200 such data sets are accused?",
+        options=("about 10", "about 50", "about 120"),
+        outcome="about 50",
+        why="The ten stays of a patient share their luck, so they tell no more than three or four "
+        "that do not. Taken patient by patient, 9 are accused.",
+        tells=(r"five times as often|repeats? (is|are) accused|patients? repeat",),
     ),
     "8c": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",

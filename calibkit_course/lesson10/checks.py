@@ -184,7 +184,7 @@ def _loss_after(splits: dict[str, Pair], fitted_to: str, reported_on: str) -> fl
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Take a network's temperature"
-SECOND = "10.3 10.4 10.5 10.6 10d 10e"  # what the second notebook asks
+SECOND = "10.2 10.3 10.4 10.5 10.6 10d 10e"  # what the second notebook asks
 
 CHECKS = {
     "10.1": Check(
@@ -271,18 +271,27 @@ PREDICTIONS = {
         tells=(r"ten fewer of|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
     "10b": Prediction(
-        question="One number T serves all classes and images. How much of the ECE does the best T "
-        "take away?",
-        options=("a tenth", "a third", "two thirds", "all of it"),
-        outcome="two thirds",
+        question="One number T serves all classes and images. Of what the ECE has above its null "
+        "level, how much does the best T take away?",
+        options=("a third", "a half", "more than four fifths", "all of it"),
+        outcome="more than four fifths",
         why="The network is too bold nearly everywhere, so that nearly all bars rise to the "
         "diagonal together. No answer changes: dividing keeps the order of the logits.",
-        tells=(r"two thirds of the|of the (ECE|error) away|no answer",),
+        tells=(r"four fifths of|of the (ECE|error) away|no answer",),
+    ),
+    "10c": Prediction(
+        question="T is fitted to the very images that judge it. By how much does that make the "
+        "log loss look better?",
+        options=("about 0.001", "about 0.02", "about 0.1"),
+        outcome="about 0.001",
+        why="One number cannot learn 2,500 rows by heart. 110 numbers begin to, and so does one "
+        "number on a hundred rows.",
+        tells=(r"hardly leaks|leak is small|by heart; 110",),
     ),
     "10g": Prediction(
         question="As trained, the network books 133 wrong digits unseen. Scaled by T, it gives the "
         "same answers. How many wrong ones does it book unseen now?",
-        options=("about 90", "about 45", "about 10"),
+        options=("about 90", "about 45", "about 10", "about 2"),
         outcome="about 10",
         why="These errors stood above 95 %. Divided by T, most of them fall below, and go to the "
         "clerk; so do many right answers.",

@@ -93,9 +93,10 @@ def confidence_error(y_true: Any, y_prob: Any) -> CalibrationError:
 
 
 def diagram(y_true: Any, y_prob: Any, ax: Axes | None = None, *, title: str = "") -> Axes:
-    """Draw the reliability diagram of the confidence, with the log loss above it."""
+    """Draw the reliability diagram of the confidence, with ECE and log loss above it."""
     table = reliability_table(y_true, y_prob, view="top-label", bins=_BINS)
-    said = f"log loss {log_loss(y_true, y_prob).value:.2f}"
+    error, loss = confidence_error(y_true, y_prob), log_loss(y_true, y_prob)
+    said = f"ECE {error.value:.3f}, log loss {loss.value:.2f}"
     return plot.reliability(table, ax=ax, title=f"{title}: {said}" if title else said)
 
 

@@ -51,7 +51,7 @@ _CONTROLS = (
 _PRESETS: tuple[Preset, ...] = (
     ("epoch 40, T = 1", {}),
     ("epoch 40, T = 2.5", {"temperature": 2.5}),
-    ("epoch 40, T = 8", {"temperature": 8.0}),
+    ("epoch 40, T = 2.5, 100 images", {"temperature": 2.5, "n": 100}),
     ("epoch 2, T = 1", {"epoch": 2}),
 )
 

@@ -103,7 +103,7 @@ def cells_of(number: str) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ["08", "09", "11", "12", "13", "14"])
+@pytest.mark.parametrize("number", ["08", "09", "10", "11", "12", "13", "14"])
 def test_now_yours_runs_on_a_table_of_strangers(folder: Path, number: str) -> None:
     rng = np.random.default_rng(1)
     score = rng.beta(1, 3, 400)

@@ -229,6 +229,10 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
     assert "b" not in tags and "<b>" in text
     for word in ("Copied", "shares", "Ann", "b/o"):
         assert word not in text
+    grade.write_page(grades, tmp_path / "grades.html")
+    page = (tmp_path / "grades.html").read_text("utf-8")
+    for cells in ("0.2</td><td>Almost</td><td>3", "0a</td><td>Well. (Correct)</td><td>3"):
+        assert f"{cells}</td><td>Ann, ann, b/o:b</td>" in page
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ check or exercise is left without its partner.
 import ast
 import importlib.util
 import json
-import math
 import re
 from collections import Counter
 from functools import cache
@@ -25,7 +24,7 @@ from calibkit_course.learn import Drawing
 from tests.helpers import each_case
 from tools import notebook_files as files
 from tools.lesson_pages import lesson_pages
-from tools.lesson_times import counted, stated
+from tools.lesson_times import stated, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_solved import with_solutions
 from tools.workbook import PICTURE, without_outputs
@@ -132,10 +131,12 @@ def test_no_notebook_lacks_its_source() -> None:
 
 
 @lessons(PAGES)
-def test_every_page_has_one_title_and_a_time_line(path: Path) -> None:
+def test_every_page_has_one_title_a_time_line_and_folds_that_say_so(path: Path) -> None:
     (title,) = headings(path, 1)
     assert open_lesson(path.stem[:2]).title in title
     assert TIME_LINE.search(prose(path))
+    # JupyterLab's theme hides the browser's own triangle.
+    assert set(re.findall(r"<summary>(.)", prose(path))) <= {"▸"}
 
 
 @lessons(LESSONS)
@@ -146,10 +147,10 @@ def test_every_lesson_has_objectives(path: Path) -> None:
 
 @lessons(PAGES)
 def test_the_stated_times_are_honest(path: Path) -> None:
-    """Counted by `tools/lesson_times.py`, rounded up to five minutes."""
-    minutes = counted(source(path))
-    assert stated(path) == 5 * math.ceil(minutes / 5)
-    assert path in FURTHER or minutes <= LONGEST_CORE
+    """And `dev.py run` mends one that is wrong."""
+    text = path.read_text(encoding="utf-8")
+    assert with_time(path, text.replace("\nTime: ", "\nTime: 9", 1)) == text
+    assert path in FURTHER or stated(path) <= LONGEST_CORE
 
 
 @lessons(FURTHER)
@@ -216,12 +217,6 @@ def test_lessons_opened_elsewhere_install_the_package_in_the_same_words() -> Non
 
 
 @lessons(PAGES)
-def test_what_unfolds_says_so(path: Path) -> None:
-    """JupyterLab's theme hides the browser's own triangle."""
-    assert set(re.findall(r"<summary>(.)", prose(path))) <= {"▸"}
-
-
-@lessons(PAGES)
 def test_exercises_have_a_check_and_a_solution(path: Path) -> None:
     announced = EXERCISE.findall(prose(path))
     assert announced, "no exercise"
@@ -230,6 +225,7 @@ def test_exercises_have_a_check_and_a_solution(path: Path) -> None:
     assert len(asked) == len(announced)
     assert len(code_cells(path, "exercise")) >= len(announced)
     with_solutions(source(path))  # raises where a check has no solution
+    assert not any("lesson.check" in cell.source for cell in code_cells(path, "solution"))
 
 
 @lessons(LESSONS)
@@ -330,9 +326,3 @@ def test_six_cores_ask_for_a_line_and_compute_its_truth(subtests) -> None:
                     assert drawing.top / 4 <= max(truth)  # the canvas is no larger than it must be
                     asking |= {path.stem[:2]} if path.parent.name != "further" else set()
     assert len(asking) >= 6
-
-
-@lessons(PAGES)
-def test_no_solution_ticks_points_for_the_learner(path: Path) -> None:
-    for cell in source(path).cells:
-        assert "solution" not in files.tags(cell) or "lesson.check" not in cell.source, cell.source

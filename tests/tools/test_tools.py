@@ -147,9 +147,8 @@ def test_drift_of_the_source_is_seen(pair: Path, old: str, new: str) -> None:
     assert any("run `python dev.py run 90_halve`" in problem for problem in problems)
 
 
-def forget_runs(notebook: NotebookNode) -> None:
-    for cell in code_cells(notebook):
-        cell.outputs, cell.execution_count = [], None
+def forget_count(notebook: NotebookNode) -> None:
+    code_cells(notebook)[1].execution_count = None
 
 
 def forget_outputs(notebook: NotebookNode) -> None:
@@ -183,16 +182,16 @@ IMAGE = {"image/png": "AAAA", "text/plain": "<Figure>"}
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (forget_runs, "not all run once, in order"),
+        (forget_count, "not in its canonical form"),
         (forget_outputs, "would compare nothing"),
-        (add_widget_state, "stores the state of widgets"),
+        (add_widget_state, "not in its canonical form"),
         (answer_a_check, "does not answer 'Not attempted'"),
         (change_id, "not in its canonical form"),
         (
             adding("error", ename="ValueError", evalue="no", traceback=[]),
             "an error: ValueError: no",
         ),
-        (adding("display_data", data=IMAGE, metadata={}), "stores image/png"),
+        (adding("display_data", data=IMAGE, metadata={}), "not in its canonical form"),
         (adding("stream", name="stderr", text="UserWarning: old"), "stores a warning"),
         (adding("stream", name="stdout", text="<Thing at 0x7f3a5c2b10>"), "a memory address"),
         (adding("stream", name="stdout", text="read /home/me/file.csv"), "a path of the machine"),
@@ -432,7 +431,6 @@ def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, cap
         portable, "answer", lambda code, OPENBLAS_CORETYPE: taken.get(*[OPENBLAS_CORETYPE] * 2)
     )
     assert portable.kernels() == ["Nehalem", "SkylakeX", "Haswell"]
-    assert portable.sample(portable.kernels()) == {"Nehalem", "SkylakeX"}
     monkeypatch.setattr(portable.platform, "machine", lambda: "arm64")
     assert portable.main([]) == 0
     assert capsys.readouterr().out.startswith("skipped: numpy uses no OpenBLAS")

@@ -208,7 +208,7 @@ def test_a_bin_of_so_many_rows_has_its_power_for_good() -> None:
 
 def test_the_outcome_of_8a_is_what_the_lesson_prints() -> None:
     stored = lesson_text("08", ".ipynb")
-    (caught,) = re.findall(r"over-confident: (\d+) of 200 models rejected", stored)
+    (caught,) = re.findall(r"over-confident: (\d+) of 200 data sets rejected", stored)
     assert PREDICTIONS["8a"].outcome == f"about {round(int(caught) / 50) * 50}"
     assert int(caught) == 101 and "perfect: 12 of 200" in stored  # as exercise 8.2 says
 
