@@ -250,7 +250,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
     "calibkit_audit": (6_315, 72_270, 42),
-    "tests": (27_060, 342_370, 194),
+    "tests": (27_060, 342_540, 194),
     "tools": (3_140, 35_760, 33),
 }
 
