@@ -8,22 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, assign
-from calibkit.calibrators import (
-    BetaCalibrator,
-    HistogramBinning,
-    IsotonicCalibrator,
-    PlattCalibrator,
-)
-from calibkit.errors import expected_calibration_error
+from calibkit.calibrators import HistogramBinning, IsotonicCalibrator
 from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector
-from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, apart, same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 
 SAY = {
     # 11.1
+    "optimism": "one number, a mean of differences",
+    "sign": "this has the sign turned. Take test minus validation.",
+    "by test": "this chooses by the test rows. Choose by `scores[seed, 0]`; only then look at "
+    "`scores[seed, 1]`.",
+    "two winners": "this takes the lowest score on each part, of two different maps. Follow the "
+    "one map that the validation rows chose.",
+    "once": "this chooses one map for all draws. Choose anew in each draw.",
+    "alone": "this is the score on the validation rows. Subtract it from that on the test rows.",
+    "optimism off": "the mean difference is {wanted}, not {found}.",
+    # 11.2
     "case": "{n} calibration rows",
     "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
     "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
@@ -36,16 +40,6 @@ SAY = {
     "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
     "share off": "for {call} the share is {wanted}, not {found}.",
     "a share": "one share, a number",
-    # 11.2
-    "choice": "a pair: the name of a calibrator, and its log loss",
-    "by test": "this has the lowest log loss on `test_rows`. Choose by `validation`; only "
-    "then open `test_rows`.",
-    "by error": "this looks best on the rows that it was fitted to, and has the lowest ECE on "
-    "`validation`. Choose by the log loss of `validation`, to which no map was fitted.",
-    "validation loss": "the choice is right. Report its log loss on `test_rows`: the lowest of "
-    "several numbers is too good on average.",
-    "worst": "this is not the lowest log loss on `validation`. Compare all four there.",
-    "loss off": "the choice is right. Its log loss on `test_rows` is {wanted}, not {found}.",
     # 11.3
     "bins": "{n} scaled predictions and {bins} bins",
     "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
@@ -61,6 +55,42 @@ SAY = {
 
 
 # --- 11.1 --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _scores() -> NDArray[Any]:
+    """Return the Brier scores of the lesson: by draw, part (validation, test) and map."""
+    fake, scores = SyntheticShape("square", 0.5), np.empty((100, 2, 50))
+    for seed in range(100):
+        fit, *parts = (fake.sample(n, 3 * seed + k) for k, n in enumerate((300, 100, 1000)))
+        for b in range(50):
+            one = HistogramBinning(b + 1).fit(fit.y_prob, fit.y_true)
+            off = [one.calibrate(rows.y_prob) - rows.y_true for rows in parts]
+            scores[seed, :, b] = [np.mean(each**2) for each in off]
+    return scores
+
+
+def judge_optimism(answer: Any) -> str | None:
+    """Judge exercise 11.1: chosen on validation rows, reported on test rows."""
+    found = answers.as_number(answer, SAY["optimism"])
+    seen, new = _scores()[:, 0], _scores()[:, 1]
+    draws, best, lucky = np.arange(len(seen)), seen.argmin(axis=1), new.argmin(axis=1)
+    each, always = (new - seen)[draws, best], seen.mean(axis=0).argmin()
+    wanted = each.mean()
+    if same(found, wanted, 5e-4):
+        return None
+    slips = {
+        "sign": -wanted,
+        "by test": (new - seen)[draws, lucky].mean(),
+        "two winners": (new.min(axis=1) - seen.min(axis=1)).mean(),
+        "once": (new - seen)[:, always].mean(),
+        "alone": seen.min(axis=1).mean(),
+    }
+    slip = answers.slip_of(found, slips, 5e-4) or "optimism off"
+    return SAY[slip].format(**apart(found, wanted, 4))
+
+
+# --- 11.2 --------------------------------------------------------------------------------------
 
 
 def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
@@ -81,7 +111,7 @@ def _isotonic_cases() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]
 
 
 def judge_certain(answer: Any) -> str | None:
-    """Judge exercise 11.1: the share of new predictions that become exactly 0 or 1."""
+    """Judge exercise 11.2: the share of new predictions that become exactly 0 or 1."""
     function = answers.as_function(answer)
     for p, y, new in _isotonic_cases():
         shown = SAY["case"].format(n=len(p))
@@ -107,45 +137,6 @@ def judge_certain(answer: Any) -> str | None:
             return SAY[slip].format(call=shown)
         return SAY["share off"].format(call=shown, **apart(found, wanted))
     return None
-
-
-# --- 11.2 --------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _candidates() -> dict[str, tuple[float, float, float]]:
-    """Return for each calibrator of 11.2: log loss on validation and test, ECE on validation."""
-    fake = SyntheticShape("square", 0.5)
-    rows = [fake.sample(n, seed=seed) for n, seed in ((300, 1450), (500, 1451), (500, 1452))]
-    makers: dict[str, Any] = {
-        "Platt": PlattCalibrator(),
-        "beta": BetaCalibrator(),
-        "isotonic": IsotonicCalibrator(),
-        "histogram": HistogramBinning(10),
-    }
-    found = {}
-    for name, maker in makers.items():
-        maker.fit(rows[0].y_prob, rows[0].y_true)
-        losses = [log_loss(one.y_true, maker.calibrate(one.y_prob)).value for one in rows[1:]]
-        error = expected_calibration_error(rows[1].y_true, maker.calibrate(rows[1].y_prob)).value
-        found[name] = (losses[0], losses[1], error)
-    return found
-
-
-def judge_choice(answer: Any) -> str | None:
-    """Judge exercise 11.2: chosen on validation rows, reported on test rows."""
-    name, loss = answers.as_list(answer, SAY["choice"], 2)
-    known = _candidates()
-    name = answers.as_option(name, known, SAY["choice"])
-    best, lucky, straight = (min(known, key=lambda key: known[key][i]) for i in range(3))
-    if name != best:  # first of all: its loss may be infinite, and that is no wrong kind
-        return SAY[{lucky: "by test", straight: "by error"}.get(name, "worst")]
-    found = answers.as_probability(loss, SAY["choice"])
-    if same(found, known[best][1], 5e-4):
-        return None
-    if same(found, known[best][0], 5e-4):
-        return SAY["validation loss"]
-    return SAY["loss off"].format(**apart(found, known[best][1], 4))
 
 
 # --- 11.3 --------------------------------------------------------------------------------------
@@ -203,10 +194,21 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Choose a calibrator"
-SECOND = "11.3 11d 11e 11f 11g 11h 11i"  # what the second notebook asks
+SECOND = "11.2 11.3 11d 11e 11f 11g 11h 11i"  # what the second notebook asks
 
 CHECKS = {
     "11.1": Check(
+        task="Choose on validation rows, report on test rows",
+        variable="optimism",
+        judge=judge_optimism,
+        hints=(
+            "`best = scores[seed, 0].argmin()` is the map that the validation rows choose.",
+            "In each draw the difference is `scores[seed, 1, best] - scores[seed, 0, best]`.",
+        ),
+        praise="nothing was wrong with any row. Choosing the lowest is enough to be too good.",
+        tolerance=0.0005,
+    ),
+    "11.2": Check(
         task="Count the certain outputs",
         variable="certain_share",
         judge=judge_certain,
@@ -216,20 +218,6 @@ CHECKS = {
         ),
         praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
         "at one end is enough.",
-    ),
-    "11.2": Check(
-        task="Choose on validation rows, report on test rows",
-        variable="my_choice",
-        judge=judge_choice,
-        hints=(
-            "For each map g, compute `ck.log_loss(validation.y_true, "
-            "g.calibrate(validation.y_prob)).value`.",
-            "`min(losses, key=losses.get)` is the name of the lowest. Its log loss on `test_rows` "
-            "is what you report.",
-        ),
-        praise="on the test rows, beta has a lower log loss. This must not move the choice: "
-        "then the test rows would choose.",
-        tolerance=0.0005,
     ),
     "11.3": Check(
         task="Write the discretisation",
@@ -247,8 +235,7 @@ CHECKS = {
 
 PREDICTIONS = {
     "11a": Prediction(
-        question="The true map is bent twice, and there are 100 rows. Which of the five comes "
-        "closest to it?",
+        question="There are 100 rows. Which of the five comes closest to the true map?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="left as it is",
         why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
@@ -259,17 +246,19 @@ PREDICTIONS = {
         question="Which of the five comes closest with 10,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
         outcome="isotonic",
-        why="Platt and beta have reached the best curves of their families, and these do not "
-        "fit. Isotonic regression can follow every bend that rises.",
+        why="Platt's map and beta must stay within their families of curves, and no curve there "
+        "fits. Isotonic regression can follow every bend that rises.",
         tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
-    "11c": Prediction(
-        question="By the ECE the histogram with 1 bin wins. How many bins does the one have that "
-        "is closest to the truth?",
-        options=("5 bins", "12 bins", "35 bins", "100 bins"),
-        outcome="12 bins",
-        why="Fewer bins average what differs, more bins follow chance. The log loss chooses the "
-        "same 12, without knowing the truth.",
+    "11c": Drawing(
+        question="Histograms with 1, 2, 3, 5, 8, 12, 20, 35, 60 and 100 bins are fitted to 2,000 "
+        "rows. Draw how far each map is from the truth, on average.",
+        x=(1, 2, 3, 5, 8, 12, 20, 35, 60, 100),
+        axes=("number of bins", "distance from the truth"),
+        top=0.2,
+        why="Few bins average what differs, and that costs most. Many bins follow chance: the "
+        "distance rises again, but slowly. The log loss turns at the same place, without knowing "
+        "the truth.",
         tells=(r"\b12 bins|\btwelve bins",),
     ),
     "11d": Prediction(
@@ -323,7 +312,8 @@ PREDICTIONS = {
         outcome="Platt",
         why="She bets only at the top of the map, and few games lie there. A free map says what "
         "these few happened to do, and isotonic regression pays for it. It promised 52 and lost "
-        "17, and chance moves that by 22. Beta's 16 and the histogram's -6 may be chance.",
+        "17, and by its own numbers chance moves that by 22. Between Platt's 18, beta's 16 and the "
+        "histogram's −6, only chance may stand.",
         tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
     ),
     "11i": Prediction(

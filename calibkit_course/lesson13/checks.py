@@ -346,13 +346,12 @@ PREDICTIONS = {
         tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
     "13e": Prediction(
-        question="With doubled logits a model is worth less than no model at seven of 25 "
-        "thresholds. At how many is it with halved logits?",
-        outcome=0.0,
+        question="A disease that 5 % have, and a model with halved logits. At how many of 25 "
+        "thresholds is it worth less than no model?",
+        outcome=9.0,
         unit="thresholds",
-        why="Halved logits lie nearer to one half. Below it the model treats more patients than it "
-        "should, but fewer than all, and leaves out only those who are not worth it. Where nearly "
-        "all patients are healthy, that is no comfort: treating none is better still.",
-        tells=(r"timid[^.]{0,80}(never|wastes)|0 of 25",),
+        why="Halved logits lie nearer to one half, and that is far too much for a rare disease. It "
+        "treats many who are healthy, where treating none is better.",
+        tells=(r"timid[^.]{0,80}(never|wastes)|\b9 of 25",),
     ),
 }

@@ -254,16 +254,14 @@ CHECKS = {
         praise="half the width takes four times the rows. Ask before the data are collected.",
     ),
     "14.2": Check(
-        task="Write three honest sentences",
+        task="Write two honest sentences",
         variable="my_report",
         rubric=REPORT,
         hints=(
-            "The first sentence says how many rows, which error, its interval without the share of "
-            "chance, and what a calibrated model would show. All but the first stand in the third "
-            "answer, `bets['calibration']`.",
-            "The second sentence says which way the model is wrong, what trust costs beside no "
-            "model, and whether this may be chance. The third says which repair gains how much "
-            "on held-out rows, with its interval.",
+            "Open the report in full. The first sentence begins: On 8,886 rows the expected "
+            "calibration error is … All its numbers stand in the third answer.",
+            "The second begins: The forecasts are too high: at 9 to 1 trust costs … Its numbers "
+            "stand in the fifth answer; say what the interval means.",
         ),
     ),
     "14.3": Check(
@@ -295,21 +293,12 @@ CHECKS = {
 PREDICTIONS = {
     "14a": Prediction(
         question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. What "
-        "does that prove against this model?",
+        "do you now know about the model?",
         options=("far too bold", "knows next to nothing", "nothing", "too few rows"),
         outcome="nothing",
         why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "
         "fit about as well as these.",
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}no discrimination",),
-    ),
-    "14b": Prediction(
-        question="How large must the average error of 300 predictions be, if the audit is to find "
-        "it in nine clinics of ten?",
-        options=("about 1 point", "about 4 points", "about 10 points"),
-        outcome="about 10 points",
-        why="Only a measured error of about seven points is accused, or calibrated models would be "
-        "accused too often. In one clinic of ten chance hides three points more of the true one.",
-        tells=(r"hundred times the rows|ten points is|\b0\.100\b",),
     ),
     "14c": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which of four lights "

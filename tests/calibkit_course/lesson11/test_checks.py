@@ -12,11 +12,18 @@ import calibkit as ck
 from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning, VennAbers
 from calibkit.fakes import LogitDistortion
 from calibkit_course import lesson11
-from calibkit_course.lesson11.checks import PREDICTIONS
+from calibkit_course.lesson11.checks import PREDICTIONS, _scores
+from calibkit_course.lesson11.number import BINS, _measured
 from calibkit_course.lesson11.race import runs_of
 from tests.paths import lesson_text
 
 # --- 11.1 --------------------------------------------------------------------------------------
+
+SEEN, NEW = np.moveaxis(_scores(), 1, 0)
+DRAWS, BEST = np.arange(100), SEEN.argmin(axis=1)
+EACH = (NEW - SEEN)[DRAWS, BEST]
+
+# --- 11.2 --------------------------------------------------------------------------------------
 
 
 def outputs(p: Any, y: Any, new: Any) -> Any:
@@ -90,6 +97,14 @@ def backwards(scaled: Any, n_bins: int) -> Any:
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "11.1": [
+        (-EACH.mean(), "sign turned"),
+        ((NEW - SEEN)[DRAWS, NEW.argmin(axis=1)].mean(), "chooses by the test rows"),
+        ((NEW.min(axis=1) - SEEN.min(axis=1)).mean(), "two different maps"),
+        ((NEW - SEEN)[:, SEEN.mean(axis=0).argmin()].mean(), "one map for all draws"),
+        (SEEN.min(axis=1).mean(), "the score on the validation rows"),
+        (0.5, "is 0.0128, not 0.5000"),
+    ],
+    "11.2": [
         (lambda p, y, new: np.mean(outputs(p, y, new) == 0), "Outputs of 1 are as risky"),
         (lambda p, y, new: np.mean(outputs(p, y, new) == 1), "Outputs of 0 are as risky"),
         (by_plain_isotonic, "gives no number (NaN) outside"),
@@ -99,17 +114,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, y, new: 0.0, "the share is"),
         (lambda p, y, new: 1 - by_blocks(p, y, new), "neither 0 nor 1"),
         (change, "changes its input"),
-    ],
-    "11.2": [
-        (("beta", 0.4987), "lowest log loss on `test_rows`"),
-        (("isotonic", np.float64(0.5038)), "lowest ECE"),
-        (("isotonic", 0.4883), "best on the rows that it was fitted to"),
-        (("histogram", 0.5435), "not the lowest log loss"),
-        (("Platt", 0.4705), "Report its log loss on `test_rows`"),
-        (("Platt", 0.6), "is 0.5061, not 0.6000"),
-        (("Platt", np.inf), "no usable number"),
-        ("Platt", "a pair"),
-        (("sigmoid", 0.45), "Platt"),
     ],
     "11.3": [
         (by_sorting, "sorted order"),
@@ -126,13 +130,12 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "11.1": [
+    "11.1": [EACH.mean(), 0.0128],
+    "11.2": [
         by_blocks,
         lambda p, y, new: np.isin(outputs(p, y, new), [0, 1]).mean(),
-        lambda p, y, new: round(by_blocks(p, y, new), 3),
         by_clipped_isotonic,
     ],
-    "11.2": [("Platt", 0.5061), ["platt", np.float64(0.50608)], ("Platt", 0.506)],
     "11.3": [by_split, by_edges],
 }
 
@@ -201,8 +204,11 @@ def test_prose_and_printed_numbers_agree() -> None:
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
     assert ratio is not None and float(ratio[1]) == PREDICTIONS["11e"].outcome
     tried = lesson11.which_number_view(n_bins=100)
-    stops = [f"{tried.chosen(values)} bins" for values in (tried.far, tried.loss)]
-    assert stops == [PREDICTIONS["11c"].outcome] * 2
+    assert [tried.chosen(values) for values in (tried.far, tried.loss)] == [12, 12]
+    lowest = np.array(BINS)[_measured()[0][[1, 2]].argmin(axis=1)]
+    assert (lowest == 12).sum(axis=1).tolist() == [16, 16] and f"{EACH.mean():.3f}" == "0.013"
+    assert EACH.mean() > 4 * EACH.std() / len(EACH) ** 0.5  # no luck of these draws
+    assert "in 16 of the 20" in (core := lesson_text("11")) and "0.013 better" in core
     surprises = [float(v) for v in re.findall(r"(?:below|above) 0\.\d5 +[\d.]+ +([\d.]+)", stored)]
     assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
     assert "percentile: holds the truth in 0%" in stored

@@ -221,7 +221,7 @@ def test_prose_and_printed_numbers_agree() -> None:
     rows = {row[0]: row[1:] for row in PRINTED.findall(stored)[:3]}
     assert set(rows) == {"calibrated", "over-confident", "under-confident"}
     assert all(abs(float(paid) - float(exact)) < 0.03 for paid, exact in rows.values())
-    assert f"costs {rows['over-confident'][0]}" in text
+    assert f"costs {float(rows['over-confident'][0]):.2f}" in text
     assert f"ECE {BUDGET:.4f}" in stored
     for number in ("0.8378", "0.8480", "0.8750"):
         assert f"accuracy {number}" in stored

@@ -136,13 +136,12 @@ def test_the_model_answer_says_what_the_audit_says() -> None:
     home = np.asarray((games := data.load("nba")).y_prob)
     won = ((home >= 0.5) == games.y_true).astype(int)
     report = audit(won, np.maximum(home, 1 - home), costs=(9, 1))
-    error, costs, gain = (report[t].numbers for t in ("calibration", "costs", "repair"))
+    error, costs = (report[t].numbers for t in ("calibration", "costs"))
     stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
-    stated += [gain[k] for k in ("gain", "gain_low", "gain_high")]
     assert all(f"{number:.4f}" in MODEL for number in stated)
     assert all(f"{costs[k]:.3f}" in MODEL for k in ("cost", "ignoring"))
     assert CHECKS["14.2"].look_at("14.2", MODEL).state is State.COMPARE
-    assert CHECKS["14.2"].look_at("14.2", MODEL, range(1, 7)).state is State.SELF_ASSESSED
+    assert CHECKS["14.2"].look_at("14.2", MODEL, range(1, 6)).state is State.SELF_ASSESSED
 
 
 def test_the_gain_by_hand() -> None:
@@ -178,7 +177,10 @@ def test_predicted_verdicts_come_true() -> None:
     clinic = sample_file("small clinic").y_prob
     known = verdicts("small clinic")["data"].numbers
     assert known["needed_for_0.01"] == needed(clinic, 0.01)
-    assert f"about {100 * known['smallest_error']:.0f} points" == PREDICTIONS["14b"].outcome
+    assert f"ECE is {mixed['calibration'].numbers['error']:.3f}" in (page := lesson_text("14"))
+    least, sd = known["smallest_error"], known["half_width"] / Z
+    assert f"only one of {100 * least:.0f}. The audit accuses what it measures as" in page
+    assert f"measures as {100 * (least - 1.2816 * sd):.0f} points" in page
 
 
 def test_the_third_light_answers_first() -> None:
@@ -236,8 +238,7 @@ def test_prose_and_printed_numbers_agree() -> None:
     stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
     assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
     assert "Mean confidence 0.790" in stored and "says 79 %" in prose
-    assert "error 0.2100" in stored and "ECE is 0.210" in prose
-    assert "known to ±0.037" in stored and "average error of its model to ±0.037" in prose
+    assert "rows: ±0.037 (90 %)" in stored and "its error to 4 points of a hundred" in prose
     assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
     file = sample_file("screening")
     assert round(100 * file.y_true.mean()) == 29 and "29 cases among 100" in prose
