@@ -131,10 +131,10 @@ class KnobClassifier:
     Notes
     -----
     ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 7 of Panchenko,
-    2021) bounds the error: at most ``1 - accuracy`` when over-confident, at most
-    ``accuracy - 1/K`` when under-confident. At ``budget_share=1`` all predictions are equal, and
-    `truth` gives the limit. The mean errors of over and under attain it; larger norms and pivots
-    jump. Fake classifiers: section 6 there; the construction is our own. Lesson 03.
+    2021) bounds the error: at most ``1 - accuracy`` when over-confident, ``accuracy - 1/K`` when
+    under-confident. At ``budget_share=1`` all predictions are equal, and `truth` gives the limit
+    from below. The mean errors of over and under attain it; larger norms do not, nor do pivots,
+    whose error is 0 there. Fake classifiers: section 6; the construction is our own. Lesson 03.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class KnobClassifier:
     def with_error(
         cls, n_classes: int, accuracy: float, error: float, direction: str = "over", **dials: Any
     ) -> Self:
-        """Build the classifier that has this expected calibration error, from 0 to `room`, exactly.
+        """Build the classifier with exactly this expected error, from 0 to `room` (pivot: below).
 
         Else `InfeasibleTarget` states what is possible; `dials` are further dials of
         `KnobClassifier`.

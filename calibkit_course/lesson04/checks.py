@@ -273,8 +273,8 @@ CHECKS = {
             "One perfect model: `happened = rng.random(len(p)) < p`. Its error is "
             "`ece_of(happened, p)`.",
             "All of them: `redrawn = [ece_of(rng.random(len(p)) < p, p) for _ in range(1000)]`.",
-            "`np.mean(redrawn)` is the null level, and `np.mean(np.array(redrawn) >= "
-            "ece_of(left.y_true, p))` the p-value.",
+            "`np.mean(redrawn)` is the null level. With `as_large = np.array(redrawn) >= "
+            "ece_of(left.y_true, p)`, the p-value is `(1 + as_large.sum()) / 1001`.",
         ),
         praise="a perfect model with these predictions shows about as much: chance explains it.",
     ),
@@ -325,16 +325,14 @@ PREDICTIONS = {
         tells=(r"only half", r"half of the story|Cat has 1,?000|over predictions, not"),
     ),
     "4b": Prediction(
-        question="Which diagram comes from the perfect model?",
-        options=("left", "right"),
-        outcome="left",
-        why="With 20 predictions in a bin, a frequency wanders by a tenth. The left ECE is the "
-        "larger one, but a perfect model often shows as much. The right one is small and real: "
-        "chance almost never gives it.",
-        tells=(
-            r"can look (terrible|bad|worse)",
-            r"perfect model often shows|too close to 0 and 1|slope=0\.7",
-        ),
+        question="A p of at most 0.05 catches a seller. Had the right one sent only 300 "
+        "predictions, how often would it be caught?",
+        options=("about 5 %", "about 35 %", "about 80 %"),
+        outcome="about 35 %",
+        why="Chance and error add up, so its ECE is larger than a perfect model's on average, but "
+        "chance moves either by nearly as much as they differ. A test that finds nothing in 300 "
+        "patients has said little.",
+        tells=(r"often have hidden|\b3\d (%|of 100)",),
     ),
     "4c": Prediction(
         question="Of 100 perfect models with 300 predictions each, how many have at least one of "

@@ -298,13 +298,13 @@ PREDICTIONS = {
         ),
     ),
     "5b": Prediction(
-        question="Two forecasters state 0.05, 0.1, 0.9 and 0.95. The first is right about all four "
-        "events, the second wrong about all. In one bin, whose ECE is smaller?",
-        options=("the first's", "the second's", "neither's"),
-        outcome="neither's",
-        why="In one bin the ECE compares two means, and both are 0.5 for both. It does not see "
-        "which prediction had which label. Two bins part them: 0.075 against 0.925.",
-        tells=(r"(both|the two) .{0,30}(same|equal) ECE|does not see (who|which)",),
+        question="In how many of a hundred fresh samples of 500 is isotonic regression nearer to "
+        "the true error than the ECE in 15 bins?",
+        options=("about 30", "about 60", "about 90"),
+        outcome="about 60",
+        why="Both numbers move from sample to sample by about as much as they differ. One sample "
+        "in which a family is nearer recommends it hardly more than a coin does.",
+        tells=(r"\b[56]\d of (a |one )?(100|hundred)",),
     ),
     "5c": Prediction(
         question="Which family is right about both models, to within 0.02?",

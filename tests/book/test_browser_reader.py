@@ -55,7 +55,7 @@ def test_the_explorer_moves_by_keyboard(visit: Visit) -> None:
 
 
 def test_the_game_is_played_by_keyboard(visit: Visit) -> None:
-    page = visit.open(LESSON)
+    page = visit.open(FURTHER)
     game = page.locator(".ck-quiz")
     figure, readout = game.locator("img"), game.locator("[aria-live]")
     asked, question = figure.get_attribute("alt"), readout.inner_text()
@@ -348,7 +348,7 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
     for key in ["End", *["ArrowLeft"] * 9]:
         slider.press(key)
     answer(page, "4a", "0.100", by_keyboard=True)
-    answer(page, "4b", "left", by_keyboard=True)  # says nothing
+    answer(page, "4b", "about 5 %", by_keyboard=True)  # says nothing
     page.locator('.ck-fold[data-predictions="4c"] > summary').first.click()
     page = visit.open(FURTHER)
     form("4d").get_by_role("slider").press("Home")  # one over k is said, too

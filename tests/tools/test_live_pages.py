@@ -25,7 +25,7 @@ from calibkit_audit import cli
 from calibkit_course import lesson04
 from calibkit_course.explore import Explorer
 from calibkit_course.explore.page import explorer_page, quiz_page
-from tests.browser_pages import FURTHER, LESSON
+from tests.browser_pages import FURTHER
 from tests.helpers import each_case
 from tests.paths import LIVE, PROGRAMS, PYODIDE, ROOT
 from tools.lesson_pages import lesson_pages
@@ -425,7 +425,7 @@ def test_an_explorer_goes_live_and_draws_what_no_page_holds(browser: Any, addres
     root.locator('[data-role="reset"]').click()
     idle(here, root)
     assert root.locator(".ck-readout").inner_text() == lab.show()[1]
-    here.page.goto(f"{address}/{LESSON}")
+    here.page.goto(f"{address}/{FURTHER}")
     quiz = here.page.locator(".ck-quiz").first
     here.go_live(quiz)
     held = lesson04.which_is_perfect().n_book
