@@ -317,9 +317,8 @@ PREDICTIONS = {
         "are dogs. How many did these numbers, added up, promise?",
         outcome=17,
         unit="dogs",
-        why="On these pictures the confidence keeps its promise for all pictures together, and one "
-        "class is lost in that mean. Among these pictures are three times as many dogs as was "
-        "promised.",
+        why="Over all 5,000 pictures the confidence keeps its promise. One class is lost in that "
+        "mean: where 17 dogs were promised, 58 came.",
         tells=(r"promised 17|17 (dogs|of them)",),
     ),
     "12b": Prediction(
