@@ -114,7 +114,7 @@ def test_now_yours_runs_on_a_table_of_strangers(folder: Path, number: str) -> No
     names: dict[str, Any] = {"show": print, "ece": brier_score_loss}  # of cells in between
     exec(setup, names)
     if number == "14":
-        with pytest.raises(ValueError, match="'ward' is not there; the columns are .*'region'"):
+        with pytest.raises(ValueError, match="'discharged' is not there; .*'region'"):
             exec(yours, names)
         yours = re.sub("columns = .*", 'columns = {"groups": "region"}', yours)
     exec(yours, names)
