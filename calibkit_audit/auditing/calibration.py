@@ -44,9 +44,10 @@ def data_answer(measured: Measurements) -> Answer:
     rows = spell(n, "prediction")
     rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
-        text = f"Yes ({measured.names[0]}). {rows} would show an average error of "
-        text += f"{power.smallest:.3f} with probability 90 %. The average error is known to "
-        text += f"±{power.half_width:.3f}; ±0.01 takes {power.needed_precise:,} rows."
+        text = f"Yes ({measured.names[0]}). In {rows} an average error of {power.smallest:.3f} is "
+        text += "found nine times in ten. The average error is known to "
+        level = f"{100 * measured.settings.level:g} % interval"
+        text += f"±{power.half_width:.3f} ({level}); ±0.01 takes {power.needed_precise:,} rows."
     else:
         text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
     numbers = {
@@ -73,8 +74,8 @@ def _too_little(measured: Measurements, rows: str) -> str:
             f"surprises: some {power.needed:,} rows like these."
         )
     return (
-        f"{rows} would show an average error of {power.smallest:.2f} in nine files of ten, and "
-        f"often miss a smaller one. To find an error of {measured.settings.detectable:g} takes "
+        f"In {rows} an average error of {power.smallest:.2f} is found nine times in ten, and a "
+        f"smaller one is often missed. To find an error of {measured.settings.detectable:g} takes "
         f"{power.needed:,} rows like these; to know the average error to ±0.01 takes "
         f"{power.needed_precise:,}."
     )

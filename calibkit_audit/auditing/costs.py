@@ -166,7 +166,8 @@ def costs_answer(found: Consequences, measured: Measurements, benefit: Listing |
         verdict, light = "worse than ignoring", "bad"
         text = f"Yes, trust is worse than no model. {text}"
     elif numbers["regret_low"] > 0:
-        verdict, light, text = "costly", "caution", f"Yes. {text}"
+        verdict, light = "costly", "caution"
+        text = f"Yes, trust costs more than a repair; more than no model is not shown. {text}"
     elif not measured.power.enough:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     else:
