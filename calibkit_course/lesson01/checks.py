@@ -219,12 +219,12 @@ PREDICTIONS = {
     ),
     "1b": Prediction(
         question="An honest forecaster states the same fifteen numbers. In how many of 100 such "
-        "records is every one of the five groups exact?",
-        options=("none", "about 10", "about 50"),
-        outcome="none",
-        why="In five days the share of rainy ones can be 0, 1/5, 2/5 and so on, but never 1/6. "
-        "Even the other four groups are all exact in only 9 of 100 honest records, as they were "
-        "here.",
+        "records are the last four groups all exact, as here?",
+        options=("about 10", "about 50", "about 90"),
+        outcome="about 10",
+        why="Each of them is often inexact by chance, and chance has four occasions. All five are "
+        "never exact: in five days the share of rainy ones can be 0, 1/5, 2/5 and so on, but "
+        "never 1/6.",
         tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
     "1d": Drawing(

@@ -218,7 +218,7 @@ def test_the_wall_shows_the_diagram_of_all_that_was_shown(lesson: Room) -> None:
     for k, (guess, sure) in enumerate([("yes", 0.6), ("yes", 0.7), ("no", 0.7), ("no", 0.9)]):
         lesson.phone({"phone": f"p{k}", "name": f"n{k}"})
         lesson.phone(answer(guess, sure, phone=f"p{k}"))
-        lesson.phone(answer("none", 0.5, "1b", f"p{k}"))
+        lesson.phone(answer("about 50", 0.5, "1b", f"p{k}"))
     assert "points" not in lesson.wall({"place": 2})
     said = lesson.wall({"place": 1, "show": True})
     # Bins of a fifth: 0.6, 0.7 and 0.7 with two of three right, 0.9 with none.
