@@ -222,9 +222,9 @@ PREDICTIONS = {
         "records are the last four groups all exact, as here?",
         options=("about 10", "about 50", "about 90"),
         outcome="about 10",
-        why="Each of them is often inexact by chance, and chance has four occasions. All five are "
-        "never exact: in five days the share of rainy ones can be 0, 1/5, 2/5 and so on, but "
-        "never 1/6.",
+        why="Three of them are inexact about every second time; only the stated 1 cannot fail. All "
+        "five are never exact: in five days the share of rainy ones can be 0, 1/5, 2/5 and so on, "
+        "but never 1/6.",
         tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
     "1d": Drawing(

@@ -305,7 +305,7 @@ PREDICTIONS = {
         x=tuple(twentieths / 20 for twentieths in range(11, 20)),
         axes=("confidence", "share right"),
         why="Who says Z has the chance Q = 2 Z − 1. So the line is twice as steep as the diagonal, "
-        "and ends in it at 1. The lower its confidence, the larger its gap.",
+        "and meets it at 1. The lower its confidence, the larger its gap.",
         tells=(r"twice as steep|2 ?Z [−-] 1",),
     ),
     "3d": Prediction(

@@ -329,9 +329,8 @@ PREDICTIONS = {
         "predictions, how often would it be caught?",
         options=("about 5 %", "about 35 %", "about 80 %"),
         outcome="about 35 %",
-        why="Chance and error add up, so its ECE is larger than a perfect model's on average, but "
-        "chance moves either by nearly as much as they differ. A test that finds nothing in 300 "
-        "patients has said little.",
+        why="Its ECE is larger than a perfect model's on average, but with 300 patients chance "
+        "often hides the difference. A test that finds nothing in them has said little.",
         tells=(r"often have hidden|\b3\d (%|of 100)",),
     ),
     "4c": Prediction(

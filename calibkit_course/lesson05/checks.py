@@ -302,8 +302,8 @@ PREDICTIONS = {
         "the true error than the ECE in 15 bins?",
         options=("about 30", "about 60", "about 90"),
         outcome="about 60",
-        why="Both numbers move from sample to sample by about as much as they differ. One sample "
-        "in which a family is nearer recommends it hardly more than a coin does.",
+        why="In the other samples the ECE is nearer. One sample in which a family is nearer "
+        "recommends it hardly more than a coin does.",
         tells=(r"\b[56]\d of (a |one )?(100|hundred)",),
     ),
     "5c": Prediction(

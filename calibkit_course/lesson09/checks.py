@@ -293,8 +293,8 @@ PREDICTIONS = {
         x=tuple(place / 100 for place in range(5, 100, 10)),
         axes=("prediction", "share of events"),
         why="Each event counted 17 times, so that both classes count as half of the data. So all "
-        "odds are 17 times too large: 0.5 stands for 0.06, and 0.95 for one half, give or take "
-        "the luck of a few cases.",
+        "odds are 17 times too large: 0.5 stands for 0.06, and 0.9 for 0.35. Most cases of the "
+        "last bin lie nearer to 0.9 than to 1.",
         tells=(
             r"weights are a change of prevalence|half of the (data|weight)|world with 50 %",
             r"half of the cases",

@@ -275,8 +275,8 @@ PREDICTIONS = {
         "level, how much does the best T take away?",
         options=("a third", "a half", "more than four fifths", "all of it"),
         outcome="more than four fifths",
-        why="The network is too bold nearly everywhere, so that nearly all bars rise to the "
-        "diagonal together. No answer changes: dividing keeps the order of the logits.",
+        why="The network is too bold nearly everywhere, so that dividing moves nearly all bars to "
+        "the diagonal together. No answer changes: dividing keeps the order of the logits.",
         tells=(r"four fifths of|of the (ECE|error) away|no answer",),
     ),
     "10c": Prediction(

@@ -503,6 +503,7 @@ def test_two_phones_and_the_wall(server: Server, browser: Any, tmp_path: Path) -
     for one, name in zip(phones, ("Ana", "ana"), strict=True):
         one.get_by_label("Your name").fill(name)
         one.keyboard.press("Enter")
+        one.get_by_text("Ana, question 1").or_(one.get_by_text("Somebody is")).wait_for()
     ana, ben = phones
     ben.get_by_role("alert").get_by_text("Somebody is here as ana").wait_for()
     ben.get_by_label("Your name").fill("<b>Ben</b>")
