@@ -118,9 +118,8 @@ def debiased_calibration_error(
 
     - norm 2: ``sum_b (n_b / n) [(m - f)^2 - f (1 - f) / (n_b - 1)]`` (Kumar et al., section 5;
       equation 8 of Li's report), to which a bin with one prediction adds nothing (its plain square
-      in Kängsepp et al., 2022). Unbiased if the predictions of a bin are equal. Otherwise each bin
-      is off on average by ``(Var p - 2 Cov(p, y)) / n_b``: too low by ``Var p / n_b`` for a
-      calibrated model.
+      in Kängsepp et al., 2022). Unbiased if the predictions of a bin are equal; otherwise each bin
+      is off on average by ``(Var p - 2 Cov(p, y)) / n_b``, if calibrated by ``-Var p / n_b``.
     - norm 2, pairwise: ``sum_b (n_b / n) U_b`` with ``d_i = p_i - y_i`` and
       ``U_b = ((sum d)^2 - sum d^2) / (n_b (n_b - 1))``, the mean of ``d_i d_j`` over pairs.
       Unbiased whatever the predictions; equal to the first if they are equal in a bin.
