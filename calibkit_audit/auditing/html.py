@@ -59,6 +59,12 @@ def page(report: Report) -> str:
     )
 
 
+def panel(report: Report) -> str:
+    """Return verdict and answers for a notebook, without figures and without style sheets."""
+    texts = _attributes(report, "title", "size", "promise", "symbol", "headline")
+    return _fill("panel", texts | {"rows": _fill("panel_row", *_rows(report))})
+
+
 class _Html(str):
     """Text that is HTML already."""
 

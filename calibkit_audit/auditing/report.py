@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
 from typing import Any
 
@@ -13,7 +12,7 @@ from calibkit.inputs import warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.html import draw_audit, page
+from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
@@ -181,7 +180,7 @@ class AuditReport(Report):
         return page(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
+        return panel(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""

@@ -124,8 +124,8 @@ def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
     ):
         if not np.all(good):
             row = int(np.argmin(good))
-            found_there = found[role][row]
-            what = "is missing" if np.isnan(found_there) else f"= {found_there:g} is out of range"
+            value = found[role][row]
+            what = "is missing" if np.isnan(value) else f"= {value:g} is out of range"
             raise block.place.error(f"{quote(names[role])} {what}. {remedy}", row)
     return found | {role: block.columns[name] for role, name in names.items() if role == "cluster"}
 
