@@ -174,11 +174,11 @@ def judge_needed(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Judge the judge"
-SECOND = "15.3 15.4 15e"  # what the second notebook asks
+SECOND = "15.2 15.3 15.4 15e"  # what the second notebook asks
 
 CHECKS = {
     "15.1": Check(
-        task="Repair the scale",
+        task="Repair the judge",
         variable="my_rate",
         judge=judge_scale,
         hints=(
@@ -229,38 +229,47 @@ PREDICTIONS = {
     "15a": Prediction(
         question="A language model gives ten thousand answers a mean score of 0.84. People read "
         "them all. How many of 100 do they pass?",
-        options=("about 84", "about 78", "about 71", "about 60"),
+        options=("about 84", "about 78", "about 71", "about 64"),
         outcome="about 71",
         why="The judge passes nearly all answers that people pass, and most of those that they do "
         "not. No amount of its scores would have shown that.",
         tells=(r"\b7[01] of 100|0?\.71\b",),
     ),
     "15b": Prediction(
-        question="200 labels alone give ± 0.06. What do ten thousand scores of the judge make of "
-        "that?",
-        options=("about ± 0.01", "about ± 0.03", "about ± 0.05"),
-        outcome="about ± 0.05",
-        why="The scores replace the spread of the labels by that of the gaps, which is not much "
-        "smaller: this judge saves about one label in four.",
-        tells=(r"one label in four|not much narrower|0?\.05[0-9]",),
+        question="The share of 25 labels has a standard deviation of 0.09. What has a judge of ten "
+        "thousand answers, repaired with these 25 labels?",
+        options=("about 0.02", "about 0.05", "about 0.08"),
+        outcome="about 0.08",
+        why="The repair moves with the 25 labels, and so does all that it touches. Ten thousand "
+        "scores hardly help against that.",
+        tells=(r"one label in four|hardly help",),
     ),
     "15c": Prediction(
-        question="With 200 labels and a biased judge, one way holds the true rate as often as the "
-        "others, and is more than twice as wide. Which?",
-        options=("two error rates", "one number", "mapped", "people alone"),
-        outcome="two error rates",
-        why="It throws the scores away, keeps pass or fail, and divides by 0.97 - 0.72: each "
-        "error of a share counts up to four times. People alone do better.",
-        tells=(r"two error rates (is|are) (the )?wide", r"throws? the scores away"),
+        question="Each labelled answer gets the score of another answer. In how many of 300 worlds "
+        "does the prediction-powered 95 % interval hold the true rate?",
+        options=("hardly any", "about 150", "about 285"),
+        outcome="about 285",
+        why="The gap is measured where people have read, whatever the scores are. Nonsense makes "
+        "the interval wider than people alone, and not wrong.",
+        tells=(r"nonsense[^.?]{0,40}(hold|wider)", r"bias does no harm"),
     ),
     "15d": Prediction(
         question="The judge's mean rises from 0.82 with the old model to 0.84 with the new one. "
         "What did the share do that people pass?",
-        options=("up by 2", "no change", "down by 2", "down by 7"),
+        options=("up by 2", "no change", "down by 7", "down by 15"),
         outcome="down by 7",
-        why="The new answers are worse, and more fluent; the judge takes the one for the other. "
-        "Its bias is no constant that would cancel in a comparison.",
+        why="The new answers are worse and more fluent. The judge takes fluent for good, so its "
+        "bias is no constant that would cancel in a comparison.",
         tells=(r"old labels (do not|cannot)|only (fresh|new) labels", r"0?\.78\b"),
+    ),
+    "15f": Prediction(
+        question="New answers are as good as the old ones, and more fluent. With 200 labels of old "
+        "answers, which interval holds the true rate in most of 300 worlds?",
+        options=("prediction-powered", "people alone", "both", "neither"),
+        outcome="people alone",
+        why="Old labels count how good answers are, and that has not changed. The correction "
+        "knows the judge's bias on old text, and that has.",
+        tells=(r"people alone hold",),
     ),
     "15e": Prediction(
         question="You can pay for 1,000 readings: 200 answers by five people each, or 1,000 "
