@@ -86,11 +86,11 @@ def item(one: Question) -> str:
     unit = f' data-unit="{escape(one.unit)}"' if one.unit else ""
     kind = f'data-kind="number" data-tolerance="{one.tolerance:g}"{unit}' if number else ""
     lines = [f'<div class="ck-item" id="{name}" {kind or CHOICE}>']
-    lines += [f'<p id="{name}-text"><strong>{one.id}</strong> {html(one.text)}</p>']
+    lines += [f'<p id="{name}-text"><strong>Question {one.number}:</strong> {html(one.text)}</p>']
     if not number:
         lines += ['<ol class="ck-options" type="a">']
         lines += [f"<li>{html(answer.text)}</li>" for answer in one.options] + ["</ol>"]
-    lines += [f"<details><summary>▸ Answer {one.id}</summary>"]
+    lines += [f"<details><summary>▸ Answer to question {one.number}</summary>"]
     lines += [f'<p class="ck-solution">{html(one.solution)}</p>'] if one.solution else []
     lines += ['<ul class="ck-says">' if number else '<ol class="ck-says" type="a">']
     for answer in one.options:

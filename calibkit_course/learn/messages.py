@@ -122,7 +122,7 @@ QUIZ = "Questions"
 QUIZ_INVITATION = (
     'replace each `...` by a letter such as `"b"`, or by a number, and run the cell again.'
 )
-QUESTION = "{id}: {text}"
+QUESTION = "Question {number}: {text}"
 IN_UNIT = " Answer in {unit}."
 LETTER = 'the letter of an answer, such as `"b"`'
 QUESTION_RIGHT = "Right. {says}"

@@ -52,10 +52,15 @@ class Question:
         return next(option for option in self.options if option.right)
 
     @property
+    def number(self) -> str:
+        """Its number in the lesson; exercises have the other half of the id, too."""
+        return self.id.rpartition(".")[2]
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The question and its lettered options, as they are read."""
         unit = messages.IN_UNIT.format(unit=self.unit) if self.unit else ""
-        question = messages.QUESTION.format(id=self.id, text=self.text + unit)
+        question = messages.QUESTION.format(number=self.number, text=self.text + unit)
         return (question, *(f"{letter}. {one.text}" for letter, one in self._lettered().items()))
 
     def verdict(self, answer: Any) -> str:
