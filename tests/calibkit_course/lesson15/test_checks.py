@@ -110,6 +110,9 @@ def test_the_outcomes_are_what_the_lesson_prints() -> None:
     assert len(stale) == 4 and max(both.values()) < 200
     others = {*held} - {"people alone", "with nonsense"}
     assert all(worse[name] > 240 and fluent[name] < 100 for name in others)
+    more = re.findall(r'"([a-z_]+) +± (0\.\d+), holds in (\d+) of 300', page)
+    assert len(more) == 3 and all(275 <= int(count) <= 295 for *_, count in more)
+    assert float(more[2][1]) > 2 * float(more[0][1]) == 2 * float(more[1][1])
     assert PREDICTIONS["15f"].outcome == "people alone"
     assert worse["people alone"] < 200 < 275 < fluent["people alone"]
 
