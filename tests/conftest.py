@@ -33,7 +33,7 @@ BROWSER_OPTIONS = (
     "--disable-sync",
 )
 # Milliseconds. Only what never comes meets this limit: how quick a machine is decides nothing.
-PATIENCE = 600_000
+PATIENCE = 300_000
 
 # Else jsonschema builds grammars of web addresses for a second, in each process.
 sys.modules.setdefault("rfc3987_syntax", None)

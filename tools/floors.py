@@ -8,11 +8,11 @@ lessons.
 """
 
 import argparse
-import subprocess
 import sys
 
 from tools.virtual_environment import (
     ROOT,
+    call,
     environment,
     requirements,
     side_by_side,
@@ -56,9 +56,9 @@ def main(arguments: list[str]) -> int:
         lessons = [python, "-m", "tools.portable", "--plain", "--threads", 1, *chosen.lessons]
         commands.append((lessons, without_data))
     for command, env in commands:
-        done = subprocess.run([str(word) for word in command], cwd=ROOT, env=env, check=False)
-        if done.returncode:
-            return done.returncode
+        code = call(*command, env=env)
+        if code:
+            return code
     return 0
 
 

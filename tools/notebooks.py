@@ -1,6 +1,7 @@
 """Run, check and solve the lessons: `python dev.py run | check | solved [names]`.
 
 Names are beginnings of file names, e.g. 04; without names, all. ``--jobs`` says how many at a time.
+The task `solved-once` runs each cell of a solved lesson once, `solved` twice in a row.
 
 The task `book` runs them as the book shows them, with the optional data, compares what they print
 with what is stored, and leaves the outputs where the builder of the book looks for them.
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from nbclient import NotebookClient
@@ -100,15 +102,16 @@ def answered(cell: NotebookNode) -> bool:
     return "solution" in files.tags(cell) or of_a_learner(cell)
 
 
-def solve(path: Path, folder: Path = SOLVED) -> str:
+def solve(path: Path, folder: Path = SOLVED, *, twice: bool = True) -> str:
     """Build and execute one solved notebook; return what was seen or raise with the answers.
 
     What its other cells print is what is stored: this is also the lesson's run without data.
     """
     started = time.monotonic()
-    repeated = execute(doubled(with_solutions(files.read_source(path))), path.parent)
-    executed = first_runs(repeated)
-    problems = [*state_problems(executed), *repetition_problems(repeated)]
+    solved = with_solutions(files.read_source(path))
+    ran = execute(doubled(solved) if twice else solved, path.parent)
+    executed = first_runs(ran) if twice else ran
+    problems = [*state_problems(executed), *(repetition_problems(ran) if twice else ())]
     write_solved(executed, folder / f"{path.stem}.ipynb")
     problems = problems or list(differences(files.read_stored(path), executed, but=answered))
     if problems:
@@ -150,6 +153,7 @@ TASKS: dict[str, Callable[[Path], str]] = {
     "run": run,
     "check": check,
     "solved": solve,
+    "solved-once": partial(solve, twice=False),
     "book": for_the_book,
 }
 
@@ -184,8 +188,6 @@ def main(arguments: list[str]) -> int:
             print(f"{path.stem}: {words}", flush=True)
     if not paths:
         print("no lessons found in notebooks/")
-    if chosen.task == "solved" and not failed:
-        print(f"The solved notebooks are in {SOLVED}")
     return 1 if failed or not paths else 0
 
 

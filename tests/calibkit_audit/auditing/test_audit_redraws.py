@@ -90,10 +90,10 @@ def test_redraws_go_on_until_the_side_is_settled() -> None:
     assert [undecided(k, n, [0.01]) for n, k in counts.items()] == [True, True, False]
     assert undecided(170, 10_000, [0.01, 0.016]) and not undecided(0, 10_000, [0.01, 0.02])
     rng, wrong = np.random.default_rng(0), 0
-    for _ in range(2000):
+    for _ in range(1000):
         beyond = np.cumsum(rng.binomial(100, 0.01, 100))
         wrong += not all(undecided(int(k), 100 * (i + 1), [0.01]) for i, k in enumerate(beyond))
-    assert wrong <= 8  # a bound of 2 in 2000: more than 8 would have a chance of 1 in 4000
+    assert wrong <= 6  # a bound of 1 in 1000: more than 6 would have a chance of 1 in 10 000
 
 
 @pytest.mark.long
