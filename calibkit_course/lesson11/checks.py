@@ -243,12 +243,12 @@ PREDICTIONS = {
         tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
     ),
     "11b": Prediction(
-        question="Which of the five comes closest with 10,000 rows?",
+        question="Which of the five comes closest with 1,000 rows?",
         options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
-        outcome="isotonic",
-        why="Platt's map and beta must stay within their families of curves, and no curve there "
-        "fits. Isotonic regression can follow every bend that rises.",
-        tells=(r"free map wins|isotonic[^.]{0,60}(wins|closest|every bend)|follow any",),
+        outcome="beta",
+        why="Platt's two numbers cannot bend with this truth, and steps still follow chance. Three "
+        "numbers are a middle. With 10,000 rows isotonic regression follows every bend.",
+        tells=(r"free map wins|(beta|isotonic)[^.]{0,60}(wins|closest|every bend)|follow any",),
     ),
     "11c": Drawing(
         question="Histograms with 1, 2, 3, 5, 8, 12, 20, 35, 60 and 100 bins are fitted to 2,000 "
@@ -305,16 +305,15 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
-    "11j": Prediction(
-        question="Three seasons of games fit the repairs. By which forecasts would the bettor "
-        "have won most in the seasons 2020 to 2022?",
-        options=("as it is", "Platt", "beta", "isotonic", "histogram"),
-        outcome="Platt",
-        why="She bets only at the top of the map, and few games lie there. A free map says what "
-        "these few happened to do, and isotonic regression pays for it. It promised 52 and lost "
-        "17, and by its own numbers chance moves that by 22. Between Platt's 18, beta's 16 and the "
-        "histogram's −6, only chance may stand.",
-        tells=(r"isotonic[^.]{0,60}(loses money|pays less)|Platt[^.]{0,60}(pays|won|wins) most",),
+    "11k": Prediction(
+        question="Three seasons of games fit four repairs. Which of them breaks its promise for "
+        "2020 to 2022 by more than two standard deviations?",
+        options=("Platt", "beta", "isotonic", "histogram", "none"),
+        outcome="isotonic",
+        why="It promised 52 and lost 17, as far off as forecasts that nobody repaired. She bets at "
+        "the top, where few games lie, and a free map says what these few happened to do. New "
+        "seasons may be a second cause.",
+        tells=(r"isotonic[^.]{0,60}(loses money|pays less|lost 17)",),
     ),
     "11i": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "

@@ -194,7 +194,7 @@ def test_the_exercise_is_what_scaling_binning_does() -> None:
 @pytest.mark.slow
 def test_prose_and_printed_numbers_agree() -> None:
     stored = lesson_text("11", ".ipynb")
-    for outcome, rows in (("11a", "100"), ("11b", "10,000")):
+    for outcome, rows in (("11a", "100"), ("11b", "1,000")):
         ((*distances,),) = re.findall(rf"\b{rows}" + r" +(0\.\d{3})" * 5, stored)
         best = PREDICTIONS[outcome].options[int(np.argmin([float(d) for d in distances]))]
         assert best == PREDICTIONS[outcome].outcome
@@ -208,7 +208,7 @@ def test_prose_and_printed_numbers_agree() -> None:
     lowest = np.array(BINS)[_measured()[0][[1, 2]].argmin(axis=1)]
     assert (lowest == 12).sum(axis=1).tolist() == [16, 16] and f"{EACH.mean():.3f}" == "0.013"
     assert EACH.mean() > 4 * EACH.std() / len(EACH) ** 0.5  # no luck of these draws
-    assert "in 16 of the 20" in (core := lesson_text("11")) and "0.013 better" in core
+    assert "In 16 of the 20" in (core := lesson_text("11")) and "0.013 better" in core
     surprises = [float(v) for v in re.findall(r"(?:below|above) 0\.\d5 +[\d.]+ +([\d.]+)", stored)]
     assert np.mean([surprises[0], 1 - surprises[1]]) == pytest.approx(0.18, abs=0.005)
     assert "percentile: holds the truth in 0%" in stored
