@@ -282,13 +282,13 @@ PREDICTIONS = {
         tells=(r"shy.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}shy",),
     ),
     "2d": Prediction(
-        question="Bold exaggerates by a factor of three, and honest has a Brier score of 0.163. "
-        "How large is that of bold?",
-        options=("0.19", "0.25", "0.33"),
-        outcome="0.19",
-        why="On average, a number that is off by d costs d² more. The mean of bold's d² is 0.025, "
-        "which is about what it pays more than honest. The rest of its penalty is for "
-        "weather that honest did not foresee either.",
+        question="Bold exaggerates, and honest does not. Which part of bold's Brier score is the "
+        "price of the exaggeration, so that honest does not pay it?",
+        options=("a seventh", "a half", "five sixths"),
+        outcome="a seventh",
+        why="On average, a number that is off by d costs d² more. Bold's d is 0.23 at most, and "
+        "the mean of its d² is 0.025. That is little beside what honest pays, too: the price of "
+        "weather that neither foresaw.",
         tells=(r"a seventh of|\b0\.(1885|0279)\b|here by little", r"what it did not know"),
     ),
     "2e": Prediction(

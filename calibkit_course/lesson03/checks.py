@@ -300,8 +300,8 @@ PREDICTIONS = {
         ),
     ),
     "3g": Drawing(
-        question="A boaster with a share of one half says (1 + Q) / 2, and is right with the "
-        "chance Q. Draw how often it is right where it says about 0.55, 0.6, … 0.95.",
+        question="A boaster with a share of one half says what lies half-way from its chance to 1. "
+        "Draw how often it is right where it says about 0.55, 0.6, … 0.95.",
         x=tuple(twentieths / 20 for twentieths in range(11, 20)),
         axes=("confidence", "share right"),
         why="Who says Z has the chance Q = 2 Z − 1. So the line is twice as steep as the diagonal, "
@@ -309,13 +309,14 @@ PREDICTIONS = {
         tells=(r"twice as steep|2 ?Z [−-] 1",),
     ),
     "3d": Prediction(
-        question="A boaster has a true ECE of 0.100. What does a program report that compares "
-        "mean confidence and accuracy?",
-        options=("less than 0.100", "0.100", "more than 0.100"),
-        outcome="0.100",
-        why="The boaster says too much everywhere, so the mean of its gaps is the mean of their "
-        "sizes, which is the ECE.",
-        tells=(r"last digit|same sign|six trials|reports 0\.100",),
+        question="The bank's program compares two numbers, mean confidence and accuracy. In how "
+        "many of six trials does it hit the true error?",
+        options=("one", "three", "six"),
+        outcome="six",
+        why="Each of these fakes errs to one side only: it always says too much, or always too "
+        "little. Then the mean of its gaps is as large as the mean of their sizes, which is the "
+        "ECE.",
+        tells=(r"last (printed )?digit|same sign|all six|right in six",),
     ),
     "3e": Prediction(
         question="The program reports 0.000 for a fake with a share of 60 %. How large is its true "

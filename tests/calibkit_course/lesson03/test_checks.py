@@ -197,9 +197,9 @@ def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
         errors.append(truth.expected)
     assert errors == sorted(errors)
     assert PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
-    boaster = fakes.KnobClassifier(10, 0.8, budget_share=0.5).truth()
-    said = f"{boaster.mean_confidence - boaster.accuracy:.3f}"
-    assert PREDICTIONS["3d"].outcome == said == f"{boaster.expected:.3f}"
+    for side, share in product(("over", "under"), (0.25, 0.5, 0.75)):  # the six trials of 3d
+        one = fakes.KnobClassifier(10, 0.8, budget_share=share, direction=side).truth()
+        assert abs(one.mean_confidence - one.accuracy) == pytest.approx(one.expected, abs=1e-12)
 
 
 def test_without_a_common_sign_only_the_general_bound_is_left() -> None:
