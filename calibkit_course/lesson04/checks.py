@@ -11,10 +11,11 @@ from calibkit.chance import consistency_band
 from calibkit.reliability import BinTable, reliability_table
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 TITLE = "Read a reliability diagram without being fooled"
-SECOND = "4.3 4.4 4d 4e 4f"  # what the second notebook asks
+SECOND = "4.3 4.4 4b 4d 4e 4f"  # what the second notebook asks
 
 SAY = {
     # 4.1
@@ -324,19 +325,30 @@ PREDICTIONS = {
         "predictions, not over bars.",
         tells=(r"only half", r"half of the story|Cat has 1,?000|over predictions, not"),
     ),
+    "4g": Drawing(
+        question="A perfect model is measured on 100, 200, … 1,000 predictions, in 15 bins. Draw "
+        "its mean ECE.",
+        x=tuple(range(100, 1001, 100)),
+        axes=("predictions", "mean ECE"),
+        top=0.2,
+        why="In each bin chance moves the frequency away from what was stated, and the ECE counts "
+        "that as an error. With four times as many predictions chance does half as much, and "
+        "never nothing.",
+        tells=(r"chance makes it|null level .{0,40}0\.0[67]|centred near 0\.07",),
+    ),
     "4b": Prediction(
-        question="A p of at most 0.05 catches a seller. Had the right one sent only 300 "
-        "predictions, how often would it be caught?",
+        question="A p of at most 0.05 catches a seller. The right one of the lesson was caught "
+        "with 10,000 predictions. With only 300, how often would it be?",
         options=("about 5 %", "about 35 %", "about 80 %"),
         outcome="about 35 %",
         why="Its ECE is larger than a perfect model's on average, but with 300 patients chance "
         "often hides the difference. A test that finds nothing in them has said little.",
-        tells=(r"often have hidden|\b3\d (%|of 100)",),
+        tells=(r"often have hidden|caught.{0,60}\b3\d ?(%|of 100)",),
     ),
     "4c": Prediction(
         question="Of 100 perfect models with 300 predictions each, how many have at least one of "
         "15 points outside its band?",
-        options=("about 10", "about 50", "about 80"),
+        options=("about 10", "about 25", "about 50", "about 80"),
         outcome="about 50",
         why="Each band misses its point now and then, and fifteen points give chance fifteen "
         "occasions. Fifty is fewer than 79 = 100 · (1 − 0.9¹⁵), because counts are whole and a "

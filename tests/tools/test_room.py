@@ -421,7 +421,7 @@ def test_the_command_serves_until_ctrl_c_and_keeps_the_answers(tmp_path: Path) -
     _, link = (done.stdout.readline().split()[-1] for _ in range(2))
     _, _, address, code = link.split("/")
     wire = http.client.HTTPConnection(address, timeout=60)
-    for body in ({"phone": "p", "name": "Ana"}, answer("about 5 %", pid="4b")):
+    for body in ({"phone": "p", "name": "Ana"}, answer("about 10", pid="4c")):
         wire.request("POST", f"/{code}", json.dumps(body))
         assert wire.getresponse().read()
     wire.close()
@@ -431,7 +431,7 @@ def test_the_command_serves_until_ctrl_c_and_keeps_the_answers(tmp_path: Path) -
     (path,) = (tmp_path / "new").iterdir()
     assert path.name.startswith("class_04_")
     assert str(path) in said
-    assert [row["guess"] for row in rows_of(path)] == ["about 5 %"]
+    assert [row["guess"] for row in rows_of(path)] == ["about 10"]
 
 
 # --- the teacher's page --------------------------------------------------------------------------
