@@ -272,10 +272,10 @@ CHECKS = {
         judge=judge_null,
         hints=(
             "One perfect model: `happened = rng.random(len(p)) < p`. Its error is "
-            "`ece_of(happened, p)`.",
-            "All of them: `redrawn = [ece_of(rng.random(len(p)) < p, p) for _ in range(1000)]`.",
+            "`ece(happened, p).value`.",
+            "All of them: `redrawn = [ece(rng.random(len(p)) < p, p).value for _ in range(1000)]`.",
             "`np.mean(redrawn)` is the null level. With `as_large = np.array(redrawn) >= "
-            "ece_of(left.y_true, p)`, the p-value is `(1 + as_large.sum()) / 1001`.",
+            "ece(left.y_true, p).value`, the p-value is `(1 + as_large.sum()) / 1001`.",
         ),
         praise="a perfect model with these predictions shows about as much: chance explains it.",
     ),
