@@ -104,8 +104,8 @@ PREDICTIONS = {
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
     "6e": Prediction(
-        question="A model errs, and with endless data its ECE in three bins is the true error, "
-        "0.050. What is it in four bins?",
+        question="A model errs, and with endless data its ECE in three bins is 0.050. What is "
+        "it in four bins?",
         options=("more", "the same", "less"),
         outcome="less",
         why="Four bins do not split three. Where the model says too much at one end of a bin and "
@@ -115,7 +115,7 @@ PREDICTIONS = {
     "6f": Prediction(
         question="Two perfect programs are right on 95 % of the images, and each is tried on 1,000 "
         "of its own. In how many of a hundred such pairs do their ECEs lie at least 0.002 apart?",
-        options=("about 40", "about 70", "about 95"),
+        options=("about 40", "about 95", "about 70"),
         outcome="about 70",
         why="Each of the two numbers has a standard deviation of 0.004, so their difference has "
         "0.0056. That is nearly three times the gap.",

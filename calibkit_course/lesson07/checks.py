@@ -12,6 +12,7 @@ from calibkit.inputs import FloatVector, expit, logit
 from calibkit.scores import brier_score, log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
+from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Fit smoother maps"
@@ -225,26 +226,29 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "7e": Prediction(
-        question="A map of 15 bins is fitted to 1,000 predictions, a hundred times. How often does "
-        "it put the patient with 0.66 above the one with 0.67, who is in greater danger?",
-        options=("about 5", "about 25", "about 50"),
-        outcome="about 50",
-        why="An edge lies between the two, so each is read from a bin of its own. Each bin strays "
-        "by six points, so their difference by eight. The patients differ by one.",
+    "7e": Drawing(
+        question="A map of 15 bins is fitted a hundred times. Draw in how many of the hundred it "
+        "puts the patient with 0.66 above the one with 0.67, over the number of predictions.",
+        x=tuple(range(1, 11)),
+        axes=("thousand predictions", "wrong patient, of 100"),
+        top=100,
+        why="Each patient is read from a bin of his own. With 1,000 predictions their difference "
+        "strays by eight points, with 10,000 by more than two. In truth the two differ by less "
+        "than one.",
         tells=(
             r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
+            r"more data (make|do not)|but no rarer",
         ),
     ),
     "7a": Prediction(
-        question="15 bins and two joined pieces are fitted to the same predictions, in twenty data "
-        "sets. Which come closer to the truth, on average?",
-        options=("the bins", "neither", "the pieces, by half", "the pieces, by nine tenths"),
-        outcome="the pieces, by half",
-        why="A bin learns from its own predictions only, some sixty. A piece learns from hundreds, "
-        "and where two pieces meet they must agree. A few numbers beat many where they can "
-        "follow the truth.",
-        tells=(r"beats? (a|the) staircase|what a better map buys|are twice as far|line wins",),
+        question="On a smooth truth Platt is closest of four maps, then PL in two pieces, isotonic "
+        "regression and 15 bins. Which is closest to a truth that leaps?",
+        options=("Platt", "PL", "isotonic", "the bins"),
+        outcome="isotonic",
+        why="It alone may leap wherever the outcomes ask for it. The bins leap at their edges "
+        "only. Two joined pieces bend once, and an S-curve not at all: Platt, the best before, is "
+        "the last now.",
+        tells=(r"no family of maps|isotonic[^.]{0,30}(is best|wins)|the last now",),
     ),
     "7c": Prediction(
         question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
@@ -259,7 +263,7 @@ PREDICTIONS = {
     "7d": Prediction(
         question="PL has the better map in all of 20 data sets. In how many does it "
         "report the better number?",
-        options=("nearly all", "about half", "hardly any"),
+        options=("hardly any", "nearly all", "about half"),
         outcome="about half",
         why="The number is one mean over all predictions, and a mean can be right although the "
         "map is wrong everywhere. Exercise 7.2 asks how.",

@@ -9,7 +9,8 @@ from calibkit_course.lesson07.figures import draw_map
 from calibkit_course.lesson07.view import FAKE, PATIENTS, TwoPatients, two_patients_view
 
 DRAWS = tuple(range(1, 13))
-_MARKS = {"markersize": 7, "markeredgewidth": 1.6, "label": "the two patients", "gid": "patients"}
+_MARKS = {"markersize": 7, "markeredgewidth": 1.6, "gid": "patients"}
+_FILLED = ("white", look.OVER)  # 0.66, and 0.67, who is in greater danger
 
 
 def _draw(view: TwoPatients, figure: AnyFigure, compact: bool) -> None:
@@ -17,7 +18,9 @@ def _draw(view: TwoPatients, figure: AnyFigure, compact: bool) -> None:
     for ax, (name, model), means in zip(axes, view.maps.items(), view.means, strict=True):
         title = f"{name}: {means[0]:.2f}, {means[1]:.2f}"
         draw_map(model, ax, truth=FAKE.true_map, show={"truth"}, title=title)
-        look.points(ax, PATIENTS, means, "white", look.OVER, zorder=5, **_MARKS)
+        for stated, meant, fill in zip(PATIENTS, means, _FILLED, strict=True):
+            code = {**_MARKS, "label": f"stated {stated:.2f}"}
+            look.points(ax, [stated], [meant], fill, look.OVER, zorder=5, **code)
 
 
 _CONTROLS = (

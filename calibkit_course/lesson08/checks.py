@@ -161,7 +161,7 @@ PREDICTIONS = {
     "8a": Prediction(
         question="An over-confident model is wrong by five points on average. How many of 200 "
         "data sets, 500 predictions each, does a test at the 5 % level catch?",
-        options=("about 50", "about 100", "about 150", "nearly all"),
+        options=("nearly all", "about 150", "about 100", "about 50"),
         outcome="about 100",
         why="The test promises to blame 10 of 200 honest data sets, and blamed 12. About the "
         "others it promises nothing: it caught 101, and the rest look like chance.",
@@ -182,7 +182,7 @@ PREDICTIONS = {
     "8g": Prediction(
         question="An honest model, 1,000 stays of 100 patients who tend to come back. A 5 % test "
         "takes stays as independent. How many of 200 such data sets are accused?",
-        options=("about 10", "about 50", "about 120"),
+        options=("about 120", "about 10", "about 50"),
         outcome="about 50",
         why="The ten stays of a patient share their luck, so they tell no more than three or four "
         "that do not. Taken patient by patient, 9 are accused.",

@@ -260,10 +260,10 @@ PREDICTIONS = {
         question="An event has a share of 0.005. One model always says 0, one always says 0.005, "
         "and one states the true chance of every case. Which has the smallest ECE on average, "
         "from 6,000 predictions?",
-        options=("always 0", "always 0.005", "the right one"),
+        options=("the right one", "always 0", "always 0.005"),
         outcome="always 0.005",
         why="Whoever says one number has one bin, and chance moves a single bin little. A sharp "
-        "model uses more bins, and each strays on its own. For knowledge the ECE gives nothing.",
+        "model uses more bins, and each strays on its own. The ECE does not reward knowledge.",
         tells=(
             r"(errors?|distances?) (near zero )?(is|are) short|looks harmless|ECE shrinks",
             r"useless, and its ECE|beats even|knows nothing has the smallest",
@@ -279,12 +279,12 @@ PREDICTIONS = {
         tells=(r"survivors|bad luck|rest looks too high|O/E (is|of) 1\.3",),
     ),
     "9g": Prediction(
-        question="The bettor stood to win 135 dollars and lost 82. How many times as many upsets "
-        "came as the forecasts said?",
-        options=("about 1.1", "about 1.6", "about 3"),
+        question="478 bets should have brought 135 dollars, and lost 82. How many times as many "
+        "upsets came as the forecasts said?",
+        options=("about 3", "about 1.6", "about 1.1"),
         outcome="about 1.6",
-        why="For 34 upsets that they announced 56 came, more than chance explains, though the "
-        "forecasts were off by 4.5 points in a hundred only.",
+        why="You can count it: 478 - 10 E = 135 makes 34 upsets expected, and 478 - 10 O = -82 "
+        "makes 56 observed. That is more than chance explains.",
         tells=(r"factor of 1\.6|4\.5 points|ECE 0\.045|56 upsets",),
     ),
     "9d": Drawing(
@@ -293,8 +293,8 @@ PREDICTIONS = {
         x=tuple(place / 100 for place in range(5, 100, 10)),
         axes=("prediction", "share of events"),
         why="Each event counted 17 times, so that both classes count as half of the data. So all "
-        "odds are 17 times too large: 0.5 stands for 0.06, and 0.9 for 0.35. Most cases of the "
-        "last bin lie nearer to 0.9 than to 1.",
+        "odds are 17 times too large: 0.5 stands for 0.06, and 0.9 for 0.35. The few cases of the "
+        "last bin say 0.92 on average, which stands for 0.41.",
         tells=(
             r"weights are a change of prevalence|half of the (data|weight)|world with 50 %",
             r"half of the cases",

@@ -182,11 +182,23 @@ def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
     return 4 <= np.sum(jumps < -0.001) <= 10 and bool(np.abs(bends).max() < 1e-3)
 
 
-def an_edge_makes_the_bed_nearly_a_toss_up(seed: int) -> bool:
+def an_edge_makes_the_bed_a_toss_up_for_ten_times_the_data_too(seed: int) -> bool:
     shape, stairs = SyntheticShape.with_error("square", 0.05), cal.SlopeOneBinning(15)
-    samples = [shape.sample(1000, 100 * seed + k) for k in range(100)]
-    two = [stairs.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
-    return bool(0.38 < np.mean([first > second for first, second in two]) < 0.65)
+    wrong = []
+    for n in (1000, 10_000):
+        samples = [shape.sample(n, 100 * seed + k) for k in range(100)]
+        two = [stairs.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
+        wrong.append(np.mean([first > second for first, second in two]))
+    return 0.35 < min(wrong) <= max(wrong) < 0.65
+
+
+def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
+    models = (cal.PlattCalibrator(), *fifteen_and_two()[::-1], cal.IsotonicCalibrator())
+    far = []
+    for shape in (SyntheticShape.with_error("square", 0.05), SyntheticShape("stairs")):
+        samples = [shape.sample(1000, 10 * seed + k) for k in range(10)]
+        far.append([np.mean([off(model, s) for s in samples]) for model in models])
+    return np.argmin(far, axis=1).tolist() == [0, 3] and int(np.argmax(far[1])) == 0
 
 
 def one_piece_between_logits_is_enough(seed: int) -> bool:
