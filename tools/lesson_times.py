@@ -1,4 +1,6 @@
-"""What a lesson costs a learner: `python -m tools.lesson_times` prints it, `dev.py run` writes it.
+"""What a lesson costs a learner: `python -m tools.lesson_times` prints it.
+
+`dev.py run` writes it into the header of the page, and into the table of lesson 00.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
@@ -14,6 +16,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
+from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.workbook import PICTURE
 
 WORDS_PER_MINUTE = 200
@@ -62,6 +65,17 @@ def minutes_of(path: Path) -> int:
 def with_time(path: Path, text: str) -> str:
     """Return the text of a page whose header states what is counted."""
     return STATED.sub(f"Time: {minutes_of(path)}", text, count=1)
+
+
+def with_rows(text: str) -> str:
+    """Return the text of lesson 00 whose table has the minutes of all headers."""
+    for core in NOTEBOOKS.glob("[0-9]*.md"):
+        further = [
+            f"[{stated(page)} min](further/{page.name})" for page in lesson_pages(core.name[:2])[1:]
+        ]
+        row = rf"\g<1>{stated(core)} min | {[*further, '–'][0]} |"
+        text = re.sub(rf"(\({core.name}\) \|[^|]*\| ).*\|", row, text)
+    return text
 
 
 def main(names: list[str]) -> int:

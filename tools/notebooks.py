@@ -23,8 +23,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.lesson_pages import missing
-from tools.lesson_times import with_time
+from tools.lesson_pages import NOTEBOOKS, missing
+from tools.lesson_times import with_rows, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
@@ -186,6 +186,8 @@ def main(arguments: list[str]) -> int:
         for path, (bad, words) in zip(paths, seen, strict=True):
             failed += bad
             print(f"{path.stem}: {words}", flush=True)
+    for start in NOTEBOOKS.glob("00_*") if chosen.task == "run" else []:
+        write_if_new(start, with_rows(start.read_text(encoding="utf-8")))
     if not paths:
         print("no lessons found in notebooks/")
     return 1 if failed or not paths else 0

@@ -21,9 +21,8 @@ WORKBOOK = ROOT / "workbook"
 LINK = re.compile(r"(\]\((?:\.\./|further/)?[\w-]+)\.md(?=[)#])")
 PICTURE = re.compile(r"!\[[^\]]*\]\(images/\d\d\.png\)\n\n")  # where code runs, it is drawn
 NAME = re.compile(r"^\d\d(?:_further)?")
-TERM = re.compile(
-    r"\{term\}`([^`<]*?)(?: <[^`]*>)?`"
-)  # the glossary is not beside the copies either
+# Neither are glossary and bibliography.
+TERM = re.compile(r"\[([^\]]*)\]\((?:\.\./)+book/(?:glossary|bibliography)\.md#[^)]*\)")
 KERNEL: dict[str, Any] = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {

@@ -32,6 +32,7 @@ COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 # Rooms that serve the others: the last table of the API's first page.
 INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "progress", "saving"))
 INNER += ("calibkit.results", "calibkit_audit.cli")
+VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math)
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
 
@@ -222,9 +223,22 @@ class FoldNotes(SphinxTransform):
             return
         for section in list(self.document.findall(nodes.section)):
             if re.match(r"Lesson \d\d", section[0].astext()):
-                start = f"<details><summary>{NOTES}</summary>"
+                start = f'<details class="ck-notes"><summary>{NOTES}</summary>'
                 section.insert(1, nodes.raw("", start, format="html"))
                 section.append(nodes.raw("", "</details>", format="html"))
+
+
+class KeepPercent(SphinxTransform):
+    """Let no line begin with the sign of a percentage; what is code or a formula stays."""
+
+    default_priority = 900
+
+    def apply(self, **_: object) -> None:
+        """Do it, on every page."""
+        for part in list(self.document.findall(nodes.TextElement)):
+            for place, text in enumerate([] if isinstance(part, VERBATIM) else part.children):
+                if isinstance(text, nodes.Text):
+                    part[place] = nodes.Text(re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text))
 
 
 class Times(SphinxDirective):
@@ -294,6 +308,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("teaching", Teaching)
     app.add_directive("times", Times)
     app.add_transform(FoldNotes)
+    app.add_transform(KeepPercent)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("missing-reference", resolve_name)

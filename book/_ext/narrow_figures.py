@@ -25,6 +25,7 @@ ROOM = 415  # pixels of a figure that a telephone shows with letters of 11
 GUTTERS, LINE = (7, 6), 3  # pixels: between columns (the second if nothing else helps), and lines
 LEAST = 40  # narrower is the name of an axis, which stays with its panel
 NAME = 18  # pixels: as wide is a line of letters that stands upright
+FOOT = 90, 9  # pixels: a legend below panels is not taller, and may narrow their column to less
 GROUND = 250  # of 255: lighter is nothing
 PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
 STATES = re.compile(r'<script type="application/json">(.*?)</script>', re.S)  # of an explorer
@@ -71,6 +72,18 @@ def gutter(ink: Ink, box: Box, least: int) -> tuple[int, int] | None:
     return left + start, left + stop
 
 
+def above_legend(ink: Ink, box: Box, column: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the empty rows below which a legend narrows the column between two panels."""
+    left, top, right, bottom = box
+    if column[1] - column[0] >= FOOT[1]:
+        return None
+    for start, stop in reversed(gaps(~np.any(ink[top:bottom, left:right], axis=1), LINE)):
+        free = gutter(ink, (left, top, right, top + start), GUTTERS[0])
+        if bottom - top - stop <= FOOT[0] and free and free[1] - free[0] > FOOT[1]:
+            return start, stop
+    return None
+
+
 def pieces(ink: Ink, box: Box, first: int = GUTTERS[0], least: int = GUTTERS[0]) -> list[Box]:
     """Return boxes that are narrow enough, from left to right and from top to bottom.
 
@@ -82,7 +95,10 @@ def pieces(ink: Ink, box: Box, first: int = GUTTERS[0], least: int = GUTTERS[0])
         return [box]
     column = gutter(ink, box, first)
     if column:
+        row = above_legend(ink, box, column)
         halves = [(left, top, column[0], bottom), (column[1], top, right, bottom)]
+        if row:
+            halves = [(left, top, right, top + row[0]), (left, top + row[1], right, bottom)]
         return [piece for half in halves for piece in pieces(ink, half, least, least)]
     best: tuple[int, int, list[Box]] = (0, 0, [])
     for start, stop in gaps(~np.any(ink[top:bottom, left:right], axis=1), LINE):

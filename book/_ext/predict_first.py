@@ -1,6 +1,7 @@
 """Fold each outcome of a lesson's page until the reader has guessed; make its questions forms.
 
-Code is folded on a telephone, and what nobody reads is hidden; one switch shows all.
+Code is folded on a telephone, as is what follows the story: questions, progress, references. What
+nobody reads is hidden; one switch shows all code.
 
 The tags of the cells say where a prediction stands and where it is revealed. From a prediction on,
 all outputs and all prose go into `<details>`; the code stays in sight up to the cell that reveals.
@@ -31,6 +32,11 @@ GAME = "A round of the game, solved"
 GAME_HINT = "play first"
 UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
 FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
+LATER = {  # sections that a telephone folds, and what their folds say
+    "Check yourself": "The questions",
+    "See how far you are": "What you have solved",
+    "References": "The sources",
+}
 WHY = (
     '<p class="ck-why">Say how sure you are, then press an answer: over the course this draws '
     '<a href="{up}book/your_calibration.html">your own calibration</a>.</p>'
@@ -293,6 +299,22 @@ class FoldCode(SphinxTransform):
                 cell.replace(code, [raw_html(FOLDED_CODE), code, raw_html("</details>")])
 
 
+class FoldLater(SphinxTransform):
+    """Fold the sections below a lesson's story, for a telephone; the way to the next one stays."""
+
+    default_priority = 506
+
+    def apply(self, **_: object) -> None:
+        """Do it."""
+        sections = self.document.findall(nodes.section) if LESSON.match(self.env.docname) else []
+        for section in list(sections):
+            title, *inside = section.children
+            if words := LATER.get(title.astext()):
+                last = inside.pop() if inside[-1].astext().startswith("Next →") else nodes.raw()
+                start = f'<details class="ck-later" open><summary>{words}</summary>'
+                section[1:] = [raw_html(start), *inside, raw_html("</details>"), last]
+
+
 class FrameImages(SphinxTransform):
     """Put each picture into a frame of its own, inside which it may scroll."""
 
@@ -331,6 +353,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(Fold, html=(visit_fold, depart_fold))
     app.add_transform(FoldOutcomes)
     app.add_transform(FoldCode)
+    app.add_transform(FoldLater)
     app.add_transform(FrameImages)
     app.add_directive("own-calibration", OwnCalibration)
     app.add_js_file("draw.js")

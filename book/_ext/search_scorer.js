@@ -39,6 +39,8 @@ const READERS_WORDS = {
   "notebooks/further/14_": "compare two models monitor drift ci pipeline command line groups fairness",
   "book/audit_a_file": "upload csv excel spreadsheet online tool check my own data model calibrated"
     + " probabilities",
+  "book/gallery": "plot plots graph chart picture figure matplotlib example forest decision curve net"
+    + " benefit consistency band murphy corp overlay models simplex triangle cumulative differences",
   "book/read_a_diagram": "picture image screenshot figure published article digitize",
   "book/your_calibration": "my own forecasts guesses self test score overconfident",
   "book/trades": "medical medicine clinical hospital doctor patient patients mortality risk score"

@@ -296,7 +296,8 @@
     });
   };
 
-  // On a telephone code stands behind folds. One switch shows all, what is hidden everywhere too.
+  // On a telephone code and what follows the story stand behind folds. One switch shows all code,
+  // what is hidden everywhere too.
   const foldCode = () => {
     const codes = document.querySelectorAll("details.ck-code"), title = document.querySelector("article h1");
     if (!codes.length || !title) return;
@@ -310,7 +311,12 @@
       button.textContent = isAll ? "Hide code" : "Show all code";
     };
     button.addEventListener("click", () => { isAll = !isAll; store(CODE, isAll ? "all" : ""); show(); });
-    narrow.addEventListener("change", show);
+    const later = document.querySelectorAll("details.ck-later");
+    later.forEach((fold) => { fold.open = !narrow.matches; });
+    narrow.addEventListener("change", () => {
+      show();
+      later.forEach((fold) => { fold.open ||= !narrow.matches; }); // none closes while it is read
+    });
     title.after(button);
     show();
   };

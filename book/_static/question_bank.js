@@ -85,7 +85,7 @@
     const label = `${item.id}-text`;
     const make = item.dataset.kind === "number" ? field : radios;
     const output = element("output", { role: "status", "aria-live": "polite" });
-    const button = element("button", { type: "submit" }, "Check");
+    const button = element("button", { type: "submit", class: "ck-button" }, "Check");
     const form = element("form", { novalidate: "" }, make(item, label), button, output);
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -56,8 +56,9 @@ class Slider(Control):
     form: str = "{:,}"  # how a number is written
 
     def text(self, value: Any) -> str:
-        """Return the number with its unit."""
-        return f"{self.form.format(value)} {self.unit}".strip()
+        """Return the number with its unit: 1 bin, 2 bins, 50 %."""
+        unit = self.unit.removesuffix("s") if value == 1 else self.unit
+        return f"{self.form.format(value).replace('%', ' %')} {unit}".strip()
 
     def starting_at(self, value: Any) -> Self:
         """Return the same slider with another default, which may be a new number."""

@@ -35,8 +35,8 @@ class FactoryView(Result):
         """Give accuracy, true error and report, and the estimate beside its null level."""
         truth, error, fake = self.truth, self.error, self.fake
         return (
-            f"A share of {fake.budget_share:.0%} moves what is said towards {fake.anchor:.2f}. "
-            f"The true accuracy is {truth.accuracy:.3f}, the mean confidence "
+            f"A share of {100 * fake.budget_share:.0f} % moves what is said towards "
+            f"{fake.anchor:.2f}. The true accuracy is {truth.accuracy:.3f}, the mean confidence "
             f"{truth.mean_confidence:.3f}, the ECE {truth.expected:.3f}. "
             f"The bank's program reports {self.reported:.3f}. "
             f"{spell(error.n, 'prediction')} show the accuracy {self.sample_accuracy:.3f} and "

@@ -79,7 +79,7 @@ class Page(HTMLParser):
 class TestControls:
     def test_a_slider_writes_numbers_with_their_unit(self):
         slider = Slider(name="n", label="N", values=(1, 2000), default=1, unit="days")
-        assert [slider.text(value) for value in slider.values] == ["1 days", "2,000 days"]
+        assert [slider.text(value) for value in slider.values] == ["1 day", "2,000 days"]
 
     def test_another_default_may_be_a_new_number_of_a_slider(self):
         slider = Slider(name="n", label="N", values=(1, 2, 9), default=1, book=(1, 9))
