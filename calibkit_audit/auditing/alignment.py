@@ -40,7 +40,7 @@ class Alignment:
     z: float  # the statistic in standard deviations of random order
     expected_z: float  # what right predictions show
     accuracy: float
-    majority: float  # accuracy of always naming the commonest class
+    majority: float  # that of always naming the commonest class; NaN where classes are not known
 
 
 def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
@@ -74,8 +74,8 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
         order=() if better is None else tuple(better.tolist()),
         z=z,
         expected_z=expected,
-        accuracy=float(rows.weigh(table.argmax(axis=1) == label).mean()),
-        majority=float(met.max() / met.sum()),
+        accuracy=float(rows.weigh(label if rows.top else table.argmax(axis=1) == label).mean()),
+        majority=np.nan if rows.top else float(met.max() / met.sum()),
     )
 
 
@@ -169,19 +169,24 @@ LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown
 
 def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
-    fit = f"{abs(found.z):.1f} standard deviations {'better' if found.z >= 0 else 'worse'} than "
-    fit += "labels in random order"
-    right = f"right ones would show about {found.expected_z:.1f}"
+    way = "better" if found.z >= 0 else "worse"
+    hardly = "hardly " * (abs(found.z) < CLEAR)
+    fit = f"fit the labels {hardly}{way} than a random order would: by {abs(found.z):.1f} standard "
+    fit += "deviations"
+    right = f"a right file of this kind shows about {found.expected_z:.1f}"
     if found.verdict == "aligned":
-        text = f"Yes. The predictions fit {fit}."
+        text = f"Yes. The predictions {fit}."
     elif found.verdict == "not aligned":
         text = f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
     elif found.verdict == "alignment unclear":
-        text = f"Unclear. The predictions fit {fit}; {right}, and {CLEAR} would be clear."
+        text = f"Unclear. The predictions {fit}; {right}, and {CLEAR} would be clear."
     else:
-        text = f"{CAUSES[found.cause]} The predictions fit {fit}; {right}."
-    text += f" Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
-    text += f"{found.majority:.3f}."
+        text = f"{CAUSES[found.cause]} They {fit}; {right}."
+    named = "The predicted class" if rows.top else "Naming the likeliest class"
+    text += f" {named} has accuracy {found.accuracy:.3f}"
+    if not np.isnan(found.majority):
+        text += f", always naming the commonest {found.majority:.3f}"
+    text += "."
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
     return Answer("alignment", found.verdict, LIGHTS.get(found.verdict, "caution"), text, numbers)
 

@@ -14,7 +14,7 @@ from calibkit_audit.auditing.evidence import (
     Measurements,
     directions,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, in_digits
+from calibkit_audit.auditing.pages import Answer, Listing, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
@@ -115,14 +115,17 @@ def calibration_answer(measured: Measurements) -> Answer:
         text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "
         text += "were right."
     numbers = {"p_value": measured.test.p_value, "p_value_of_others": measured.test.others}
-    error, null, low = measured.error, measured.null, max(measured.error.low, 0.0)
-    numbers |= {"error": error.value, "error_low": low, "error_high": error.high}
+    error, null = measured.error, measured.null
+    middle = 2 * error.value - float(np.median(error.draws))
+    low, middle, high = (max(one, 0.0) for one in (error.low, middle, error.high))
+    numbers |= {"error": error.value, "error_low": low, "error_high": high}
+    numbers |= {"error_without_chance": middle}
     numbers |= {"null_error": null.mean, "null_high": null.high}
     numbers |= {"impossible": float(measured.impossible.count)}
     text += (
         f" Expected calibration error {error.value:.4f} ({names[0]}); without its share of chance "
-        f"{low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A calibrated model "
-        f"would show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+        f"{middle:.4f} ({interval_in_words(error.level, low, high)}). A calibrated model would "
+        f"show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
     )
     return Answer("calibration", verdict, light, text, numbers)
 
