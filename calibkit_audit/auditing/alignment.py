@@ -56,7 +56,7 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     expected = _ratio(promise, sd)
     z = _ratio(own - mean, sd)
     # Confidence that is far too high is no inverted column.
-    better = None if rows.top else _better_order(rows, (mean, sd, promise))
+    better = None if rows.top else _better_order(rows, sd, promise)
     verdict, cause = "alignment unclear", ""
     if better is not None:
         verdict, cause = "not aligned", _name(better)
@@ -110,29 +110,31 @@ def _ratio(difference: float, sd: float) -> float:
     return difference / sd if sd > 1e-12 else 0.0
 
 
-def _better_order(rows: AuditRows, scale: tuple[float, float, float]) -> IntVector | None:
-    """Return which column belongs to each label, if that is clearly not its own one."""
+def _better_order(rows: AuditRows, sd: float, promise: float) -> IntVector | None:
+    """Return which column belongs to each label, if that is clearly not its own one.
+
+    Columns are also compared about their means: one that is too high on average is no other one.
+    """
     table, label, clusters = rows.table, rows.label, rows.clusters
     n, k = table.shape
-    mean, sd, promise = scale
+    centred = table - np.average(table, axis=0, weights=rows.weight)
     weight = 1.0 if rows.weight is None else rows.weight
-    met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
+    met = np.stack([np.bincount(label, weight * column, k) for column in centred.T], axis=1)
     _, order = optimize.linear_sum_assignment(-met)
     if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
         return None
-    chosen = table[np.arange(n), order[label]]
-    surplus = float(chosen.mean()) - mean
+    surplus = float(probability_of(order[label], centred).mean())
     # The best of K! orders looks good by chance; the bound grows with their number.
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
-    gain = rows.weigh(chosen - table[np.arange(n), label])
-    spread = float(gain.std()) / np.sqrt(n)
-    if clusters is not None:
-        pseudo = pseudo_values(gain[np.newaxis], clusters)
-        spread = float(pseudo.std()) / np.sqrt(clusters.count)
-    clear = _ratio(float(gain.mean()), spread) > least
-    if clear and surplus / sd > least and surplus > _PART * promise:
-        return np.asarray(order)
-    return None
+    for one in (table, centred):
+        gain = rows.weigh(probability_of(order[label], one) - probability_of(label, one))
+        spread = float(gain.std()) / np.sqrt(n)
+        if clusters is not None:
+            pseudo = pseudo_values(gain[np.newaxis], clusters)
+            spread = float(pseudo.std()) / np.sqrt(clusters.count)
+        if _ratio(float(gain.mean()), spread) <= least:
+            return None
+    return np.asarray(order) if surplus > max(least * sd, _PART * promise) else None
 
 
 def _name(order: IntVector) -> str:
@@ -169,10 +171,10 @@ LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown
 
 def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
-    way = "better" if found.z >= 0 else "worse"
-    hardly = "hardly " * (abs(found.z) < CLEAR)
-    fit = f"fit the labels {hardly}{way} than a random order would: by {abs(found.z):.1f} standard "
-    fit += "deviations"
+    way = "hardly better" if found.z >= 0 else "no better"
+    if abs(found.z) >= CLEAR:
+        way = "better" if found.z > 0 else "worse"
+    fit = f"fit the labels {way} than a random order would: {found.z:.1f} standard deviations"
     right = f"a right file of this kind shows about {found.expected_z:.1f}"
     if found.verdict == "aligned":
         text = f"Yes. The predictions {fit}."

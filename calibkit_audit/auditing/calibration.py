@@ -27,8 +27,6 @@ _ADVICE = (
     "calibrator that never says 0 (question 6)."
 )
 MEANS = {
-    "over-confident": ": low predictions are too low, high ones too high",
-    "under-confident": ": low predictions are too high, high ones too low",
     "over-forecast": ": predictions are too high",
     "under-forecast": ": predictions are too low",
 }
@@ -157,12 +155,15 @@ def direction_answer(measured: Measurements) -> Answer:
     name = "mixed, with no single direction" if way == "mixed" else way
     name = f"If anything: {name}" if measured.borderline else name.capitalize()
     also = f", and {second}" if second else ""
-    text = f"{name}{also}{meaning.get(way, '')}. {means} "
+    meant = meaning.get(way, "")
+    if meaning is MEANS and way.endswith("confident"):
+        meant = _of_sides(view.sides, -1 if way == "over-confident" else 1)
+    text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
     if way == "mixed":
         pass
     elif region is None:
-        text += f"It is spread over {used}. "
+        text += f"It is spread over {used}. " * (used != "1 bin")
     else:
         numbers |= {
             "region_low": region.low,
@@ -177,6 +178,16 @@ def direction_answer(measured: Measurements) -> Answer:
         )
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
     return Answer("direction", way, "caution", text, numbers, second)
+
+
+def _of_sides(sides: tuple[float, float], sign: int) -> str:
+    """Say how low and high predictions are off; nothing where that is not the direction named."""
+    low, high = (z if abs(z) > 1 else 0.0 for z in sides)
+    if min(-sign * low, sign * high) < 0:
+        return ""
+    words = {1.0: "too low", -1.0: "too high", 0.0: "right within chance"}
+    ends = [words[float(np.sign(z))] for z in (low, high)]
+    return f": low predictions are {ends[0]}, high ones {ends[1]}"
 
 
 _QUANTITIES = {
