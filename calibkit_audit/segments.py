@@ -8,6 +8,7 @@ overlap, so that corrections for their number would take too much.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, NamedTuple
@@ -293,10 +294,10 @@ def _parts(name: str, given: list[Any]) -> tuple[IntVector, tuple[str, ...]]:
     """Cut one feature into parts."""
     gone = np.array([is_missing(value) for value in given])
     known = [value for value, missing in zip(given, gone, strict=True) if not missing]
-    numeric = all(isinstance(value, int | float) for value in known)
-    code = np.full(len(given), -1)
-    if numeric and len(set(known)) > _LEVELS:
+    code, numbers = np.full(len(given), -1), np.empty(0)
+    with suppress(TypeError, ValueError):  # words that are numbers are, as files have them
         numbers = np.array(known, dtype=np.float64)
+    if len(numbers) and len(set(known)) > _LEVELS:
         edges = np.unique(np.quantile(numbers, np.arange(1, _PARTS) / _PARTS))
         code[~gone] = np.searchsorted(edges, numbers, side="left")
         parts = [numbers[code[~gone] == k] for k in range(len(edges) + 1)]

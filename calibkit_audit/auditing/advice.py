@@ -119,9 +119,8 @@ def _sides(table: BinTable, middle: float, words: str) -> list[str]:
             np.average(x[part], weights=weight) for x in (table.mean_prob, table.frequency)
         )
         parts += [frequencies(float(said), float(came), n, words)]
-    return [
-        f"Where it says less than {table.edges[used[cut]]:.2f}: {parts[0]}; where more: {parts[1]}."
-    ]
+    cut_off = f"{table.edges[used[cut]]:.2f}"
+    return [f"Where it says less than {cut_off}, {parts[0]}. Where it says more, {parts[1]}."]
 
 
 def _step(times: Listing, design: float, words: str) -> str:
@@ -141,8 +140,8 @@ def _step(times: Listing, design: float, words: str) -> str:
         means = [(count * one)[part].sum() / n for one in (said, came)]
         parts += [frequencies(means[0], means[1], n, words)]
     return (
-        f"The error changes, most between {first[near[0]]} and {last[near[-1] + 1]}: before, "
-        f"{parts[0]}; after, {parts[1]}."
+        f"The error changes most somewhere from {first[near[0]]} to {last[near[-1] + 1]}. Before "
+        f"that, {parts[0]}. After it, {parts[1]}."
     )
 
 
@@ -152,11 +151,11 @@ def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: Repa
         name = str(table.name[table.chosen])
         how, gloss = REPAIRED.get(name, (name, ""))
         repair = f"mend its probabilities by {how}{gloss and f' ({gloss})'}, then check on new rows"
+    if verdicts["alignment"] in dependence.NOT_APART:
+        return "See that each label stands in its own row; if so, ask for a model that tells more."
     if measured.impossible.count:
         never = "Never act on a stated 0 or 1 of this model: such statements have been wrong."
         return f"{never} First {repair}." if repair else never
-    if verdicts["alignment"] in dependence.NOT_APART:
-        return "See that each label stands in its own row; if so, ask for a model that tells more."
     if verdicts.get("time") == "error changes":
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":

@@ -40,7 +40,7 @@ class Alignment:
     z: float  # the statistic in standard deviations of random order
     expected_z: float  # what right predictions show
     accuracy: float
-    majority: float  # accuracy of always naming the commonest class
+    majority: float  # that of always naming the commonest class; NaN where classes are not known
 
 
 def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
@@ -56,7 +56,7 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
     expected = _ratio(promise, sd)
     z = _ratio(own - mean, sd)
     # Confidence that is far too high is no inverted column.
-    better = None if rows.top else _better_order(rows, (mean, sd, promise))
+    better = None if rows.top else _better_order(rows, sd, promise)
     verdict, cause = "alignment unclear", ""
     if better is not None:
         verdict, cause = "not aligned", _name(better)
@@ -74,8 +74,8 @@ def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
         order=() if better is None else tuple(better.tolist()),
         z=z,
         expected_z=expected,
-        accuracy=float(rows.weigh(table.argmax(axis=1) == label).mean()),
-        majority=float(met.max() / met.sum()),
+        accuracy=float(rows.weigh(label if rows.top else table.argmax(axis=1) == label).mean()),
+        majority=np.nan if rows.top else float(met.max() / met.sum()),
     )
 
 
@@ -110,29 +110,31 @@ def _ratio(difference: float, sd: float) -> float:
     return difference / sd if sd > 1e-12 else 0.0
 
 
-def _better_order(rows: AuditRows, scale: tuple[float, float, float]) -> IntVector | None:
-    """Return which column belongs to each label, if that is clearly not its own one."""
+def _better_order(rows: AuditRows, sd: float, promise: float) -> IntVector | None:
+    """Return which column belongs to each label, if that is clearly not its own one.
+
+    Columns are also compared about their means: one that is too high on average is no other one.
+    """
     table, label, clusters = rows.table, rows.label, rows.clusters
     n, k = table.shape
-    mean, sd, promise = scale
+    centred = table - np.average(table, axis=0, weights=rows.weight)
     weight = 1.0 if rows.weight is None else rows.weight
-    met = np.stack([np.bincount(label, weight * column, k) for column in table.T], axis=1)
+    met = np.stack([np.bincount(label, weight * column, k) for column in centred.T], axis=1)
     _, order = optimize.linear_sum_assignment(-met)
     if (order == np.arange(k)).all() or sd <= 1e-12 or promise <= 0:
         return None
-    chosen = table[np.arange(n), order[label]]
-    surplus = float(chosen.mean()) - mean
+    surplus = float(probability_of(order[label], centred).mean())
     # The best of K! orders looks good by chance; the bound grows with their number.
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
-    gain = rows.weigh(chosen - table[np.arange(n), label])
-    spread = float(gain.std()) / np.sqrt(n)
-    if clusters is not None:
-        pseudo = pseudo_values(gain[np.newaxis], clusters)
-        spread = float(pseudo.std()) / np.sqrt(clusters.count)
-    clear = _ratio(float(gain.mean()), spread) > least
-    if clear and surplus / sd > least and surplus > _PART * promise:
-        return np.asarray(order)
-    return None
+    for one in (table, centred):
+        gain = rows.weigh(probability_of(order[label], one) - probability_of(label, one))
+        spread = float(gain.std()) / np.sqrt(n)
+        if clusters is not None:
+            pseudo = pseudo_values(gain[np.newaxis], clusters)
+            spread = float(pseudo.std()) / np.sqrt(clusters.count)
+        if _ratio(float(gain.mean()), spread) <= least:
+            return None
+    return np.asarray(order) if surplus > max(least * sd, _PART * promise) else None
 
 
 def _name(order: IntVector) -> str:
@@ -169,19 +171,24 @@ LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown
 
 def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
     """Answer question 1: whether labels and predictions belong together."""
-    fit = f"{abs(found.z):.1f} standard deviations {'better' if found.z >= 0 else 'worse'} than "
-    fit += "labels in random order"
-    right = f"right ones would show about {found.expected_z:.1f}"
+    way = "hardly better" if found.z >= 0 else "no better"
+    if abs(found.z) >= CLEAR:
+        way = "better" if found.z > 0 else "worse"
+    fit = f"fit the labels {way} than a random order would: {found.z:.1f} standard deviations"
+    right = f"a right file of this kind shows about {found.expected_z:.1f}"
     if found.verdict == "aligned":
-        text = f"Yes. The predictions fit {fit}."
+        text = f"Yes. The predictions {fit}."
     elif found.verdict == "not aligned":
         text = f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
     elif found.verdict == "alignment unclear":
-        text = f"Unclear. The predictions fit {fit}; {right}, and {CLEAR} would be clear."
+        text = f"Unclear. The predictions {fit}; {right}, and {CLEAR} would be clear."
     else:
-        text = f"{CAUSES[found.cause]} The predictions fit {fit}; {right}."
-    text += f" Accuracy {found.accuracy:.3f}; always naming the commonest class gives "
-    text += f"{found.majority:.3f}."
+        text = f"{CAUSES[found.cause]} They {fit}; {right}."
+    named = "The predicted class" if rows.top else "Naming the likeliest class"
+    text += f" {named} has accuracy {found.accuracy:.3f}"
+    if not np.isnan(found.majority):
+        text += f", always naming the commonest {found.majority:.3f}"
+    text += "."
     numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
     return Answer("alignment", found.verdict, LIGHTS.get(found.verdict, "caution"), text, numbers)
 

@@ -14,7 +14,7 @@ from calibkit_audit.auditing.evidence import (
     Measurements,
     directions,
 )
-from calibkit_audit.auditing.pages import Answer, Listing, in_digits
+from calibkit_audit.auditing.pages import Answer, Listing, in_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
@@ -27,8 +27,6 @@ _ADVICE = (
     "calibrator that never says 0 (question 6)."
 )
 MEANS = {
-    "over-confident": ": low predictions are too low, high ones too high",
-    "under-confident": ": low predictions are too high, high ones too low",
     "over-forecast": ": predictions are too high",
     "under-forecast": ": predictions are too low",
 }
@@ -115,14 +113,17 @@ def calibration_answer(measured: Measurements) -> Answer:
         text += f" The test leaves out {spell(first.sure, 'prediction')} of exactly 0 or 1, which "
         text += "were right."
     numbers = {"p_value": measured.test.p_value, "p_value_of_others": measured.test.others}
-    error, null, low = measured.error, measured.null, max(measured.error.low, 0.0)
-    numbers |= {"error": error.value, "error_low": low, "error_high": error.high}
+    error, null = measured.error, measured.null
+    middle = 2 * error.value - float(np.median(error.draws))
+    low, middle, high = (max(one, 0.0) for one in (error.low, middle, error.high))
+    numbers |= {"error": error.value, "error_low": low, "error_high": high}
+    numbers |= {"error_without_chance": middle}
     numbers |= {"null_error": null.mean, "null_high": null.high}
     numbers |= {"impossible": float(measured.impossible.count)}
     text += (
         f" Expected calibration error {error.value:.4f} ({names[0]}); without its share of chance "
-        f"{low:.4f} to {error.high:.4f} ({100 * error.level:g} % interval). A calibrated model "
-        f"would show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
+        f"{middle:.4f} ({interval_in_words(error.level, low, high)}). A calibrated model would "
+        f"show {null.mean:.4f}; 95 % of such models stay below {null.high:.4f}."
     )
     return Answer("calibration", verdict, light, text, numbers)
 
@@ -154,12 +155,15 @@ def direction_answer(measured: Measurements) -> Answer:
     name = "mixed, with no single direction" if way == "mixed" else way
     name = f"If anything: {name}" if measured.borderline else name.capitalize()
     also = f", and {second}" if second else ""
-    text = f"{name}{also}{meaning.get(way, '')}. {means} "
+    meant = meaning.get(way, "")
+    if meaning is MEANS and way.endswith("confident"):
+        meant = _of_sides(view.sides, -1 if way == "over-confident" else 1)
+    text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")
     if way == "mixed":
         pass
     elif region is None:
-        text += f"It is spread over {used}. "
+        text += f"It is spread over {used}. " * (used != "1 bin")
     else:
         numbers |= {
             "region_low": region.low,
@@ -174,6 +178,16 @@ def direction_answer(measured: Measurements) -> Answer:
         )
     text += f"{outside} of {used} leave{'s' * (outside == 1)} the {100 * band.level:g} % band."
     return Answer("direction", way, "caution", text, numbers, second)
+
+
+def _of_sides(sides: tuple[float, float], sign: int) -> str:
+    """Say how low and high predictions are off; nothing where that is not the direction named."""
+    low, high = (z if abs(z) > 1 else 0.0 for z in sides)
+    if min(-sign * low, sign * high) < 0:
+        return ""
+    words = {1.0: "too low", -1.0: "too high", 0.0: "right within chance"}
+    ends = [words[float(np.sign(z))] for z in (low, high)]
+    return f": low predictions are {ends[0]}, high ones {ends[1]}"
 
 
 _QUANTITIES = {

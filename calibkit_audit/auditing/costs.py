@@ -136,6 +136,8 @@ def _paid(
     if repaired is not None:
         fixed = cost_of_rows(rows.label, repaired, costs)
         numbers["repaired"] = float(rows.weigh(fixed).mean())
+    said = np.average(rows.table, axis=0, weights=rows.weight)
+    numbers["promised_saving"] = float((costs @ said).min()) - trust.promised
     count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
     numbers |= _with_interval("regret", own - fixed, rows, level)
@@ -211,9 +213,10 @@ def _paid_in_words(numbers: Mapping[str, float], level: float) -> str:
     if extra <= 0:
         way, extra, low, high = "saves", -extra, -high, -low
     text = (
-        f"Trusting costs {numbers['cost']:.4f} per prediction; it promised "
-        f"{numbers['promised']:.4f}. Ignoring the model costs {numbers['ignoring']:.4f}: trust "
-        f"{way} {four_digits(extra)} ({interval_in_words(level, low, high)})."
+        f"Trusting costs {numbers['cost']:.4f} per prediction, ignoring the model "
+        f"{numbers['ignoring']:.4f}: trust {way} {four_digits(extra)} "
+        f"({interval_in_words(level, low, high)}). By its own probabilities trust would save "
+        f"{numbers['promised_saving']:.4f}."
     )
     if np.isnan(numbers["repaired"]):
         return text

@@ -42,20 +42,19 @@ NOT_APART = {
 def qualify_headline(
     headline: str, light: str, verdicts: Mapping[str, str], *, known: bool
 ) -> tuple[str, str]:
-    """Return headline and light with what they rest on.
+    """Return headline and light with what they rest on; alone that nothing is told apart.
 
     `known`: which rows belong together, or that none do.
     """
     if verdicts["alignment"] == "not aligned":
         return headline, light
+    if verdicts["alignment"] in NOT_APART:
+        return NOT_APART[verdicts["alignment"]], "bad" if light == "bad" else "caution"
     if not known and verdicts["calibration"] != "cannot say":
         headline = f"{headline.removesuffix('.')}, {CONDITION}."
     if verdicts.get("time") == "error changes":
         average = headline[:1].lower() + headline[1:]
         headline, light = f"The error changes over time. On average: {average}", "bad"
-    if verdicts["alignment"] in NOT_APART:
-        headline = f"{NOT_APART[verdicts['alignment']]} {headline}"
-        light = "bad" if light == "bad" else "caution"
     return headline, light
 
 

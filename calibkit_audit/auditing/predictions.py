@@ -75,12 +75,26 @@ class Predictions:
     @property
     def more(self) -> dict[str, Any]:
         """What else is known of the rows, as arguments of `audit` and `compare`."""
-        return {**self.beside, **({"predicted": True} if self.right else {})}
+        return by_role(self.beside) | ({"predicted": True} if self.right else {})
 
     def take(self, rows: Any) -> "Predictions":
         """Return some rows, by place or mask."""
         beside = {name: values[rows] for name, values in self.beside.items()}
         return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], beside=beside)
+
+
+def by_role(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns by role: of several "groups NAME" a mapping by name, of clusters a list."""
+    found: dict[str, Any] = {}
+    for key, values in columns.items():
+        role, _, name = key.partition(" ")
+        if name:
+            found.setdefault(role, {})[name] = values
+        else:
+            found[role] = values
+    if isinstance(found.get("cluster"), dict):
+        found["cluster"] = list(found["cluster"].values())
+    return found
 
 
 def join_blocks(blocks: Sequence[Predictions]) -> Predictions:

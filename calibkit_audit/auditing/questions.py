@@ -18,7 +18,7 @@ from calibkit_audit.auditing.evidence import (
     views_of,
 )
 from calibkit_audit.auditing.pages import Answer, Listing, list_names
-from calibkit_audit.auditing.predictions import rows_of_table
+from calibkit_audit.auditing.predictions import by_role, rows_of_table
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.report import AuditReport, views_in_words
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
@@ -189,12 +189,9 @@ def audit_table(
     kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
-    for role, columns_of_role in several.items():
-        found = {name: rows.pop(f"{role} {name}") for name in columns_of_role}
-        rows[role] = found if role == "groups" else list(found.values())
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
-    report = audit(**rows, **scores, class_names=class_names or names, **options)
+    report = audit(**by_role(rows), **scores, class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}
     return replace(report.with_changes(changes), source=source)

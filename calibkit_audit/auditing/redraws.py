@@ -57,6 +57,7 @@ class ViewTest:
     wrong: int = 0  # those of them that were wrong
     design: float = 1.0  # variance of the gap by clusters and weights, over that of plain rows
     kish: float = float("inf")  # rows of equal weight that tell as much; infinite without weights
+    sides: tuple[float, float] = (0.0, 0.0)  # z of the rows below and above the mean prediction
 
     @property
     def gap(self) -> float:
@@ -170,6 +171,9 @@ class _View:
             events = self.scale * happened
             z = z_of_all_rows(self.prob, events, self.scale) / np.sqrt(strength.design)
             p_value = 0.0
+        off, high = self.scale * (happened - self.prob), self.prob > mean_prob
+        spread = self.scale * np.where(self.sure, np.abs(off), self.prob * (1 - self.prob))
+        spread = np.sqrt([spread[part].sum() * strength.design for part in (~high, high)])
         return ViewTest(
             view=self.view,
             n=n,
@@ -184,6 +188,10 @@ class _View:
             wrong=int(wrong.sum()),
             design=strength.design * n / mass,
             kish=mass if mass < n else float("inf"),
+            sides=(
+                float(ratio(off[~high].sum(), spread[0])),
+                float(ratio(off[high].sum(), spread[1])),
+            ),
         )
 
 

@@ -328,14 +328,15 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
         ends = {"gain_low": table.low, "gain_high": table.high, "error_after": table.error}
         columns = {"log_loss_after": table.log_loss, "gain": table.gain, **ends}
         numbers |= {name: float(column[place]) for name, column in columns.items()}
+    clear = measured.power.enough and not measured.borderline
+    verdict = "no repair"
+    light = "caution" if measured.miscalibrated else "good" if clear else "unknown"
     if not aligned:
         verdict, light = "align first", "bad"
         text = "None: repair the labels or the columns first. A calibrator would hide the mistake."
     elif place < 0:
-        verdict, light = "no repair", "unknown"
         text = " ".join(table.notes) or "No repair was tried."
     else:
-        verdict, light = "no repair", "good" if measured.power.enough else "unknown"
         text = _gain_in_words(found) + _warnings(found)
         if table.chosen >= 0:
             verdict, light = "repair", "caution"
@@ -344,7 +345,6 @@ def repair_answer(found: Repairs, aligned: bool, measured: Measurements) -> Answ
             if float(after) > round(before, 4):
                 text += f" It was {before:.4f}: this repair gains in log loss, not in that error."
         elif measured.miscalibrated:
-            light = "caution"
             text += (
                 " That the predictions are miscalibrated (question 3) stands: maps fitted to "
                 f"{spell(table.n, 'row')} do not mend it. More rows, or another model, might."

@@ -143,7 +143,7 @@ def _judge(options: Options, words: Sequence[str]) -> int:
         report = make(options, scores)
     paths = [*options.paths, *filter(None, [options.labels])]
     roles = {"label": [options.label], "predictions": scores}
-    roles |= {name: [given[name]] for name in ROLES if given[name]}
+    roles |= {name: list(np.atleast_1d(given[name])) for name in ROLES if given[name]}
     seed = [] if "--seed" in words else ["--seed", str(options.seed)]
     command = ["calibkit", *words, *seed]
     source = source_of_files(paths, roles, command, list(files.values()))

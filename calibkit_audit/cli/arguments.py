@@ -127,8 +127,10 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     add("--positive", metavar="LABEL", help="the label that means y = 1, e.g. yes")
     add("--classes", metavar="A,B", help="the label of each --prob column, in their order")
     if command != "monitor":
-        add("--groups", "--group", dest="group", metavar="COLUMN", help="groups to compare")
-        add("--cluster", metavar="COLUMN", help="rows that belong together: patient, document")
+        many: Any = {"action": "append", "metavar": "COLUMN"}
+        add("--groups", "--group", dest="group", help="groups to compare; again for more", **many)
+        together = "rows that belong together: patient, document; twice: one or the other"
+        add("--cluster", help=together, **many)
         add("--independent", action="store_true", help="no two rows are about the same case")
         add("--weight", metavar="COLUMN", help="what a row stands for in the population")
     if command == "audit":

@@ -35,17 +35,21 @@ class Columns:
     logits: bool = False  # `prob` names logits: any finite numbers
     rescale: bool = False  # rows of classes are divided by their sums
     percent: bool = False  # `prob` names percentages, with their sign or without
-    group: str | None = None
-    cluster: str | None = None
+    group: str | Sequence[str] | None = None
+    cluster: str | Sequence[str] | None = None
     time: str | None = None
     weight: str | None = None
     on: str | None = None  # by which the label is found in another file
 
     @property
     def beside(self) -> dict[str, str]:
-        """More columns, by what they are to `audit`."""
-        pairs = ((role, getattr(self, name)) for name, role in _BESIDE.items())
-        return {role: column for role, column in pairs if column}
+        """More columns, by what they are to `audit`; of several each with its name behind it."""
+        found = dict[str, str]()
+        for name, role in _BESIDE.items():
+            given = getattr(self, name) or ()
+            several = (given,) if isinstance(given, str) else given
+            found |= {f"{role} {one}" if len(several) > 1 else role: one for one in several}
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,11 +138,12 @@ def columns_of(
 ) -> Columns:
     """Return `Columns`; `given`: more of what `open_log` takes."""
     names = (prob,) if isinstance(prob, str) else tuple(prob)
-    for name in _BESIDE:
-        if given.get(name) in (label, *names):
-            taken = f"{quote(given[name])} is the labels' or a probability column"
-            raise ValueError(f"The {name}s' column {taken}; name another one.")
-    return Columns(label, names, classes=None if classes is None else tuple(classes), **given)
+    columns = Columns(label, names, classes=None if classes is None else tuple(classes), **given)
+    for role, name in columns.beside.items():
+        if name in (label, *names):
+            taken = f"{quote(name)} is the labels' or a probability column"
+            raise ValueError(f"The column for {role.partition(' ')[0]}, {taken}; name another one.")
+    return columns
 
 
 def _between(names: Sequence[str], head: str, tail: str) -> tuple[str, ...]:

@@ -132,8 +132,8 @@ def test_shifted_rows_differ_from_shuffled_ones(step: int) -> None:
     assert "shifted by one" in report["alignment"].sentence
     shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=PLAIN)
     assert "shuffled" in shuffled["alignment"].sentence and not shuffled.passed()
-    assert shuffled.headline.startswith("The predictions tell nothing apart, or the labels belong")
-    assert "Miscalibrated beyond chance" in shuffled.headline
+    told = "The predictions tell nothing apart, or the labels belong to other rows."
+    assert shuffled.headline == told and shuffled.verdicts["calibration"] == "miscalibrated"
     label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
     found = alignment_of(
         rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
@@ -186,6 +186,15 @@ def stated(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
     return (rng.random(n) < 0.7) * 1, rng.choice(np.linspace(0.6, 0.95, 8), n)
 
 
+def another_prior(rng: np.random.Generator, n: int, k: int) -> tuple[Any, Any]:
+    """Right ranks, but the commonest class is far too low: once called inverted, and swapped."""
+    true = rng.dirichlet([4.0, *[1.0] * (k - 1)], n)
+    label = (rng.random((n, 1)) > true.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    said = true * [0.03, *[1.0] * (k - 1)]
+    said /= said.sum(axis=1, keepdims=True)
+    return label, said[:, 1] if k == 2 else said
+
+
 @pytest.mark.parametrize(
     "draw",
     [
@@ -193,6 +202,7 @@ def stated(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
         partial(chain, n=90, k=3),
         partial(exciting, n=120),
         partial(stated, n=1000),
+        *(partial(another_prior, n=1000, k=k) for k in (2, 3)),
         partial(without_skill, n=1000, k=2),
         partial(without_skill, n=230, k=5),
     ],
@@ -205,18 +215,32 @@ def test_aligned_rows_are_not_accused(draw: Any) -> None:
         assert found.verdict != "not aligned"
 
 
+def test_what_is_said_of_low_and_high_predictions_is_what_they_show() -> None:
+    rng = np.random.default_rng(0)
+    low = rng.uniform(0, 0.0011, 5000)  # all too low, the lowest by the most
+    all_low = audit((rng.random(5000) < 0.003) * 1, low, settings=QUICK)["direction"]
+    assert all_low.sentence.startswith("Under-forecast, and over-confident: predictions are too")
+    said = np.repeat([0.01, 0.5], [400, 400])
+    y = (np.arange(800) % 20 < np.where(said < 0.5, 1, 10)) * 1
+    one_side = audit(y, said, settings=QUICK)["direction"].sentence
+    assert "low predictions are too low, high ones right within chance" in one_side
+    stated = audit(y, np.full(800, 0.2), predicted=True, settings=QUICK)["alignment"]
+    assert "The predicted class has accuracy 0.275." in stated.sentence
+
+
 def test_a_ranking_upside_down_and_a_weak_fit_are_named() -> None:
     y = np.r_[np.arange(800) % 10 < 7, np.arange(200) % 10 < 6] * 1
     p = np.repeat([0.999, 0.4], [800, 200])  # z = 2.7
     weak, down = (
         audit(y, q, settings=QUICK)["alignment"] for q in (p, np.where(p > 0.5, 0.4, 0.6))
     )
-    assert weak.verdict == "alignment unclear" and "2.7 standard deviations better" in weak.sentence
+    assert weak.verdict == "alignment unclear" and "hardly better" in weak.sentence
+    assert "would: 2.7 standard deviations" in weak.sentence
     right = np.tile([1, 1, 1, 0], 250)
     low = np.where(right == 1, 0.8, 0.9) - np.arange(1000) % 3 / 10
     report = audit(right, low, predicted=True, settings=QUICK)
     assert report.verdicts["alignment"] == "upside down" and not report.passed()
-    assert report.headline.startswith("The ranking is upside down. Miscalibrated")
+    assert report.headline == "The ranking is upside down."
     assert report.verdicts["repair"] != "align first" and down.light != "good"
 
 

@@ -162,6 +162,32 @@ def test_words_costs_groups_and_a_title(run: Run) -> None:
     assert all(text in said.out for text in ("Ward 7", "Trusting costs", "2 segments", "(y = yes)"))
 
 
+def test_several_clusters_and_groups_as_in_python(run: Run) -> None:
+    rng = np.random.default_rng(3)
+    data = LogitDistortion(slope=0.5).sample(600, rng=1)
+    beside = {"patient": np.arange(600) % 150, "doctor": rng.integers(0, 30, 600)}
+    beside |= {"age": rng.integers(20, 90, 600), "ward": rng.choice(["a", "b"], 600)}
+    scores = data.y_prob, data.y_prob**2
+    csv("log.csv", "y,p,q," + ",".join(beside), data.y_true, *scores, *beside.values())
+    asked = ["--cluster", "patient", "--cluster", "doctor", "--groups", "age", "--groups", "ward"]
+    found = json.loads(run("audit", "log.csv", *USUAL, *asked, "--json", "-").out)
+    own = audit_table(
+        {"y": data.y_true, "p": data.y_prob} | beside,
+        label="y",
+        prob="p",
+        cluster=["patient", "doctor"],
+        groups=["age", "ward"],
+        event="positive class",
+    ).to_dict()
+    for name in ("headline", "answers", "promise", "groups"):
+        assert found[name] == own[name]
+    assert "if rows that share no name are independent" in found["promise"]
+    assert found["source"]["cluster"] == "patient, doctor"
+    models = ("compare", "log.csv", "--label", "y", "--prob", "p,q")
+    assert run(*models, *asked[:4]).code == 0
+    assert "compare takes one column of groups" in run(*models, *asked).err
+
+
 def test_a_large_file_is_audited_by_a_random_sample(run: Run, monkeypatch: Any) -> None:
     limit = ("--memory-limit", "0")
     monkeypatch.setattr(cli, "keep_rows", partial(keep_rows, sample=1000))

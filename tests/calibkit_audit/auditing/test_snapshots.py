@@ -147,7 +147,7 @@ def test_the_paragraph_says_the_plain_means(name: str) -> None:
         of_so_many(parts.pop(0), y[inside], p[inside])
         assert f"in the {inside.sum():,} rows" in report.advice
     if report.times is not None:
-        (moments,) = re.findall(r"most between (\d+) and (\d+):", report.advice)
+        (moments,) = re.findall(r"most somewhere from (\d+) to (\d+)\.", report.advice)
         first, last = map(int, moments)
         assert first <= 1500 <= last
         for counts, part in zip(parts, (slice(first), slice(last, None)), strict=True):

@@ -138,6 +138,7 @@ def test_the_model_answer_says_what_the_audit_says() -> None:
     report = audit(won, np.maximum(home, 1 - home), costs=(9, 1))
     error, costs = (report[t].numbers for t in ("calibration", "costs"))
     stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
+    stated += [error["error_without_chance"]]
     assert all(f"{number:.4f}" in MODEL for number in stated)
     assert all(f"{costs[k]:.3f}" in MODEL for k in ("cost", "ignoring"))
     assert CHECKS["14.2"].look_at("14.2", MODEL).state is State.COMPARE
@@ -236,7 +237,7 @@ def test_the_table_of_real_files(title: str) -> None:
 def test_prose_and_printed_numbers_agree() -> None:
     prose, stored = lesson_text("14"), lesson_text("14", ".ipynb")
     stored = re.sub(r'(\\n)?",\s+"\s*', " ", stored)  # printed sentences are wrapped
-    assert "Accuracy 0.976" in stored and "right for 98 of 100" in prose
+    assert "has accuracy 0.976" in stored and "right for 98 of 100" in prose
     assert "Mean confidence 0.790" in stored and "says 79 %" in prose
     assert "rows: ±0.037 (90 %)" in stored and "its error to 4 points of a hundred" in prose
     assert "screening: exit code 1" in stored and "broken file: exit code 2" in stored
