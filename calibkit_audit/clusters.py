@@ -3,8 +3,8 @@
 - `Clusters` says which rows belong together, and adds up what they bring.
 - `robust_sd` is the larger of a standard deviation that a model promises and of the sandwich
   (Liang and Zeger, 1986), which holds whatever the dependence within clusters.
-- `pseudo_values` (jackknife, Tukey 1958) turn a mean over rows into a mean over independent
-  clusters, so that any interval for a mean serves; `mean_interval` is the usual one. Lesson 14.
+- `moments` are those of means over rows, or by the jackknife (Tukey, 1958) over independent
+  clusters, and `mean_interval` is Student's. Lesson 14.
 """
 
 from collections.abc import Sequence
@@ -121,19 +121,6 @@ def robust_sd(promised: FloatVector, scores: FloatMatrix) -> FloatVector:
     return np.asarray(np.sqrt(np.maximum(promised**2, (scores**2).sum(axis=0))))
 
 
-def pseudo_values(values: FloatMatrix, clusters: Clusters) -> FloatMatrix:
-    """Return jackknife pseudo-values (m, C) of the means over rows of (m, n) values.
-
-    ``C T - (C - 1) T_c`` with the mean T and the mean T_c without cluster c.
-    """
-    return _pseudo_values(clusters.sums(values.T).T, clusters.size)
-
-
-def _pseudo_values(sums: FloatMatrix, size: IntVector) -> FloatMatrix:
-    total, n, count = sums.sum(axis=1, keepdims=True), size.sum(), len(size)
-    return np.asarray(count * total / n - (count - 1) * (total - sums) / (n - size))
-
-
 def worth_of(size: IntVector) -> float:
     """Return how many clusters of one size tell as much: all of them where sizes are equal.
 
@@ -145,29 +132,33 @@ def worth_of(size: IntVector) -> float:
     return float(share.sum() ** 2 / (share @ share))
 
 
-def means_of_sums(sums: FloatMatrix, size: IntVector) -> tuple[FloatVector, FloatMatrix, float]:
-    """Return means, their covariances, and degrees of freedom, of (m, C) sums over clusters.
+def moments(
+    values: FloatMatrix, clusters: Clusters | None
+) -> tuple[FloatVector, FloatMatrix, float]:
+    """Return means over rows of (m, n) values, their covariances, and degrees of freedom.
 
-    Covariances are the jackknife's; Student's degrees of freedom are `worth_of` less one.
+    Where only clusters are independent, covariances are the jackknife's: those of the pseudo-values
+    ``C T - (C - 1) T_c``, with the mean T and the mean T_c without cluster c. Student's degrees of
+    freedom are then `worth_of` less one.
     """
-    mean, count = sums.sum(axis=1) / size.sum(), len(size)
+    n, mean = values.shape[1], values.mean(axis=1)
+    count, units, df = n, values, n - 1.0
+    if clusters is not None:
+        size, count = clusters.size, clusters.count
+        sums, df = clusters.sums(values.T).T, worth_of(size) - 1
+        rest = np.maximum(n - size, 1)
+        units = count * mean[:, np.newaxis] - (count - 1) * (n * mean[:, np.newaxis] - sums) / rest
     if count < 2:
         return mean, np.full((len(mean), len(mean)), np.nan), 1.0
-    cover = np.atleast_2d(np.cov(_pseudo_values(sums, size))) / count
-    return mean, cover, max(worth_of(size) - 1, 1.0)
+    return mean, np.atleast_2d(np.cov(units)) / count, max(df, 1.0)
 
 
 def mean_interval(
     values: FloatMatrix, level: float, clusters: Clusters | None = None
 ) -> tuple[FloatVector, FloatVector]:
     """Return Student's intervals of the means of (m, n) values, by cluster where some are given."""
-    n = values.shape[1]
-    if clusters is None:
-        variance, df = values.var(axis=1, ddof=1) / n if n > 1 else np.nan, n - 1.0
-    else:
-        _, cover, df = means_of_sums(clusters.sums(values.T).T, clusters.size)
-        variance = np.diag(cover)
-    mean, half = values.mean(axis=1), student(variance, df, level)
+    mean, cover, df = moments(values, clusters)
+    half = student(np.diag(cover), df, level)
     return mean - half, mean + half
 
 

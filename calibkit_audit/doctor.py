@@ -1,11 +1,10 @@
 """Look whether everything is here: the command ``calibkit doctor``."""
 
 import platform
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,13 +96,11 @@ def core_findings() -> Iterator[Finding]:
 
 
 def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding:
-    """Return whether a package is installed and new enough; `use` says what it is for."""
-    number, bound = installed_version(name), lowest_version(name)
+    """Return whether a package is installed and can be imported; `use` says what it is for."""
+    number = installed_version(name)
     if not number:
         state = f"not installed ({use})" if use else f"missing; run: pip install {name}"
         return Finding(name, "", state, not needed)
-    if bound and version_parts(number) < version_parts(bound):
-        return Finding(name, number, f"too old; {bound} or later is needed", not needed)
     broken = trouble(name)
     return Finding(name, number, broken or "ok", not broken)
 
@@ -123,22 +120,3 @@ def installed_version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-def lowest_version(name: str) -> str:
-    """Return the lowest version that calibkit's own metadata ask for, empty if they do not."""
-    try:
-        needed = requires("calibkit") or []
-    except PackageNotFoundError:  # run from the sources, not installed
-        return ""
-    bounds = (re.match(rf"{name}[<,.\d]*>=\s*([\w.]+)", line) for line in needed)
-    return next((bound[1] for bound in bounds if bound), "")
-
-
-def version_parts(number: str) -> tuple[int, ...]:
-    """Return the leading whole numbers of a version, for comparison.
-
-    >>> version_parts("2.13.0+cpu"), version_parts("1.26")
-    ((2, 13, 0), (1, 26))
-    """
-    return tuple(map(int, re.findall(r"\d+", number)[:3]))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtr, softmax
 
-from calibkit_audit.auditing.predictions import Predictions
 from tests.paths import ROOT
 
 CLASSES = (2, 3, 10)
@@ -55,17 +54,6 @@ def _classes(kind: str, true: Any) -> Any:
     scores = slope * np.log(true)
     scores[:, 0] += shift
     return softmax(scores, axis=1) if slope != 1 or shift else true
-
-
-def predictions(label: Any, scores: Any, **options: Any) -> Predictions:
-    """Return rows as they come from a file."""
-    names = {"logits": False, "class_names": None} | options
-    return Predictions(y_true=np.asarray(label), scores=np.asarray(scores), **names)
-
-
-def in_blocks(rows: Predictions, size: int) -> list[Predictions]:
-    """Cut rows into blocks."""
-    return [rows.take(slice(start, start + size)) for start in range(0, rows.n, size)]
 
 
 def skewed_log(n: int = 20_000, seed: int = 0, dtype: Any = np.float64) -> tuple[Any, Any]:

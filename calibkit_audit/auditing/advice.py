@@ -136,7 +136,7 @@ def _step(times: Listing, design: float, words: str) -> str:
     near = np.flatnonzero(ratio >= ratio.max() + 2 * np.log(1 - np.sqrt(0.9)))
     parts = []
     for part in (slice(None, near[0] + 1), slice(near[-1] + 1, None)):
-        n = count[part].sum()
+        n = int(count[part].sum())
         means = [(count * one)[part].sum() / n for one in (said, came)]
         parts += [frequencies(means[0], means[1], n, words)]
     return (

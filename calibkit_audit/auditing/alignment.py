@@ -7,11 +7,9 @@ the labels have closed forms. If predictions are right, its mean is that of ``su
 - Other columns fit the labels clearly better than their own: not aligned.
 - Below 2.5, where right predictions would reach 5 and hardly ever do so badly: no discrimination.
   Labels of other rows look like this, and so do predictions that tell nothing apart; the audit
-  cannot know which. If the labels then fit the row before or after, rows are shifted.
+  cannot know which.
 - Else nothing can be said.
 """
-
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special
@@ -19,7 +17,7 @@ from scipy import optimize, special
 from calibkit.inputs import IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.rows import AuditRows, probability_of, spread_confidence
-from calibkit_audit.clusters import pseudo_values, robust_sd
+from calibkit_audit.clusters import moments, robust_sd
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -30,53 +28,54 @@ _LEAST = 1e-3  # so that a single impossible row does not decide
 _PART = 0.3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alignment:
-    """What the comparison with random order says."""
-
-    verdict: str
-    cause: str  # a key of `words.CAUSES`, or empty
-    order: tuple[int, ...]  # if classes are swapped: label k goes with this column
-    z: float  # the statistic in standard deviations of random order
-    expected_z: float  # what right predictions show
-    accuracy: float
-    majority: float  # that of always naming the commonest class; NaN where classes are not known
+CAUSES = {
+    "upside down": "The ranking is upside down: the more probable something is called, the rarer "
+    "it is.",
+    "no discrimination": "Either labels belong to other rows (shuffled, shifted, or of another "
+    "file), or the predictions tell nothing apart: then the base rate alone says as much.",
+}
+LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown"}
 
 
-def alignment_of(rows: AuditRows, rng: np.random.Generator) -> Alignment:
-    """Compare the predictions with labels in random order, other columns and shifted rows."""
-    if rows.answers is not None:
-        aligned = alignment_of(spread_confidence(rows, rng), rng)
-        return replace(aligned, accuracy=float(rows.weigh(rows.label).mean()))
-    table, label = rows.table, rows.label
-    count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, rows.weight)
-    mean, sd = _random_order(rows, count)
-    own = float(rows.own.mean())
-    promise = float(np.einsum("ik,ik->", table, table) / rows.n - (table.mean(axis=0) ** 2).sum())
-    expected = _ratio(promise, sd)
-    z = _ratio(own - mean, sd)
+def alignment_answer(rows: AuditRows, rng: np.random.Generator) -> Answer:
+    """Answer question 1: compare with labels in random order, and with other columns.
+
+    `z` is the statistic in standard deviations of random order, `expected_z` what right
+    predictions show, `majority` the accuracy of always naming the commonest class.
+    """
+    whole = rows if rows.answers is None else spread_confidence(rows, rng)
+    table, label = whole.table, whole.label
+    count, met = np.bincount(label, minlength=table.shape[1]), np.bincount(label, whole.weight)
+    mean, sd = _random_order(whole, count)
+    promise = float(np.einsum("ik,ik->", table, table) / whole.n - (table.mean(axis=0) ** 2).sum())
+    expected, z = _ratio(promise, sd), _ratio(float(whole.own.mean()) - mean, sd)
     # Confidence that is far too high is no inverted column.
-    better = None if rows.top else _better_order(rows, sd, promise)
-    verdict, cause = "alignment unclear", ""
+    better = None if whole.top else _better_order(whole, sd, promise)
+    way = "hardly better" if z >= 0 else "no better"
+    if abs(z) >= CLEAR:
+        way = "better" if z > 0 else "worse"
+    fit = f"fit the labels {way} than a random order would: {z:.1f} standard deviations"
+    right = f"a right file of this kind shows about {expected:.1f}"
     if better is not None:
-        verdict, cause = "not aligned", _name(better)
+        verdict, text = "not aligned", f"No. {_order_in_words(better, rows)}"
     elif z >= CLEAR:
-        verdict = "aligned"
-    elif z <= -CLEAR:
-        verdict = cause = "upside down"
-    elif z < _NO_FIT and expected >= _EXPECTED and _beside_right(rows) < _HARDLY_EVER:
-        verdict = cause = "no discrimination"
-        if _shifted(rows, mean, sd):
-            verdict, cause = "not aligned", "rows shifted"
-    return Alignment(
-        verdict=verdict,
-        cause=cause,
-        order=() if better is None else tuple(better.tolist()),
-        z=z,
-        expected_z=expected,
-        accuracy=float(rows.weigh(label if rows.top else table.argmax(axis=1) == label).mean()),
-        majority=np.nan if rows.top else float(met.max() / met.sum()),
-    )
+        verdict, text = "aligned", f"Yes. The predictions {fit}."
+    elif z <= -CLEAR or (
+        z < _NO_FIT and expected >= _EXPECTED and _beside_right(whole) < _HARDLY_EVER
+    ):
+        verdict = "upside down" if z <= -CLEAR else "no discrimination"
+        text = f"{CAUSES[verdict]} They {fit}; {right}."
+    else:
+        verdict = "alignment unclear"
+        text = f"Unclear. The predictions {fit}; {right}, and {CLEAR} would be clear."
+    named = "The predicted class" if rows.top else "Naming the likeliest class"
+    hits = rows.label if rows.top else table.argmax(axis=1) == label
+    accuracy = float(rows.weigh(hits).mean())
+    majority = np.nan if whole.top else float(met.max() / met.sum())
+    text += f" {named} has accuracy {accuracy:.3f}"
+    text += "." if whole.top else f", always naming the commonest {majority:.3f}."
+    numbers = {"z": z, "expected_z": expected, "accuracy": accuracy, "majority": majority}
+    return Answer("alignment", verdict, LIGHTS.get(verdict, "caution"), text, numbers)
 
 
 def _random_order(rows: AuditRows, count: IntVector) -> tuple[float, float]:
@@ -116,7 +115,7 @@ def _better_order(rows: AuditRows, sd: float, promise: float) -> IntVector | Non
     Columns are also compared about their means: one that is too high on average is no other one.
     """
     table, label, clusters = rows.table, rows.label, rows.clusters
-    n, k = table.shape
+    k = table.shape[1]
     centred = table - np.average(table, axis=0, weights=rows.weight)
     weight = 1.0 if rows.weight is None else rows.weight
     met = np.stack([np.bincount(label, weight * column, k) for column in centred.T], axis=1)
@@ -128,76 +127,22 @@ def _better_order(rows: AuditRows, sd: float, promise: float) -> IntVector | Non
     least = CLEAR + float(np.sqrt(2 * special.gammaln(k + 1)))
     for one in (table, centred):
         gain = rows.weigh(probability_of(order[label], one) - probability_of(label, one))
-        spread = float(gain.std()) / np.sqrt(n)
-        if clusters is not None:
-            pseudo = pseudo_values(gain[np.newaxis], clusters)
-            spread = float(pseudo.std()) / np.sqrt(clusters.count)
-        if _ratio(float(gain.mean()), spread) <= least:
+        (mean_gain,), variance, _ = moments(gain[np.newaxis], clusters)
+        if _ratio(float(mean_gain), float(np.sqrt(variance[0, 0]))) <= least:
             return None
     return np.asarray(order) if surplus > max(least * sd, _PART * promise) else None
 
 
-def _name(order: IntVector) -> str:
-    k = len(order)
+def _order_in_words(order: IntVector, rows: AuditRows) -> str:
+    """Say which column belongs to which label."""
+    k, names = len(order), rows.class_names
     if k == 2:
-        return "inverted"
+        return "The probabilities look inverted: 1 - p fits the labels."
     steps = set(((order - np.arange(k)) % k).tolist())
-    return "off by one class" if steps in ({1}, {k - 1}) else "swapped"
-
-
-def _shifted(rows: AuditRows, mean: float, sd: float) -> bool:
-    """Tell whether labels fit the row before or after: only here the order of rows matters."""
-    if rows.n < 3 or sd <= 1e-12:
-        return False
-    back = np.argsort(rows.position)
-    table, label, place = rows.table[back], rows.label[back], np.arange(rows.n)
-    fits = [float(table[place, np.roll(label, step)].mean()) for step in (1, -1)]
-    return _ratio(max(fits) - mean, sd) > CLEAR + 1.5
-
-
-CAUSES = {
-    "inverted": "The probabilities look inverted: 1 - p fits the labels.",
-    "swapped": "Columns look swapped.",
-    "off by one class": "The labels look off by one class.",
-    "rows shifted": "The labels fit the neighbouring row, not their own: the rows look shifted by "
-    "one (or predictions repeat the last outcome, and that tells nothing).",
-    "upside down": "The ranking is upside down: the more probable something is called, the rarer "
-    "it is.",
-    "no discrimination": "Either labels belong to other rows (shuffled, or of another file), or "
-    "the predictions tell nothing apart: then the base rate alone says as much.",
-}
-LIGHTS = {"aligned": "good", "not aligned": "bad", "alignment unclear": "unknown"}
-
-
-def alignment_answer(found: Alignment, rows: AuditRows) -> Answer:
-    """Answer question 1: whether labels and predictions belong together."""
-    way = "hardly better" if found.z >= 0 else "no better"
-    if abs(found.z) >= CLEAR:
-        way = "better" if found.z > 0 else "worse"
-    fit = f"fit the labels {way} than a random order would: {found.z:.1f} standard deviations"
-    right = f"a right file of this kind shows about {found.expected_z:.1f}"
-    if found.verdict == "aligned":
-        text = f"Yes. The predictions {fit}."
-    elif found.verdict == "not aligned":
-        text = f"No. {CAUSES[found.cause]}{_order_in_words(found, rows)}"
-    elif found.verdict == "alignment unclear":
-        text = f"Unclear. The predictions {fit}; {right}, and {CLEAR} would be clear."
-    else:
-        text = f"{CAUSES[found.cause]} They {fit}; {right}."
-    named = "The predicted class" if rows.top else "Naming the likeliest class"
-    text += f" {named} has accuracy {found.accuracy:.3f}"
-    if not np.isnan(found.majority):
-        text += f", always naming the commonest {found.majority:.3f}"
-    text += "."
-    numbers = {name: getattr(found, name) for name in ("z", "expected_z", "accuracy", "majority")}
-    return Answer("alignment", found.verdict, LIGHTS.get(found.verdict, "caution"), text, numbers)
-
-
-def _order_in_words(found: Alignment, rows: AuditRows) -> str:
-    if not found.order or found.cause == "inverted":
-        return ""
-    moved = [(k, c) for k, c in enumerate(found.order) if k != c]
-    names = rows.class_names
+    text = "Columns look swapped."
+    if steps in ({1}, {k - 1}):
+        text = "The labels look off by one class."
+    moved = [(k, c) for k, c in enumerate(order.tolist()) if k != c]
     pairs = "; ".join(f"label {names[k]} fits column {names[c]}" for k, c in moved[:4])
     more = f"; and {len(moved) - 4} more" if len(moved) > 4 else ""
-    return f" Best match: {pairs}{more}."
+    return f"{text} Best match: {pairs}{more}."

@@ -25,7 +25,6 @@ from calibkit.reliability import table_of
 from calibkit.results import spell
 from calibkit_audit.auditing.calibration import weak_calibration
 from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
-from calibkit_audit.auditing.costs import net_benefits
 from calibkit_audit.auditing.differences import SCORES, Changes, Each, differences_of, row_measures
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
@@ -188,7 +187,6 @@ def compare(
         n_classes=len(rows.class_names),
         calibration=calibration,
         groups=_by_group(rows, each, level, table),
-        benefit=net_benefits(rows, probs, table, level),
         costs=table,
         **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),

@@ -11,8 +11,7 @@ from calibkit.decisions import MurphyCurve
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.costs import FEWEST
-from calibkit_audit.auditing.differences import SCORES, Change, Changes
+from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 
@@ -52,9 +51,9 @@ class Comparison(Report):
         an infinite log loss leaves none.
     joint : ndarray of bool, shape (R,)
         Whether the verdict holds where all measures and models are judged together, as `codes` do.
-    calibration, weak, benefit, groups : Listing, benefit and groups also None
+    calibration, weak, groups : Listing, groups also None
         Each model's calibration error beside its null level; O/E, calibration in the large and
-        slope; net benefit at the given prices; differences in each group.
+        slope; differences in each group.
     bins, curves, costs
         Reliability tables and Murphy curves by model (curves only for one event), table of costs.
     notes, versions
@@ -73,7 +72,6 @@ class Comparison(Report):
     joint: NDArray[np.bool_]
     calibration: Listing
     weak: Listing
-    benefit: Listing | None
     groups: Listing | None
     bins: Mapping[str, BinTable]
     curves: Mapping[str, MurphyCurve]
@@ -90,8 +88,7 @@ class Comparison(Report):
     def tables(self) -> dict[str, Result]:
         """The tables of the comparison, by name; groups only where they were given."""
         tables: dict[str, Result | None] = {"Differences": self, "Calibration": self.calibration}
-        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
-        tables |= {"Groups": self.groups}
+        tables |= {"Weak calibration": self.weak, "Groups": self.groups}
         return {name: table for name, table in tables.items() if table is not None}
 
     def describe(self) -> str:

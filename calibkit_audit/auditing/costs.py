@@ -15,17 +15,12 @@ from calibkit.decisions import (
 )
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.evidence import Measurements
-from calibkit_audit.auditing.pages import Answer, Listing, four_digits, interval_in_words
+from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import mean_interval
 from calibkit_audit.dependent_rows import DependentRows
-
-_GRID = np.linspace(0.005, 0.995, 199)
-# Rows (or clusters) that decide, of a difference also events and other rows; and each way, for
-# prices not yet paid may turn fewer. Below these there is no interval.
-FEWEST, EACH_WAY = 10, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,11 +30,10 @@ class Consequences:
     Parameters
     ----------
     numbers : mapping from str to float
-        Over all ratios of costs that sum to 1, by how much trust costs more than repaired
-        predictions: ``worst`` with its threshold, and ``average``. At given costs what trust
-        costs, had ``promised``, and how much that is above repaired predictions (``regret``) and
-        the best single action (``over_ignoring``). Intervals end at ``_low`` and ``_high``. Where
-        it is beyond chance, the `largest_saving` (``saving``) and how and where it is had.
+        At given costs what trust costs, had ``promised``, and how much that is above repaired
+        predictions (``regret``) and the best single action (``over_ignoring``). Intervals end at
+        ``_low`` and ``_high``. Where it is beyond chance, the `largest_saving` (``saving``) and
+        how and where it is had.
     curve, repaired : MurphyCurve, and MurphyCurve or None
         Trust for all ratios of costs, in the first view, as it is and with repaired predictions.
     costs : ndarray of shape (A, K) or None
@@ -81,20 +75,12 @@ def consequences_of(
 
     What another cut-off could save is compared with redraws, if there is a seed for them.
     """
-    level, (event, before) = settings.level, _event(rows, rows.prob, view)
+    event, before = _event(rows, rows.prob, view)
     curve, after = murphy_curve(event, before, sample_weight=rows.weight), None
-    numbers = {"worst": 0.0, "worst_threshold": float("nan")}
-    numbers |= dict.fromkeys(("average", "average_low", "average_high"), 0.0)
     if repaired is not None:
         fixed = np.clip(_event(rows, repaired, view)[1], 0, 1)
         after = murphy_curve(event, fixed, sample_weight=rows.weight)
-        loss = curve.cost(_GRID) - after.cost(_GRID)
-        numbers = {"worst": float(loss.max()), "worst_threshold": float(_GRID[loss.argmax()])}
-        # Mean cost over all thresholds is half a Brier score per row.
-        gain = ((event - before) ** 2 - (event - fixed) ** 2) / 2
-        numbers |= _with_interval("average", gain, rows, level)
-    if costs is not None:
-        numbers |= _paid(rows, repaired, costs, level)
+    numbers = {} if costs is None else _paid(rows, repaired, costs, settings.level)
     if seed is not None:
         model = DependentRows(label=event, prob=before, clusters=rows.clusters, weight=rows.weight)
         draws = int(np.ceil(2 / settings.alpha)) - 1
@@ -150,18 +136,11 @@ def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> Flo
     return np.asarray(costs[best_actions(prob, costs=costs), label])
 
 
-def costs_answer(found: Consequences, measured: Measurements, benefit: Listing | None) -> Answer:
+def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     """Answer question 5: whether it matters for the costs."""
     level, numbers = measured.settings.level, dict(found.numbers)
     if found.costs is None:
-        text = "No costs were given, so this is open."
-        if found.repaired is not None:
-            wrong, missed = "a false alarm", "a miss"
-            if measured.first.view == TOP:
-                wrong, missed = "trust in a wrong answer", "mistrust in a right one"
-            text += f" Say {wrong} costs t and {missed} 1 - t ({measured.names[0]})."
-            text += f" {_over_t(numbers, level)}"
-        text += _at_any_costs(numbers)
+        text = f"No costs were given, so this is open.{_at_any_costs(numbers)}"
         return Answer("costs", "costs unknown", "unknown", text, numbers)
     text = _paid_in_words(numbers, level)
     if numbers["over_ignoring_low"] > 0:
@@ -174,10 +153,24 @@ def costs_answer(found: Consequences, measured: Measurements, benefit: Listing |
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
-    if benefit is not None:
-        numbers["net_benefit"] = float(benefit.columns["net benefit"][0])
-        text += f" Net benefit: {benefit.describe()}"
+    if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
+        text += f" {_net_benefit(found, numbers)}"
     return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
+
+
+def _net_benefit(found: Consequences, numbers: dict[str, float]) -> str:
+    """Say the cost in the unit of a right treatment, and put it among the numbers."""
+    now = found.curve.net_benefit(numbers["threshold"])
+    numbers["net_benefit"] = float(now.net_benefit[0])
+    repaired = ""
+    if found.repaired is not None:
+        after = found.repaired.net_benefit(numbers["threshold"]).net_benefit[0]
+        repaired = f"repaired {after:.4f}, "
+    return (
+        f"Net benefit (right treatments per prediction, net of those in vain) from "
+        f"{numbers['threshold']:.4g} on: {numbers['net_benefit']:.4f}; {repaired}"
+        f"treat all {now.treat_all[0]:.4f}, treat none 0."
+    )
 
 
 def _at_any_costs(numbers: Mapping[str, float]) -> str:
@@ -190,19 +183,6 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
         f" At any costs, another cut-off could have saved up to {numbers['saving']:.4f} per "
         f"prediction (where costs ask to act from {numbers['saving_threshold']:.2f} on: act "
         f"{instead}); chance alone stays below {numbers['saving_by_chance']:.4f} in 95 of 100."
-    )
-
-
-def _over_t(numbers: Mapping[str, float], level: float) -> str:
-    """Say what trust costs on average over all ratios of costs."""
-    low, high = numbers["average_low"], numbers["average_high"]
-    about = f"{four_digits(numbers['average'])} ({interval_in_words(level, low, high)})"
-    if low <= 0:
-        much = "save nothing beyond chance" if high >= 0 else "cost more, not less"
-        return f"Repaired predictions {much}: on average over t {about} per prediction."
-    return (
-        f"On average over t, trust costs {about} more per prediction than repaired predictions; "
-        f"at worst, t = {numbers['worst_threshold']:.2f}, about {numbers['worst']:.4f}."
     )
 
 
@@ -225,50 +205,3 @@ def _paid_in_words(numbers: Mapping[str, float], level: float) -> str:
         f"{text} Repaired predictions cost {numbers['repaired']:.4f}: a difference of "
         f"{numbers['regret']:.4f} ({ends})."
     )
-
-
-def net_benefits(
-    rows: AuditRows, probs: Mapping[str, FloatVector], costs: FloatVector | None, level: float
-) -> Listing | None:
-    """Return net benefits of P(y = 1) where the prices put the threshold; without odds None."""
-    label = rows.label
-    if costs is None or prices_with_threshold(costs) is None or label.min() == label.max():
-        return None
-    t, (first, *_) = decision_threshold(costs), probs
-    if t in (0, 1):  # one mistake is free
-        return None
-    odds, values, said = t / (1 - t), [], []
-    worth = label - odds * (1 - label)
-    treat_all = float(rows.weigh(worth).mean())
-    gains = {name: np.where(prob >= t, worth, 0.0) for name, prob in probs.items()}
-    for name, gain in gains.items():
-        value, low, high = _decided(gain, rows, level)
-        apart = _decided(gain - gains[first], rows, level, EACH_WAY)
-        values.append((name, value, low, high, *apart, (value - treat_all) / odds))
-        said.append(f"{name} {value:.4f} ({interval_in_words(level, low, high)})")
-    text = f"right treatments per prediction, net of those in vain, from {t:.4g} on: "
-    text += f"{'; '.join(said)}; treat all {treat_all:.4f}, treat none 0."
-    heads = ("model", "net benefit", "low", "high", f"above {first}", "above low", "above high")
-    return Listing.of(text, (*heads, "treatments avoided"), values)
-
-
-def _decided(
-    gain: FloatVector, rows: AuditRows, level: float, each_way: int = 0
-) -> tuple[float, float, float]:
-    """Return a mean over rows with its interval: NaN where too few rows (or clusters) decide."""
-    mean, low, high = _with_interval("", gain, rows, level).values()
-    sides = np.stack([gain > 0, gain < 0, gain != 0], axis=1)
-    if rows.clusters is not None:
-        sides = rows.clusters.sums(sides) > 0
-    won, lost, decided = sides.sum(axis=0)
-    few = decided < FEWEST or min(won, lost) < each_way
-    return (mean, np.nan, np.nan) if few else (mean, low, high)
-
-
-def net_benefits_of(
-    rows: AuditRows, repaired: FloatVector | None, costs: FloatVector | None, level: float
-) -> Listing | None:
-    """Return the net benefits at the given prices, with and without the best repair."""
-    probs = {"as it is": rows.prob, "repaired (held out)": repaired}
-    known = {name: prob for name, prob in probs.items() if prob is not None}
-    return net_benefits(rows, known, costs, level)

@@ -4,10 +4,9 @@ Several rows may be about one case; no rule finds that in labels and predictions
 headline says it until it is answered. Where each row has a mirror image, 1 - p with the other
 outcome, one side is kept: `keep_one_side`.
 
-Over time one line in logits is fitted to all rows, and the labels are asked whether it holds all
-along: `time_finding`. Level and slope of some blocks, from a moment on or in a stretch, are
-compared with those of all; the law comes from redraws of the labels. Blocks hold equal variance;
-rows of one time stay together.
+Over time one line in logits is fitted to all rows, and the labels are asked whether their level
+holds all along: `time_finding`. The largest step between two blocks of time counts; its law comes
+from redraws of the labels. Blocks hold equal variance; rows of one time stay together.
 """
 
 from collections.abc import Mapping
@@ -21,13 +20,13 @@ from scipy import special
 
 from calibkit.calibrators import PlattCalibrator
 from calibkit.chance.null import p_value_of
-from calibkit.inputs import FloatMatrix, FloatVector, logit, refuse_other_order
+from calibkit.inputs import FloatMatrix, FloatVector, refuse_other_order
 from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
-from calibkit_audit.clusters import Clusters, robust_sd
+from calibkit_audit.clusters import robust_sd
 from calibkit_audit.dependent_rows import DependentRows
 from calibkit_audit.incoming import one_per_row
 
@@ -155,20 +154,20 @@ def time_finding(
     columns = _blocks(rows, prob, label, block)
     left = np.flatnonzero(variance > 0)
     p_value, smallest = 1.0, np.inf
-    if len(left) and block.max():
-        test = _Change(prob[left], label[left], block[left], int(block.max()) + 1)
+    if len(left) and np.ptp(block[left]):
+        curve, steps = _steps(prob[left], label[left], block[left])
         clusters = rows.clusters and rows.clusters.take(left)
-        model = DependentRows(label=label[left], prob=test.curve, clusters=clusters)
-        drawn = np.array([test.scores(y) for y, _ in model.redraws(settings.n_draws, rng)])
-        scores = test.scores(label[left])
+        model = DependentRows(label=label[left], prob=curve, clusters=clusters)
+        residual = label[left] - curve
+        drawn = np.array([(y - curve) @ steps for y, _ in model.redraws(settings.n_draws, rng)])
+        spread = sd = np.ones(steps.shape[1])
         if clusters is not None:  # a sandwich knows dependence of every kind
             spread = np.sqrt((drawn**2).mean(axis=0))
-            scores = scores / robust_sd(spread, test.scores_of_clusters(label[left], clusters))
-            drawn = drawn / spread
-        evidence = test.evidence(drawn)
-        p_value = p_value_of(float(test.evidence(scores)), evidence)
-        limit = float(np.quantile(evidence, 1 - settings.alpha))
-        smallest = test.smallest(limit) * np.sqrt(design)
+            sd = robust_sd(spread, clusters.sums(residual[:, np.newaxis] * steps))
+        largest = np.abs(drawn / spread).max(axis=1)
+        p_value = p_value_of(float(np.abs(residual @ steps / sd).max()), largest)
+        found = float(np.quantile(largest, 1 - settings.alpha)) + special.ndtri(POWER)
+        smallest = found * np.sqrt(curve @ (1 - curve) * design) / len(left)
     changed, enough = p_value <= settings.alpha, smallest <= settings.detectable
     sentence = _change_in_words(columns, p_value, smallest, changed)
     numbers = {"p_value": p_value, "smallest": smallest, "blocks": float(len(columns["gap"]))}
@@ -176,6 +175,20 @@ def time_finding(
     table = Listing(sentence=sentence, columns=columns)
     verdict = FINDINGS["time"][0 if changed else 1]
     return table, (Answer("time", verdict, light, sentence, numbers),)
+
+
+def _steps(prob: FloatVector, label: NDArray[Any], block: NDArray[Any]) -> tuple[Any, FloatMatrix]:
+    """Return one curve for all times, and what each row adds to z of a step before each block.
+
+    z compares the rows before with all, in standard deviations (Andrews, 1993).
+    """
+    several = label.min() < label.max()
+    curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
+    curve = np.clip(curve, 1e-12, 1 - 1e-12)
+    before = (block[:, np.newaxis] < np.unique(block)[1:]).astype(np.float64)
+    weight = curve * (1 - curve)
+    share = weight @ before / weight.sum()
+    return curve, (before - share) / np.sqrt(weight.sum() * share * (1 - share))
 
 
 def _blocks(
@@ -195,7 +208,7 @@ def _change_in_words(
 ) -> str:
     """Say whether the error changes, what first and last block show, and what would be found."""
     first, last, gap = (columns[name] for name in ("first", "last", "gap"))
-    test = f"{len(gap)} blocks of time; test of a step, a stretch and a slope, p = {p_value:.3g}"
+    test = f"{len(gap)} blocks of time; test of a step, p = {p_value:.3g}"
     shown = "The error changes" if changed else "No change of the error is shown"
     more = f"a step of {2 * smallest:.3f} at half time would be found in nine files of ten"
     if not np.isfinite(smallest):
@@ -206,53 +219,3 @@ def _change_in_words(
         f"{last[-1]}); between {gap.min():+.3f} and {gap.max():+.3f}: "
         f"{'one repair for all times cannot be right; ' if changed else ''}{more}."
     )
-
-
-class _Change:
-    """How much likelier a change is than none: the mean of ``exp(z^2 / 2)`` over many changes.
-
-    z compares some blocks with all, in level (three quarters of the weight) or slope; two thirds
-    have the change from a moment on, one third in a stretch (Andrews and Ploberger, 1994).
-    """
-
-    def __init__(
-        self, prob: FloatVector, label: NDArray[Any], block: NDArray[Any], size: int
-    ) -> None:
-        several = label.min() < label.max()
-        curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
-        self.curve = np.clip(curve, 1e-12, 1 - 1e-12)
-        weight, logits, place = self.curve * (1 - self.curve), logit(prob), np.arange(size)
-        level, lever = np.ones(len(prob)), logits - weight @ logits / weight.sum()
-        blocks = block[:, np.newaxis] == place
-        self.features = np.stack([blocks * part[:, np.newaxis] for part in (level, lever)])
-        self.variance = weight @ self.features**2
-        first, after = np.triu_indices(size + 1, 1)
-        part_of = after - first < size  # not all of the time
-        first, after = first[part_of, np.newaxis], after[part_of, np.newaxis]
-        inside, moment = (first <= place) & (place < after), after[:, 0] == size
-        total = self.variance.sum(axis=1)[:, np.newaxis]
-        part = self.variance @ inside.T / np.maximum(total, 1e-300)
-        sd = np.maximum(np.sqrt(total * part * (1 - part)), 1e-12)
-        self.looks = (inside - part[..., np.newaxis]) / sd[..., np.newaxis]
-        share = np.where(moment, 2 / moment.sum(), 1 / len(moment)) / 3
-        self.weights = np.log([0.75 * share, 0.25 * share]).ravel()
-
-    def scores(self, label: Any) -> FloatVector:
-        """Return z of all looks."""
-        sums = (label - self.curve) @ self.features
-        return np.asarray(np.einsum("klb,kb->kl", self.looks, sums).ravel())
-
-    def scores_of_clusters(self, label: Any, clusters: Clusters) -> FloatMatrix:
-        """Return what each cluster adds to z."""
-        residual = (label - self.curve)[:, np.newaxis]
-        parts = zip(self.features, self.looks, strict=True)
-        return np.hstack([clusters.sums(residual * one) @ looks.T for one, looks in parts])
-
-    def evidence(self, scores: FloatMatrix) -> FloatVector:
-        """Return the log of the mean, of (..., looks) scores."""
-        return np.asarray(special.logsumexp(self.weights + scores**2 / 2, axis=-1))
-
-    def smallest(self, limit: float) -> float:
-        """Return which half of a step of the level at half time passes a limit 90 times of 100."""
-        z = np.sqrt(max(2 * (limit - self.weights.max()), 0.0)) + special.ndtri(POWER)
-        return float(z * np.sqrt(self.variance[0].sum()) / len(self.curve))

@@ -18,11 +18,14 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing.costs import EACH_WAY, FEWEST, cost_of_rows
+from calibkit_audit.auditing.costs import cost_of_rows
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
-from calibkit_audit.clusters import means_of_sums, student
+from calibkit_audit.clusters import moments, student
 
 _DRAWS = 20_000  # of all differences together
+# Below so many rows that decide, events, and other rows there is no interval; of a cost so many
+# must decide each way, as prices not yet paid may turn fewer.
+FEWEST, EACH_WAY = 10, 5
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
 Each = Mapping[str, Mapping[str, FloatVector]]  # what rows add, by model and measure
@@ -170,13 +173,7 @@ def differences_of(
         apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
         up, down = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
         values, apart = rows.weigh(values, inside), rows.weigh(apart, inside)
-        n, mean = apart.shape[1], apart.mean(axis=1)
-        if rows.clusters is None:
-            rest = apart - mean[:, np.newaxis]
-            cover, df = rest @ rest.T / max(n - 1, 1) / n, max(n - 1.0, 1.0)
-        else:
-            clusters = rows.clusters.take(inside)
-            _, cover, df = means_of_sums(clusters.sums(apart.T).T, clusters.size)
+        mean, cover, df = moments(apart, rows.clusters and rows.clusters.take(inside))
     return Differences(
         measures=tuple(next(iter(each.values()))),
         values=values.mean(axis=2),

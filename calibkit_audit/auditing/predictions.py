@@ -1,14 +1,14 @@
 """Rows of labels and predictions, from files (checked by `calibkit_audit.counts`) or one table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatVector, unwrapped
+from calibkit.inputs import unwrapped
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
@@ -30,57 +30,22 @@ from calibkit_audit.incoming import (
     is_blank,
     rescale_rows,
 )
-from calibkit_audit.progress import track
 
 SAMPLE = 100_000  # rows that are drawn where not all can be kept
 _TABLE = Place("the table")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Predictions:
-    """Labels and predictions (or logits) of a file, with names where file or caller has some.
+# Labels and scores (of several models side by side), and what else is known of the rows, under the
+# names of the arguments of `audit`.
+Rows = dict[str, NDArray[Any]]
 
-    Of several models the columns of `scores` stand side by side. `beside` holds what else is known
-    of the rows, under the names of the arguments of `audit`; with `predicted`, the words of the
-    predicted classes, `y_true` holds those of the true ones. `right`: `y_true` says whether the
-    prediction was right. `event`: what y = 1 is called, where a positive label was named.
-    """
 
-    y_true: NDArray[Any]
-    scores: NDArray[np.float64]
-    logits: bool
-    class_names: tuple[str, ...] | None
-    beside: Mapping[str, Any] = field(default_factory=dict)
-    right: bool = False
-    event: str | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.y_true)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory that labels, scores and names take."""
-        return sum(one.nbytes for one in (self.y_true, self.scores, *self.beside.values()))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The rows as arguments of `audit`."""
-        names = self.class_names if self.scores.ndim == 2 else None
-        scores = {"logits" if self.logits else "y_prob": self.scores}
-        named = {"class_names": names, "event": self.event}
-        return {"y_true": self.y_true, **named, **self.more, **scores}
-
-    @property
-    def more(self) -> dict[str, Any]:
-        """What else is known of the rows, as arguments of `audit` and `compare`."""
-        return by_role(self.beside) | ({"predicted": True} if self.right else {})
-
-    def take(self, rows: Any) -> "Predictions":
-        """Return some rows, by place or mask."""
-        beside = {name: values[rows] for name, values in self.beside.items()}
-        return replace(self, y_true=self.y_true[rows], scores=self.scores[rows], beside=beside)
+def options_of(log: Log) -> dict[str, Any]:
+    """Return what is known of all rows of a log, as arguments of `audit` and `compare`."""
+    columns = log.columns
+    event = columns.positive and f"{columns.label} = {columns.positive.strip()}"
+    right = {"predicted": True} if columns.right else {}
+    return {"class_names": columns.classes, "event": event, **right}
 
 
 def by_role(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,56 +62,52 @@ def by_role(columns: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def join_blocks(blocks: Sequence[Predictions]) -> Predictions:
-    """Return the rows of all blocks, in their order."""
-    names = blocks[0].beside
-    return replace(
-        blocks[0],
-        y_true=np.concatenate([one.y_true for one in blocks]),
-        scores=np.concatenate([one.scores for one in blocks]),
-        beside={name: np.concatenate([one.beside[name] for one in blocks]) for name in names},
-    )
-
-
 def keep_rows(
-    blocks: Iterable[Predictions], limit: float = np.inf, sample: int = SAMPLE, seed: int = 0
-) -> tuple[Predictions, int]:
+    blocks: Iterable[Rows], limit: float = np.inf, sample: int = SAMPLE, seed: int = 0
+) -> tuple[Rows, int]:
     """Keep all rows, or from so many bytes on a random `sample`, in their order; and count them.
 
     The sample, without replacement, are the rows with the smallest random keys.
     """
     generator, seen, taken = np.random.default_rng([seed, sample]), 0, 0
-    kept, keys = list[Predictions](), list[FloatVector]()
+    kept = list[Rows]()
     for block in blocks:
-        kept, keys = [*kept, block], [*keys, generator.random(block.n)]
-        seen, taken = seen + block.n, taken + block.nbytes
+        key = generator.random(len(block["y_true"]))
+        kept, seen = [*kept, {"key": key} | block], seen + len(key)
+        taken += sum(part.nbytes for part in block.values())
         if taken > limit:
-            rows, key = join_blocks(kept), np.concatenate(keys)
-            few = np.sort(np.argsort(key)[:sample])
-            kept, keys = [rows.take(few)], [key[few]]
-    return join_blocks(kept), seen
+            rows = _join(kept)
+            few = np.sort(np.argsort(rows["key"])[:sample])
+            kept = [{name: part[few] for name, part in rows.items()}]
+    rows = _join(kept)
+    del rows["key"]
+    return rows, seen
 
 
-def read_predictions(path: FilePath, **columns: Any) -> Predictions:
-    """Read labels and predictions from a CSV, Parquet or NumPy file.
+def _join(blocks: Sequence[Rows]) -> Rows:
+    return {name: np.concatenate([one[name] for one in blocks]) for name in blocks[0]}
+
+
+def read_predictions(path: FilePath, **columns: Any) -> dict[str, Any]:
+    """Read labels and predictions from a CSV, Parquet or NumPy file, as arguments of `audit`.
 
     `columns`: as in `calibkit_audit.counts.files.open_log`.
     """
-    return keep_rows(rows_of_files([open_log([path], **columns)]))[0]
+    log = open_log([path], **columns)
+    return by_role(keep_rows(rows_of_files([log]))[0]) | options_of(log)
 
 
-def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[Predictions]:
+def rows_of_files(models: Sequence[Log]) -> Iterator[Rows]:
     """Yield the rows of all files, of several models side by side; then judge the words met."""
     log, words, n = models[0], Words(), 0
     any_event = log.columns.confidence or len(log.columns.prob) > 1
     log.changes.clear()
     more = [name for other in models[1:] for name in other.columns.prob]
-    for path in track(log.paths, len(log.paths), show=progress, label="reading"):
-        for block in log.blocks(path, more):
-            rows = _rows_of_block(block, models, words)
-            if rows.n:
-                n, any_event = n + rows.n, any_event or bool(rows.y_true.any())
-                yield rows
+    for block in chain.from_iterable(log.blocks(path, more) for path in log.paths):
+        rows = _rows_of_block(block, models, words)
+        if block.n:
+            n, any_event = n + block.n, any_event or bool(rows["y_true"].any())
+            yield rows
     if not n:
         left = changes_in_words(log.changes)
         raise log.place.error(f"there are no rows{f' ({left})' if left else ''}.")
@@ -155,7 +116,7 @@ def rows_of_files(models: Sequence[Log], *, progress: bool = False) -> Iterator[
         raise ValueError("y = 1 never occurs. Is the positive label the right one?")
 
 
-def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predictions:
+def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Rows:
     columns, changes = models[0].columns, models[0].changes
     scores = [scores_of(block, one.columns, changes) for one in models]
     y_true: NDArray[Any] = events_of(block, columns, words).astype(np.int64, copy=False)
@@ -170,15 +131,8 @@ def _rows_of_block(block: Block, models: Sequence[Log], words: Words) -> Predict
             words_of(block, name) for name in (columns.label, columns.predicted)
         )
     table = scores[0] if len(scores) == 1 else np.column_stack(scores)
-    return Predictions(
-        y_true=y_true,
-        scores=table.astype(np.float64, copy=False),
-        logits=columns.logits,
-        class_names=columns.classes,
-        beside=beside,
-        right=columns.right,
-        event=columns.positive and f"{columns.label} = {columns.positive.strip()}",
-    )
+    kind = "logits" if columns.logits else "y_prob"
+    return {"y_true": y_true, kind: table.astype(np.float64, copy=False), **beside}
 
 
 def side_by_side(models: Sequence[Log]) -> list[Log]:

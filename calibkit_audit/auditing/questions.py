@@ -96,7 +96,7 @@ def audit(
     Raises
     ------
     ValueError
-        If something is not valid, with row, value and the number of rows affected.
+        If something is not valid, with row and value.
 
     See Also
     --------
@@ -213,19 +213,18 @@ def _report(
     # What nothing speaks against needs no repair; but of a zero that was contradicted one may be.
     suspect = measured.test.p_value <= settings.limits[1] or bool(measured.impossible.count)
     tried = repairs.repairs_of(rows, settings, of_repairs, view=shown, wanted=suspect)
-    table, order = tried.table, alignment.alignment_of(rows, of_order)
+    table, order = tried.table, alignment.alignment_answer(rows, of_order)
     aligned, chance = order.verdict != "not aligned", int(seeds[2]) if suspect else None
     consequences = costs.consequences_of(rows, tried.repaired, first, prices, settings, chance)
-    benefit = costs.net_benefits_of(rows, tried.repaired, consequences.prices, level)
     times, changes = dependence.time_finding(rows, measured.first, settings, of_times)
     findings += changes if aligned else ()  # labels of other rows agree, or change, for that
     focus = {measured.focus_words: measured.problem}
     answers = (
-        alignment.alignment_answer(order, rows),
+        order,
         calibration.data_answer(measured),
         calibration.calibration_answer(measured),
         calibration.direction_answer(measured),
-        costs.costs_answer(consequences, measured, benefit),
+        costs.costs_answer(consequences, measured),
         repairs.repair_answer(tried, aligned, measured),
     )
     return AuditReport(
@@ -244,7 +243,6 @@ def _report(
         groups=groups_of(rows, first, settings, of_groups),
         times=times,
         weak=calibration.weak_calibration(focus, rows.clusters, level),
-        benefit=benefit,
         notes=(*_audit_notes(measured), *cluster_notes(rows), *table.notes),
         settings=settings,
     )

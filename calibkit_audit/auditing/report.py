@@ -56,10 +56,10 @@ class AuditReport(Report):
         The six answers, in order, and what was found beside them: impossible statements.
     n, n_classes, class_names, view : int, int, tuple of str, str
         Predictions, classes with their names, and the view that comes first, in words.
-    views, evidence, consequences, repairs, groups, times, weak, benefit
+    views, evidence, consequences, repairs, groups, times, weak
         What is behind the answers: the tests of all views; error, null level and band (answers 2
         to 4); costs (5); candidates (6); groups, or None; O/E, calibration in the large and slope
-        of the view in question; net benefits at the given prices, or None.
+        of the view in question.
     candidate : estimator or None
         The best repair, fitted to all rows; see `calibrator`.
     notes : tuple of str
@@ -76,15 +76,13 @@ class AuditReport(Report):
     groups: SegmentTable | None
     times: Listing | None
     weak: Listing
-    benefit: Listing | None
     settings: AuditSettings
 
     @property
     def tables(self) -> dict[str, Result]:
         """The tables behind the answers, by name; groups and times only where they were given."""
         tables: dict[str, Result | None] = {"Views": self.views, "Repairs": self.repairs}
-        tables |= {"Weak calibration": self.weak, "Net benefit": self.benefit}
-        tables |= {"Groups": self.groups, "Time": self.times}
+        tables |= {"Weak calibration": self.weak, "Groups": self.groups, "Time": self.times}
         return {name: table for name, table in tables.items() if table is not None}
 
     @property

@@ -15,15 +15,12 @@ from calibkit.inputs import (
     IntVector,
     as_labels,
     as_predictions,
-    as_probability_array,
     as_weights,
     labels_as_events,
     refuse_other_columns,
     refuse_other_order,
-    row_sum_tolerance,
     unwrapped,
 )
-from calibkit.results import spell
 from calibkit_audit.clusters import Clusters, clusters_of
 from calibkit_audit.incoming import AS_PROBABILITIES, column_names, kish, one_per_row
 from calibkit_audit.saving import printable
@@ -277,10 +274,7 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
         named = "both" if y_prob is not None else "neither"
         raise ValueError(f"pass either y_prob or logits=, got {named}; calibkit does not guess.")
     if logits is None:
-        try:
-            label, given = as_predictions(y_true, y_prob)
-        except ValueError as error:
-            raise ValueError(f"{error}{_rows_off(y_prob)}") from None
+        label, given = as_predictions(y_true, y_prob)
         scores, kept = given.astype(np.float64), None
     else:
         given = as_scores(logits, "logits", AS_PROBABILITIES)
@@ -288,24 +282,6 @@ def _read_scores(y_true: Any, y_prob: Any, logits: Any) -> tuple[dict[str, Any],
         scores = kept = scores[:, 1] - scores[:, 0] if given[:1].size == 2 else scores
     table = table_of_classes(scores, logits=kept is not None)
     return {"label": label.astype(np.intp), "table": table, "logits": kept}, given[:1].size
-
-
-def _rows_off(y_prob: Any) -> str:
-    """Say how many rows of a table do not sum to 1: one slip, or all of them."""
-    try:
-        prob = as_probability_array(y_prob)
-    except ValueError:
-        return ""
-    if prob.ndim != 2 or not (prob.min() >= 0 and prob.max() <= 1):
-        return ""
-    total = prob.sum(axis=1, dtype=np.float64)
-    off = np.abs(total - 1) > row_sum_tolerance(prob.dtype, prob.shape[1])
-    return (
-        f" {spell(int(off.sum()), 'row')} of {len(prob):,} do not sum to 1; their sums run from "
-        f"{total[off].min():.6g} to {total[off].max():.6g}. Nothing was repaired."
-        if off.any()
-        else ""
-    )
 
 
 def table_of_classes(scores: FloatVector, *, logits: bool) -> FloatMatrix:

@@ -19,7 +19,13 @@ from calibkit.inputs import View
 from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
-from calibkit_audit.auditing.predictions import Predictions, keep_rows, rows_of_files, side_by_side
+from calibkit_audit.auditing.predictions import (
+    by_role,
+    keep_rows,
+    options_of,
+    rows_of_files,
+    side_by_side,
+)
 from calibkit_audit.cli.arguments import CODES_OF, ROLES, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.columns import floats_of
@@ -248,8 +254,8 @@ def _check_files(options: Options, files: dict[str, str]) -> None:
 def _audit(options: Options, scores: list[str]) -> AuditReport:
     log = open_log(options.paths, **_columns(options, scores))
     settings = _settings(options, scores) | {"settings": AuditSettings(bins=options.bins)}
-    rows = _rows(options, [log])
-    return audit(**rows.arguments, **settings).with_changes(log.changes)
+    rows = _rows(options, [log]) | options_of(log)
+    return audit(**rows, **settings).with_changes(log.changes)
 
 
 def _compare(options: Options, scores: list[str]) -> Comparison:
@@ -258,14 +264,10 @@ def _compare(options: Options, scores: list[str]) -> Comparison:
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
     logs = [open_log(options.paths, **_columns(options, [name])) for name in scores]
     settings = _settings(options, [",".join(scores)]) | {"bins": options.bins}
-    rows = _rows(options, side_by_side(logs))
-    parts = np.split(rows.scores, len(names), axis=1)
+    rows = _rows(options, side_by_side(logs)) | options_of(logs[0])
+    parts = np.split(rows.pop("y_prob"), len(names), axis=1)
     probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
-    several = rows.scores.shape[1] > len(names) or "predicted" in rows.beside
-    settings["class_names"] = rows.class_names if several else None
-    return compare(rows.y_true, probs, event=rows.event, **rows.more, **settings).with_changes(
-        logs[0].changes
-    )
+    return compare(models=probs, **rows, **settings).with_changes(logs[0].changes)
 
 
 def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
@@ -277,17 +279,17 @@ def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     return asked | {"rng": options.seed, "independent": options.independent}
 
 
-def _rows(options: Options, models: Sequence[Log]) -> Predictions:
+def _rows(options: Options, models: Sequence[Log]) -> dict[str, Any]:
     """Return all rows, or a random sample of those that are too many for the memory."""
     if options.memory_limit < 0:
         raise ValueError("--memory-limit is a number of megabytes, at least 0.")
-    stream = rows_of_files(models, progress=not options.quiet and sys.stderr.isatty())
-    rows, seen = keep_rows(stream, options.memory_limit * _MEGABYTE, seed=options.seed)
-    if rows.n < seen:
+    limit = options.memory_limit * _MEGABYTE
+    rows, seen = keep_rows(rows_of_files(models), limit, seed=options.seed)
+    if (n := len(rows["y_true"])) < seen:
         if options.cluster:
             raise ValueError("--cluster needs all rows in memory: raise --memory-limit.")
-        models[0].changes[f"drawn at random from {seen:,}, and numbered among themselves"] = rows.n
-    return rows
+        models[0].changes[f"drawn at random from {seen:,}, and numbered among themselves"] = n
+    return by_role(rows)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def audit_bytes(
             )
         except ValueError as error:  # name the file as the reader knows it
             raise ValueError(str(error).replace(str(path), Path(name).name)) from None
-    return audit(**rows.arguments, title=Path(name).name)
+    return audit(**rows, title=Path(name).name)
 
 
 def with_file_picker(board: Any) -> Any:

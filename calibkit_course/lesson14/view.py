@@ -131,7 +131,9 @@ def _direction(answer: Answer, _: AuditReport) -> str:
 def _costs(answer: Answer, _: AuditReport) -> str:
     found = answer.numbers
     if "cost" not in found:
-        return f"at worst {found['worst']:.3f} per row, at t = {found['worst_threshold']:.2f}"
+        if "saving" not in found:
+            return "at no costs more than chance"
+        return f"another cut-off saves up to {found['saving']:.3f} per row"
     return f"trust {found['cost']:.3f}, no model {found['ignoring']:.3f}"
 
 

@@ -10,7 +10,7 @@ import calibkit as ck
 from calibkit_audit import audit, compare
 from calibkit_audit.auditing.redraws import joint_test
 from calibkit_audit.auditing.rows import rows_of
-from calibkit_audit.clusters import Clusters, clusters_of, mean_interval, pseudo_values
+from calibkit_audit.clusters import Clusters, clusters_of, mean_interval
 from calibkit_audit.dependent_rows import Dependence, DependentRows, consistency_band
 from tests.helpers import binary_data
 
@@ -58,11 +58,10 @@ def test_sums_and_resamples_are_those_of_whole_clusters() -> None:
     assert left.count == 3 and sorted(set(left.code.tolist())) == [0, 1, 2]
 
 
-def test_pseudo_values_of_equal_clusters_are_their_means() -> None:
+def test_the_interval_of_equal_clusters_is_that_of_their_means() -> None:
     values = np.random.default_rng(0).normal(size=(2, 60))
     clusters = Clusters(np.repeat(np.arange(12), 5), 12)
     means = values.reshape(2, 12, 5).mean(axis=2)
-    assert pseudo_values(values, clusters) == pytest.approx(means)
     for units, given in ((means, clusters), (values, None)):
         ends = [stats.t.interval(0.9, len(m) - 1, m.mean(), stats.sem(m)) for m in units]
         assert np.transpose(mean_interval(values, 0.9, given)) == pytest.approx(np.array(ends))

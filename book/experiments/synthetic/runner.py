@@ -1,5 +1,6 @@
 """Run a study: in parallel, in any order, again after an interruption, always the same numbers."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,6 @@ from book.experiments.synthetic.evaluators import Evaluators, default_evaluators
 from book.experiments.synthetic.grid import Cell, Grid
 from book.experiments.synthetic.measures import Known, Measures, measure
 from book.experiments.synthetic.result import StudyResult
-from calibkit_audit.progress import track
 
 Data = TypeVar("Data", bound=Known)
 Job = tuple[Known, tuple[str, ...]]
@@ -62,10 +62,12 @@ def measure_all(
     # Results are taken, and written, in the order in which they are ready.
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     done = parallel(joblib.delayed(_work)(job, evaluators) for job in jobs)
-    for data_set, rows in track(done, len(jobs), show=progress, label="study"):
+    for count, (data_set, rows) in enumerate(done, start=1):
         known[data_set].update(rows)
         if store is not None:
             _keep(store, data_set, rows, specs)
+        if progress and count % 100 == 0:
+            print(f"study: {count}/{len(jobs)}", file=sys.stderr, flush=True)
     return {d: {name: rows[name] for name in evaluators} for d, rows in known.items()}
 
 

@@ -22,7 +22,7 @@ from calibkit.decisions import largest_saving, murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit_audit import estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit, audit_table
-from calibkit_audit.auditing.alignment import alignment_of
+from calibkit_audit.auditing.alignment import alignment_answer
 from calibkit_audit.auditing.dependence import add_time, parse_times, time_finding
 from calibkit_audit.auditing.evidence import groups_of
 from calibkit_audit.auditing.redraws import joint_test
@@ -125,17 +125,16 @@ def test_inverted_probabilities_are_named(share: float) -> None:
     assert "1 - p fits" in report["alignment"].sentence
 
 
-@pytest.mark.parametrize("step", [1, -1])
-def test_shifted_rows_differ_from_shuffled_ones(step: int) -> None:
+def test_labels_of_other_rows_tell_nothing_apart() -> None:
     case = make("calibrated", 3, 600, 7)
-    report = audit(np.roll(case.y_true, step), case.y_prob, settings=PLAIN)
-    assert "shifted by one" in report["alignment"].sentence
-    shuffled = audit(np.random.default_rng(0).permutation(case.y_true), case.y_prob, settings=PLAIN)
-    assert "shuffled" in shuffled["alignment"].sentence and not shuffled.passed()
+    shuffled = np.random.default_rng(0).permutation(case.y_true)
     told = "The predictions tell nothing apart, or the labels belong to other rows."
-    assert shuffled.headline == told and shuffled.verdicts["calibration"] == "miscalibrated"
+    for other in (np.roll(case.y_true, 1), np.roll(case.y_true, -1), shuffled):
+        report = audit(other, case.y_prob, settings=PLAIN)
+        assert "(shuffled, shifted, or of" in report["alignment"].sentence and not report.passed()
+        assert report.headline == told and report.verdicts["calibration"] == "miscalibrated"
     label = np.repeat(np.arange(3), [480, 60, 60])  # equal rows are in no order, whatever fits
-    found = alignment_of(
+    found = alignment_answer(
         rows_of(label, np.tile([0.2, 0.3, 0.5], (600, 1))), np.random.default_rng(1)
     )
     assert found.verdict == "alignment unclear"
@@ -150,7 +149,7 @@ def test_rare_events_are_not_called_shuffled() -> None:
         p = rng.beta(0.3, 10, 500)
         y = (rng.random(500) < p).astype(np.int64)
         for name, labels in (("right", y), ("shuffled", rng.permutation(y))):
-            verdicts[name].append(alignment_of(rows_of(labels, p), rng).verdict)
+            verdicts[name].append(alignment_answer(rows_of(labels, p), rng).verdict)
     assert verdicts["right"].count("no discrimination") <= 2
     assert verdicts["right"].count("aligned") >= 50
     assert verdicts["shuffled"].count("aligned") <= 1
@@ -211,7 +210,7 @@ def test_aligned_rows_are_not_accused(draw: Any) -> None:
     """In 3,200 files of these eight designs nothing was; before, of some 94 in 100."""
     for seed in range(20):
         rng = np.random.default_rng([13, seed])
-        found = alignment_of(rows_of(*draw(rng)), rng)
+        found = alignment_answer(rows_of(*draw(rng)), rng)
         assert found.verdict != "not aligned"
 
 
@@ -530,12 +529,9 @@ def test_equal_stakes_and_monotone_errors_cost_nothing() -> None:
 def test_the_curve_of_costs_is_that_of_the_view(view: Any) -> None:
     case = make("over-confident", 3, 400, 4)
     report = of(case, view=view, settings=QUICK)
-    costs, numbers = report.consequences, report["costs"].numbers
+    costs = report.consequences
     assert costs.curve.area == pytest.approx(murphy_curve(case.y_true, case.y_prob, view=view).area)
-    assert costs.repaired is not None and numbers["average"] > 0
-    assert numbers["average"] == pytest.approx(costs.curve.area - costs.repaired.area)
-    # No row can lose or gain more than half a Brier score.
-    assert numbers["average_high"] - numbers["average"] < 1.65 * 0.5 / np.sqrt(case.n)
+    assert costs.repaired is not None and costs.repaired.area < costs.curve.area
 
 
 def test_repairs_are_only_recommended_where_they_gain() -> None:
@@ -718,8 +714,8 @@ BAD = [
     (([0, 1], [0.2, 0.3]), {"logits": [0.1, 0.2]}, "either y_prob or logits"),
     (([0, 1], None), {}, "either y_prob or logits"),
     (([0, 1], [0.2, 1.3]), {}, r"y_prob\[1\]"),
-    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, "row 1 .* do not sum to 1"),
-    (([0, 1], [[1.0, 0.0], [0.5, 0.4]]), {}, "row 1 .* do not sum to 1"),
+    (([0, 1, 1], [[0.5, 0.5], [0.5, 0.4], [0.7, 0.2]]), {}, "row 1 sums to 0.9, not 1"),
+    (([0, 1], [[1.0, 0.0], [0.5, 0.4]]), {}, "row 1 sums to 0.9, not 1"),
     (([0, 1], [0.2, 0.3]), {"costs": [1, 2, 3]}, "costs has shape"),
     (([0, 1], [0.2, 0.3]), {"costs": [-1, 2]}, "false positive"),
     (([0, 1], [0.2, 0.3]), {"costs": [[0, 1, 2], [1, 1, 1]]}, "columns"),
@@ -892,9 +888,16 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert by_row < by_cluster
 
 
+def test_a_change_near_an_end_of_the_file_is_told_in_whole_rows() -> None:
+    p = np.full(600, 0.5)
+    y = np.arange(600) % 2 * (np.arange(600) < 540)
+    report = audit(y, p, time=np.arange(600), settings=QUICK)
+    assert "error changes" in report.codes and "event in 20.0; it came in 0" in report.advice
+
+
 @pytest.mark.long
 def test_a_step_late_in_the_file_is_found() -> None:
-    """Of 100 draws 96 were; a test of a line in each block saw 63 of 100."""
+    """A test of a line in each block saw 63 of 100."""
     found = 0
     for seed in range(20):
         rng = np.random.default_rng([31, seed])

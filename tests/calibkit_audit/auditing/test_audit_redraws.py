@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from calibkit import cox_test
-from calibkit_audit.auditing.alignment import alignment_of
+from calibkit_audit.auditing.alignment import alignment_answer
 from calibkit_audit.auditing.evidence import power_of
 from calibkit_audit.auditing.redraws import TOP, JointTest, joint_test, redraws_of
 from calibkit_audit.auditing.rows import rows_of
@@ -62,7 +62,7 @@ def test_alignment_is_measured_in_deviations_of_all_orders() -> None:
     table, label = rng.dirichlet(np.ones(3), 60), rng.integers(0, 3, 60)
     drawn = [table[np.arange(60), rng.permutation(label)].mean() for _ in range(20_000)]
     z = (table[np.arange(60), label].mean() - np.mean(drawn)) / np.std(drawn)
-    assert alignment_of(rows_of(label, table), rng).z == pytest.approx(z, abs=0.05)
+    assert alignment_answer(rows_of(label, table), rng).numbers["z"] == pytest.approx(z, abs=0.05)
 
 
 def test_cox_is_that_of_the_package() -> None:

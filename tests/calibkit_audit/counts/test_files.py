@@ -14,14 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibkit_audit import Monitor, progress
+from calibkit_audit import Monitor
 from calibkit_audit.auditing import audit
-from calibkit_audit.auditing.predictions import (
-    Predictions,
-    keep_rows,
-    read_predictions,
-    rows_of_files,
-)
+from calibkit_audit.auditing.predictions import Rows, keep_rows, read_predictions, rows_of_files
 from calibkit_audit.counts import PredictionFileError, monitor_files
 from calibkit_audit.counts.files import open_log
 from tests.audit_cases import skewed_log
@@ -65,15 +60,15 @@ WRITERS: dict[str, Callable[[Path, Any, Any], Any]] = {
 }
 
 
-def read(*paths: Path | str, progress: bool = False, **options: Any) -> Predictions:
+def read(*paths: Path | str, **options: Any) -> Rows:
     """Read files; other columns than y and p must be named."""
     log = open_log(paths, **({"label": "y", "prob": "p"} | options))
-    return keep_rows(rows_of_files([log], progress=progress))[0]
+    return keep_rows(rows_of_files([log]))[0]
 
 
-def assert_rows(found: Predictions, label: Any, prob: Any) -> None:
+def assert_rows(found: Rows, label: Any, prob: Any) -> None:
     """Compare what was read with labels and predictions."""
-    assert np.array_equal(found.y_true, label) and np.array_equal(found.scores, prob)
+    assert np.array_equal(found["y_true"], label) and np.array_equal(found["y_prob"], prob)
 
 
 def assert_refused(path: Path | str, words: str, **options: Any) -> str:
@@ -206,10 +201,10 @@ def test_a_predicted_class_with_its_confidence(tmp_path: Path) -> None:
     for files in (paths, [tmp_path / "log.npz"]):
         found = read(*files, predicted="k")
         assert_rows(found, true, top)
-        assert np.array_equal(found.beside["predicted"], said)
+        assert np.array_equal(found["predicted"], said)
     np.savez(tmp_path / "numbers.npz", y=label, k=guess.astype(float), p=top)
     numbers = read(tmp_path / "numbers.npz", predicted="k")
-    assert (numbers.y_true == numbers.beside["predicted"]).tolist() == (label == guess).tolist()
+    assert (numbers["y_true"] == numbers["predicted"]).tolist() == (label == guess).tolist()
 
 
 @pytest.mark.parametrize(
@@ -227,22 +222,6 @@ def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -
     path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
     with pytest.raises(ValueError, match=words):
         read(path, **{"predicted": "k"} | options)
-
-
-def test_progress_is_shown_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_csv(tmp_path / "log.csv", csv_of(*skewed_log(300)))
-    read(path)
-    assert capsys.readouterr().err == ""
-    read(path, progress=True)
-    assert "reading" in capsys.readouterr().err
-
-
-def test_a_plain_line_says_how_many_have_come(monkeypatch, capsys) -> None:
-    times = iter([0.0, 7.0, 14.0, 16.0, 30.0])
-    monkeypatch.setattr(progress, "perf_counter", lambda: next(times))
-    assert list(progress.track([1, 2, 3, 4], 4, show=True, label="x")) == [1, 2, 3, 4]
-    said = capsys.readouterr().err.splitlines()
-    assert said == ["x: 2/4, 0:00:14 to go", "x: 4/4, 0:00:00 to go"]
 
 
 # --- CSV -----------------------------------------------------------------------------------------
@@ -360,7 +339,7 @@ def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path: Path, changes, wo
     assert_refused(path, f"{words}.*Is a quote not closed")
     verse = '1,.5,"a verse\nof lines, each, with marks\nlike those, of a, row\nno, 3, of\nthem"'
     text = "\n".join(["y,p,t", *({**dict.fromkeys(range(299), "1,.5,ok"), 30: verse}).values()])
-    assert read(write_csv(path, text)).n == 299
+    assert len(read(write_csv(path, text))["y_true"]) == 299
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.csv.gz", "log.jsonl"])
@@ -371,7 +350,7 @@ def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_kept(tmp_path
         rows = f'{{"y": 1, "p": 0.5, "t": "{text}"}}\n\n{{"y": 0, "p": 0.5}}\n'
     rows = rows.replace(",", "\t") if name.endswith("tsv") else rows
     path.write_bytes(gzip.compress(rows.encode()) if name.endswith("gz") else rows.encode())
-    assert read(path).n == 2 and csv.field_size_limit() == before
+    assert len(read(path)["y_true"]) == 2 and csv.field_size_limit() == before
     assert_refused(write_csv(tmp_path / "a.csv", f"y,p\n1,{text * 5}\n"), "more than 4,194,304")
     assert csv.field_size_limit() == before
 
@@ -400,7 +379,7 @@ def test_the_log_of_a_language_model(tmp_path: Path) -> None:
     wanted = audit(label, logits=np.log(prob)).to_dict()["answers"]
     for answers in ({"label": "target"}, {"label": "doc.key", "classes": "ABC"}):
         found = read_predictions(path, prob="resps.*.0", logits=True, **answers)
-        assert audit(**found.arguments).to_dict()["answers"] == wanted
+        assert audit(**found).to_dict()["answers"] == wanted
     rows[7]["resps"].append(["-1", "False"])  # a question with one more choice
     write_csv(path, "\n".join(map(json.dumps, rows)))
     with pytest.raises(PredictionFileError, match="no value in column 'resps.3.0', rows 1, 2"):
@@ -555,7 +534,7 @@ def test_a_member_name_of_an_archive_leads_nowhere(tmp_path: Path) -> None:
     folder.mkdir()
     name = "../escaped"
     np.savez(folder / "log.npz", **{name: np.array([0, 1]), "p": np.array([0.2, 0.7])})
-    assert read(folder / "log.npz", label=name, prob="p").n == 2
+    assert read(folder / "log.npz", label=name, prob="p")["y_true"].size == 2
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "log.npz"]
 
 
@@ -605,7 +584,7 @@ def test_what_a_forged_npz_promises_is_not_believed(tmp_path: Path) -> None:
             archive.writestr("readme.txt", "what this is")
             archive.writestr("y.npy", whole.getvalue())
             archive.writestr("p.npy", content)
-    assert read(tmp_path / "fine.npz").n == 2
+    assert read(tmp_path / "fine.npz")["y_true"].size == 2
     assert_refused(tmp_path / "forged.npz", "cannot be read .*cut short, damaged")
     (tmp_path / "forged.npy").write_bytes(head.getvalue())
     assert_refused(tmp_path / "forged.npy", "cannot be read .*damaged", label="0", prob="1")

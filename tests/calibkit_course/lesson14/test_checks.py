@@ -195,10 +195,10 @@ def test_the_third_light_answers_first() -> None:
 
 @pytest.mark.slow
 def test_the_audit_of_the_broken_file_says_what_the_lesson_says() -> None:
-    with pytest.raises(ValueError, match="40 rows of 1,200 do not sum to 1"):
+    with pytest.raises(ValueError, match="y_prob row 400 sums to"):
         audit(BROKEN.y_true, GIVEN)
     found = audit(BROKEN.y_true, PROB, settings=settings())
-    assert "shifted by one" in found["alignment"].sentence
+    assert "shifted" in found["alignment"].sentence
     assert audit(LABELS, PROB, settings=settings()).verdicts["alignment"] == "aligned"
     impossible = audit(LABELS, DIVIDED, settings=settings())["calibration"].numbers["impossible"]
     assert impossible == 22
