@@ -34,6 +34,8 @@ UNREAD = ("setup", "predict", "reveal", "widget", "static-twin")
 FOLDED_CODE = '<details class="ck-code" open><summary>Code</summary>'
 LATER = {  # sections that a telephone folds, and what their folds say
     "Check yourself": "The questions",
+    "Know the lessons": "The lessons",
+    "Know the symbols": "The symbols",
     "See how far you are": "What you have solved",
     "References": "The sources",
 }

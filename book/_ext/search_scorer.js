@@ -40,7 +40,7 @@ const READERS_WORDS = {
   "book/audit_a_file": "upload csv excel spreadsheet online tool check my own data model calibrated"
     + " probabilities",
   "book/gallery": "plot plots graph chart picture figure matplotlib example forest decision curve net"
-    + " benefit consistency band murphy corp overlay models simplex triangle cumulative differences",
+    + " benefit consistency band murphy diagram corp overlay several models simplex three classes",
   "book/read_a_diagram": "picture image screenshot figure published article digitize",
   "book/your_calibration": "my own forecasts guesses self test score overconfident",
   "book/trades": "medical medicine clinical hospital doctor patient patients mortality risk score"

@@ -45,6 +45,7 @@
     const fresh = old.cloneNode(false); // without what listened to the old ones
     fresh.innerHTML = every.html;
     old.replaceWith(fresh);
+    fresh.querySelector(".ck-more")?.setAttribute("open", "");
     inputsOf(root).forEach((input, i) => {
       const here = every.texts[i].indexOf(kept.get(every.names[i]));
       place(input, here < 0 ? every.starts[i] : here);
@@ -147,8 +148,8 @@
         const every = await python.call(
           "controls", [root.dataset.explorer, JSON.stringify(data.start)],
         );
-        status.textContent = "Live: every value of every control draws now.";
         liveExplorer(root, data, every, parts);
+        status.textContent = root.querySelector(".ck-more") ? "Ready, with more controls." : "Ready.";
       }
       root.dataset.live = "";
       button.remove();
