@@ -300,7 +300,7 @@ PREDICTIONS = {
     "5b": Prediction(
         question="In how many of a hundred fresh samples of 500 is isotonic regression nearer to "
         "the true error than the ECE in 15 bins?",
-        options=("about 30", "about 60", "about 90"),
+        options=("about 60", "about 75", "about 90"),
         outcome="about 60",
         why="In the other samples the ECE is nearer. One sample in which a family is nearer "
         "recommends it hardly more than a coin does.",
