@@ -11,24 +11,27 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from book.experiments.pages import markdown
 from book.experiments.synthetic.grid import DataSet
 from calibkit import EqualMass, debiased_calibration_error, expected_calibration_error
 from calibkit.calibrators import PiecewiseLinear
-from calibkit.fakes import FakeSample
+from calibkit.calibrators.base import Calibrator
 from calibkit.fakes.binary import SHAPES
-from calibkit.inputs import FloatMatrix, FloatVector
+from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 
 ERRORS, ROWS, SEEDS, REDRAWS = (0.0, 0.02, 0.05, 0.1), 1_000, 10, 20
 
 
-def by_pieces(space: str, sample: FakeSample, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the error that a map of pieces finds, plain and debiased."""
-    prob = sample.y_prob
-    fitted = PiecewiseLinear(space).fit(prob, sample.y_true)
-    curve = fitted.calibrate(prob)
-    again = PiecewiseLinear(space, fitted.n_pieces_)
+def by_redraws(
+    recipe: Calibrator, prob: FloatVector, label: IntVector, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the error that a map finds, plain and debiased; pieces are chosen once."""
+    fitted = clone(recipe).fit(prob, label)
+    curve, again = fitted.calibrate(prob), clone(fitted)
+    if isinstance(fitted, PiecewiseLinear):
+        again.set_params(n_pieces=fitted.n_pieces_)
 
     def error_of(labels: NDArray[np.bool_]) -> float:
         return float(np.abs(again.fit(prob, labels).calibrate(prob) - prob).mean())
@@ -47,7 +50,7 @@ def estimates(data_set: DataSet) -> FloatVector:
         float(debiased_calibration_error(labels, sample.y_prob, bins=bins, norm=1)),
     ]
     for space in ("probability", "logit"):
-        found += by_pieces(space, sample, rng)
+        found += by_redraws(PiecewiseLinear(space), sample.y_prob, labels, rng)
     true = float(np.abs(sample.y_prob - sample.true_prob).mean())
     return np.array(found) - true
 

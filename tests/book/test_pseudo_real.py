@@ -16,6 +16,7 @@ from book.experiments.pseudo_real import (
     PseudoSet,
     claims,
     clones,
+    debiased,
     draw,
     evaluators as competing,
     page,
@@ -23,6 +24,7 @@ from book.experiments.pseudo_real import (
     result as results,
     stored,
     targets,
+    vectors,
 )
 from book.experiments.pseudo_real.result import Draw
 from book.experiments.pseudo_real.study import Study
@@ -76,9 +78,6 @@ def test_clones_are_like_their_networks(subtests: pytest.Subtests) -> None:
     _, other = clones.halves("lenet-top")
     wanted = expected_calibration_error(other.label, other.prob, bins=15)
     assert found["network"]["error"] == pytest.approx(float(wanted), abs=1e-12)
-
-
-# --- evaluators ----------------------------------------------------------------------------------
 
 
 # --- three questions -----------------------------------------------------------------------------
@@ -187,6 +186,17 @@ def test_stored_cells_are_what_the_code_computes(data_set: PseudoSet, subtests) 
 
 
 @pytest.mark.long
+@needs_networks
+def test_debiased_errors_and_vectors_are_what_the_code_computes() -> None:
+    """Searches may end elsewhere on another processor."""
+    one, key = debiased.GRID[-1], "cifar10-lenet|isotonic|0"
+    assert debiased.estimates(one) == pytest.approx(debiased.stored()[one], abs=1e-3)
+    found = vectors.worths(*key.split("|")[:2], seed=0)
+    for name, numbers in vectors.stored()["found"][key].items():
+        assert found[name] == pytest.approx(numbers, abs=1e-3)
+
+
+@pytest.mark.long
 def test_the_page_shows_what_is_stored() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     parts = page.blocks(STUDY)
@@ -229,6 +239,30 @@ def test_who_finds_the_best_depends_on_what_best_means(subtests: pytest.Subtests
         assert worth.left <= worth.map + 1e-6, d
     merged = [d for d in STUDY.worths if d.calibrator == "ScaleBin"]
     assert np.mean([STUDY.worths[d].map - STUDY.worths[d].left for d in merged]) > 0.01
+
+
+def test_who_knows_more_than_one_number_is_farther_from_its_map() -> None:
+    parts = vectors.tables([name for name in vectors.NETWORKS if not vectors.slow(name)])
+    maps, left, loss = (parts[what] for what in ("map, confidence", "left, classes", "log loss"))
+    assert left.mean(vectors.TRUTH) == loss.mean(vectors.TRUTH) == 0
+    order = ("Platt", "temperature", "vector", "ODIR", "auto")
+    assert sorted(order, key=maps.mean) == list(order) and maps.beats("Platt", vectors.TRUTH)
+    assert all(2 * max(map(t.mean, order[2:])) < t.mean("temperature") for t in (left, loss))
+    text = page.PAGE.read_text(encoding="utf-8")
+    truth, platt = (f"{1000 * maps.mean(n):.2f} thousandths" for n in (vectors.TRUTH, "Platt"))
+    assert f"{truth} from the true map of the confidence, and Platt's map {platt}" in text
+    classes, nats = (f"{1000 * t.mean('temperature'):.1f}" for t in (left, loss))
+    assert f"Of the classes temperature leaves {classes}, of the log loss {nats}" in text
+
+
+def test_debiasing_gains_most_where_chance_adds_most() -> None:
+    off, over = (debiased.tables(of) for of in (results.error_distance, results.bias))
+    gain = {n: off.gap(f"{n} debiased", f"{n} one map") for n in debiased.FAMILIES}
+    assert [round(1000 * gap, 2) for gap, _ in gain.values()] == [-0.53, -1.11, -3.98]
+    assert [abs(gap) > 2 * error for gap, error in gain.values()] == [False, True, True]
+    for name in debiased.FAMILIES:
+        plain, taken = (over.mean(f"{name} {way}") for way in debiased.WAYS)
+        assert 0.25 * plain < taken < 0.6 * plain
 
 
 def test_the_lesson_reads_what_the_study_has_found(tmp_path: Path) -> None:

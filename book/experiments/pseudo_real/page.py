@@ -8,7 +8,7 @@ import numpy as np
 
 from book.experiments.compared import Keep, at, everything
 from book.experiments.pages import filled, markdown
-from book.experiments.pseudo_real import printed
+from book.experiments.pseudo_real import debiased, printed, vectors
 from book.experiments.pseudo_real.between import sizes_table, squares_of_maps
 from book.experiments.pseudo_real.claims import claims
 from book.experiments.pseudo_real.clones import TASKS, TRUTHS
@@ -61,10 +61,11 @@ def raw_table(study: Study) -> str:
 def errors_table(study: Study) -> str:
     """Return the second question's table."""
     parts = {"all": everything} | dict(KINDS) | {f"n = {n}": at(n) for n in study.sizes}
-    return written(
+    columns = [
         Column(title, study.errors.where(keep), source=(printed.ERRORS, title))
         for title, keep in parts.items()
-    )
+    ]
+    return written([*columns, debiased.column(study.rows)])
 
 
 def ranks_table(study: Study) -> str:
@@ -260,8 +261,13 @@ def blocks(study: Study, folder: Path = DATA) -> dict[str, str]:
         "map-squares": squares_of_maps(study),
         "raw": raw_table(study),
         "errors": errors_table(study),
+        "debiased": f"{debiased.gains(study.rows)}\n\n{debiased.zeros()}",
         "networks": networks_table(study),
         "repairs": repairs_table(study),
+        "vector-clones": vectors.likeness_words(),
+        "vectors": vectors.repairs_table(),
+        "vector-losses": vectors.losses_words(),
+        "hundred": vectors.hundred_table(),
         "biases": biases_table(study),
         "zeros": zeros(study),
         "ranks": ranks_table(study),
