@@ -100,12 +100,12 @@ def _run_all(page: Any) -> None:
     for _ in range(100):
         if page.locator("dialog.jp-Dialog").count():
             page.locator("dialog.jp-Dialog .jp-mod-accept").click()
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         try:
+            page.get_by_role("menuitem", name="Run", exact=True).click(timeout=3000)
+            page.get_by_role("menuitem", name="Run All Cells", exact=True).click(timeout=3000)
             page.wait_for_selector(running, timeout=3000)
             break
-        except Exception:  # lost: once more
+        except Exception:  # lost, or the question came meanwhile: once more
             continue
     page.wait_for_selector(running, state="detached")
 

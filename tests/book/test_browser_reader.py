@@ -517,6 +517,6 @@ def test_the_page_counts_the_core_for_itself(browser: Any) -> None:
     }""")
     assert page.locator("p").all_text_contents() == [
         "1 of 2 exercises correct, 1 of 3 guesses made.",
-        "further: 1 of 2 exercises correct, 0 of 3 guesses made.",
+        "further: 1 of 2 exercises correct, 0 of 4 guesses made.",
     ]
     page.context.close()
