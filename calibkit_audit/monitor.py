@@ -354,25 +354,20 @@ class Monitor:
         kept = f"{path} was left as it is; name another file to begin anew"
         try:
             state = json.loads(Path(path).read_text("utf-8"))
-            if state["what"] != _WHAT:
-                raise ValueError(state["what"])
-            version = state["version"]
-            if version == _VERSION:
-                monitor = cls(**{name: state[name] for name in _SETTINGS})
-                monitor._state = sums = MonitorState(**state["sums"])
-                numbers = np.hstack([one for one in asdict(sums).values() if one is not None])
-                kept_bets = len(sums.wealth), len(sums.later)
-                if kept_bets != (len(_A), len(_PRIOR)) or not (np.abs(numbers) < np.inf).all():
-                    raise ValueError("other bets, or sums that are no numbers")
-                monitor.notes = list(state["notes"])
+            if (state["what"], state["version"]) != (_WHAT, _VERSION):
+                raise ValueError("another file, or another version")
+            monitor = cls(**{name: state[name] for name in _SETTINGS})
+            monitor._state = sums = MonitorState(**state["sums"])
+            numbers = np.hstack([one for one in asdict(sums).values() if one is not None])
+            kept_bets = len(sums.wealth), len(sums.later)
+            if kept_bets != (len(_A), len(_PRIOR)) or not (np.abs(numbers) < np.inf).all():
+                raise ValueError("other bets, or sums that are no numbers")
+            monitor.notes = list(state["notes"])
         except (ValueError, KeyError, TypeError):
-            message = f"{path} is no state of a monitor, or damaged. {kept}, or a copy of it."
-            raise ValueError(message) from None
-        if version != _VERSION:
             raise ValueError(
-                f"{path} is of version {version}, and this calibkit knows version {_VERSION}: use "
-                f"the calibkit that wrote it. {kept}."
-            )
+                f"{path} is no state of a monitor of version {_VERSION}, which this calibkit "
+                f"knows, or damaged. {kept}, or a copy of it."
+            ) from None
         for name, value in expected.items():
             if getattr(monitor, name) != value:
                 found = getattr(monitor, name)

@@ -345,11 +345,11 @@ PREDICTIONS = {
         why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875.",
         tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
-    "13e": Prediction(
+    "13h": Prediction(
         question="A disease that 5 % have, and a model with halved logits. At how many of 25 "
         "thresholds is it worth less than no model?",
-        outcome=9.0,
-        unit="thresholds",
+        options=("none", "about 9", "about 18", "all 25"),
+        outcome="about 9",
         why="Halved logits lie nearer to one half, and that is far too much for a rare disease. It "
         "treats many who are healthy, where treating none is better.",
         tells=(r"timid[^.]{0,80}(never|wastes)|\b9 of 25",),

@@ -202,6 +202,7 @@ def test_every_figure_and_its_letters_fit_a_telephone_or_say_that_they_scroll(lo
 @pytest.mark.skipif(not os.environ.get("AXE_JS"), reason="AXE_JS names no axe.min.js")
 def test_no_page_has_barriers(looks: Looks) -> None:
     assert looks.of("barriers", "barriers while folded", "barriers in the dark") == []
+    assert sum("barriers in the dark" in found for found in looks.seen.values()) >= 10
 
 
 @pytest.mark.parametrize("name", ["book/intro.html", LESSON, "book/api/calibkit.errors.html"])

@@ -166,13 +166,16 @@ def _seen(page: Any) -> tuple[str, int]:
 
 @pytest.mark.long  # on the page of each lesson: tests/book/test_browser_book.py
 def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], subtests) -> None:
-    """Twenty predictions: the question's cell is there, and nowhere an output or an outcome."""
+    """Six predictions: the question's cell is there, and nowhere an output or an outcome.
+
+    No copy holds an output: `test_a_copy_has_everything_but_outputs` reads them all.
+    """
     page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
     asked = 0
     for path in files.sources():
         with subtests.test(path=path):
             code = path.read_text(encoding="utf-8")
-            asks = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', code)) if asked < 20 else ()
+            asks = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', code)) if asked < 6 else ()
             if not asks:
                 continue
             predictions = {pid: open_lesson(path.stem[:2]).predictions[pid] for pid in asks}
@@ -187,7 +190,7 @@ def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], 
                 assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
                 assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
                 asked += 1
-    assert asked >= 20
+    assert asked >= 6
 
 
 def test_the_lesson_runs_and_its_slider_moves_the_figure(browser, lab) -> None:

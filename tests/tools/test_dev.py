@@ -113,6 +113,14 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch) -> None:
         dev.main(["test", "--fast", "--long"])
 
 
+def test_ten_days_try_every_lesson(monkeypatch) -> None:
+    paths, tried = dev.notebook_paths(), list[Path]()
+    for day in range(10):
+        monkeypatch.setattr(dev.time, "time", lambda day=day: 86_400 * day)
+        tried += dev.of_today(paths)
+    assert sorted(tried) == sorted(paths)
+
+
 def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(dev, "BOOK", tmp_path / "_build")
     dev.forget_outdated_book()

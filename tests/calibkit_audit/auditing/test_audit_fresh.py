@@ -176,4 +176,4 @@ def test_verdict_and_null_level_rarely_disagree(shape: str) -> None:
 
 @pytest.mark.long
 def test_verdicts_on_fresh_cases() -> None:
-    check(60, 32, 20)
+    check(40, 24, 12)

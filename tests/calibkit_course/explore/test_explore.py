@@ -477,12 +477,5 @@ class TestBrowser:
         assert source != asked[0] and alt != asked[1] and "Score: 6 of 6 panels." in text
         page.keyboard.press("Enter")  # the focus has moved to "New draw"
         assert game.question in self.look(block)[2]
+        assert not block.locator("input:checked").count()
         assert block.locator("input").first.is_enabled()
-
-    def test_without_the_script_the_default_state_is_there(self, browser, site):
-        context = browser.new_context(java_script_enabled=False)
-        page = context.new_page()
-        page.goto(site)
-        assert page.locator("img").first.is_visible()
-        assert not page.locator("input").first.is_visible()
-        context.close()

@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize_scalar
 
 from calibkit import expected_calibration_error, log_loss
@@ -344,6 +344,7 @@ plain = st.recursive(
 
 
 @pytest.mark.long
+@settings(max_examples=40)
 @given(answer=plain)
 @pytest.mark.filterwarnings("ignore")
 def test_no_generated_answer_raises(answer: Any) -> None:
