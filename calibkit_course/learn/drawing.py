@@ -1,6 +1,6 @@
 """A guess that is drawn: heights at a few places, and the truth laid over them.
 
-``lesson.predict("9d", ...)`` shows a canvas. In JupyterLab and Colab it takes the line by mouse,
+``lesson.predict("9b", ...)`` shows a canvas. In JupyterLab and Colab it takes the line by mouse,
 finger and arrow keys, through ``anywidget`` and ``draw.js`` beside this file; a page of the book
 uses the same script. Without either the heights are given as a list, which serves those who do not
 see the canvas, too. A line counts once all its heights are there.

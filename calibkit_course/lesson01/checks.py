@@ -227,7 +227,7 @@ PREDICTIONS = {
         "but never 1/6.",
         tells=(r"cannot show a sixth|but never 1/6|keep all five|are luck",),
     ),
-    "1d": Drawing(
+    "1c": Drawing(
         question="A forecaster says 70 % each day; in truth it rains on 60 % of days. Draw the "
         "chance that the record has exposed this, over the number of days.",
         x=tuple(range(25, 301, 25)),

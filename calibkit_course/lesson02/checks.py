@@ -27,7 +27,7 @@ from calibkit_course.learn.answers import (
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Separate two virtues: calibration and discrimination"
-SECOND = "2.3 2.4 2e 2f"  # what the second notebook asks
+SECOND = "2.3 2.4 2c 2d"  # what the second notebook asks
 
 WANTED = {
     "2.1": "three numbers: MCB, DSC and UNC",
@@ -273,7 +273,7 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "2g": Prediction(
+    "2a": Prediction(
         question="Which forecaster gets the worst (largest) Brier score?",
         options=("climate", "shy", "expert"),
         outcome="shy",
@@ -281,7 +281,7 @@ PREDICTIONS = {
         "each day. The one who always states the climate pays less.",
         tells=(r"shy.{0,60}(worst|largest|loses|pays)|(worst|largest).{0,40}shy",),
     ),
-    "2d": Prediction(
+    "2b": Prediction(
         question="Bold exaggerates, and honest does not. Which part of bold's Brier score is the "
         "price of the exaggeration, so that honest does not pay it?",
         options=("a seventh", "a half", "five sixths"),
@@ -291,7 +291,7 @@ PREDICTIONS = {
         "weather that neither foresaw.",
         tells=(r"a seventh of|\b0\.(1885|0279)\b|here by little", r"what it did not know"),
     ),
-    "2e": Prediction(
+    "2c": Prediction(
         question="Five bins replace the forecasts, and the ECE improves. What does the log loss "
         "do?",
         options=("improve", "stay", "worsen"),
@@ -303,7 +303,7 @@ PREDICTIONS = {
             r"log loss (worsens|rises|gets worse|pays)",
         ),
     ),
-    "2f": Prediction(
+    "2d": Prediction(
         question="The confidence and every single class are calibrated exactly. Can renaming "
         "still raise the accuracy?",
         options=("yes", "no"),

@@ -15,7 +15,7 @@ from calibkit_course.learn.exercises import Check, Prediction
 from calibkit_course.lesson03.machine import judge_machine
 
 TITLE = "Make miscalibration to order: fake classifiers"
-SECOND = "3.3 3.4 3.5 3a 3c 3b"  # what the second notebook asks
+SECOND = "3.3 3.4 3.5 3e 3f 3g"  # what the second notebook asks
 
 SAY = {
     # 3.4
@@ -266,7 +266,7 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "3a": Prediction(
+    "3e": Prediction(
         question="You turn up the concentration. What happens to the line on which the points lie?",
         options=("it rises", "it falls", "it stays"),
         outcome="it stays",
@@ -274,7 +274,7 @@ PREDICTIONS = {
         "around their mean, and the points with them, along the same line.",
         tells=(r"does not touch the line|huddle along|line (stays|does not move)|same line",),
     ),
-    "3b": Prediction(
+    "3g": Prediction(
         question="The reports come first, and the truth is their square, rescaled. Are the reports "
         "over-confident or under-confident?",
         options=("over-confident", "under-confident"),
@@ -286,7 +286,7 @@ PREDICTIONS = {
             r"(comes|is) second.{0,60}under-confident|under-confident.{0,60}second",
         ),
     ),
-    "3c": Prediction(
+    "3f": Prediction(
         question="A classifier of five classes with an accuracy of 80 % is always "
         "under-confident. What is its largest possible error?",
         outcome=60,
@@ -299,7 +299,7 @@ PREDICTIONS = {
             r"pure guessing|accuracy [−-] 1/K",
         ),
     ),
-    "3g": Drawing(
+    "3a": Drawing(
         question="A boaster with a share of one half says what lies half-way from its chance to 1. "
         "Draw how often it is right where it says about 0.55, 0.6, … 0.95.",
         x=tuple(twentieths / 20 for twentieths in range(11, 20)),
@@ -308,7 +308,7 @@ PREDICTIONS = {
         "and meets it at 1. The lower its confidence, the larger its gap.",
         tells=(r"twice as steep|2 ?Z [−-] 1",),
     ),
-    "3d": Prediction(
+    "3b": Prediction(
         question="The bank's program compares two numbers, mean confidence and accuracy. In how "
         "many of six trials does it hit the true error?",
         options=("one", "three", "six"),
@@ -318,7 +318,7 @@ PREDICTIONS = {
         "ECE.",
         tells=(r"last (printed )?digit|same sign|all six|right in six",),
     ),
-    "3e": Prediction(
+    "3c": Prediction(
         question="The program reports 0.000 for a fake with a share of 60 %. How large is its true "
         "ECE?",
         unit="percentage points",
@@ -330,7 +330,7 @@ PREDICTIONS = {
             r"\b0\.106\b|\b10\.6\b|opposite sign",
         ),
     ),
-    "3f": Prediction(
+    "3d": Prediction(
         question="The program now compares confidence and accuracy in two bins, below one half and "
         "above. What does it report of the pivot, whose true ECE is 0.106?",
         options=("about 0", "about 0.05", "about 0.11"),

@@ -15,7 +15,7 @@ from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction, Rubric
 
 TITLE = "Read a reliability diagram without being fooled"
-SECOND = "4.3 4.4 4b 4d 4e 4f"  # what the second notebook asks
+SECOND = "4.3 4.4 4f 4d 4e 4g"  # what the second notebook asks
 
 SAY = {
     # 4.1
@@ -325,7 +325,7 @@ PREDICTIONS = {
         "predictions, not over bars.",
         tells=(r"only half", r"half of the story|Cat has 1,?000|over predictions, not"),
     ),
-    "4g": Drawing(
+    "4b": Drawing(
         question="A perfect model is measured on 100, 200, … 1,000 predictions, in 15 bins. Draw "
         "its mean ECE.",
         x=tuple(range(100, 1001, 100)),
@@ -336,7 +336,7 @@ PREDICTIONS = {
         "never nothing.",
         tells=(r"chance makes it|null level .{0,40}0\.0[67]|centred near 0\.07",),
     ),
-    "4b": Prediction(
+    "4f": Prediction(
         question="A p of at most 0.05 catches a seller. The right one of the lesson was caught "
         "with 10,000 predictions. With only 300, how often would it be?",
         options=("about 5 %", "about 35 %", "about 80 %"),
@@ -376,7 +376,7 @@ PREDICTIONS = {
         "bins hold equally many predictions, so the weights agree. Cat's do not.",
         tells=(r"areas are equal: 0\.08", r"only if all bins weigh", r"Cat's large areas"),
     ),
-    "4f": Prediction(
+    "4g": Prediction(
         question="For one of the three files, chance does not explain the ECE. Which one?",
         options=("MLB", "NBA", "World Cup"),
         outcome="NBA",

@@ -53,7 +53,7 @@ def judge_images(answer: Any) -> str | None:
 
 
 TITLE = "Choose the number of bins"
-SECOND = "6.3 6.4 6.5 6.6 6.7 6c 6d"  # what the second notebook asks
+SECOND = "6.3 6.4 6.5 6.6 6.7 6d 6e"  # what the second notebook asks
 
 CHECKS = {
     "6.1": Check(
@@ -103,7 +103,7 @@ PREDICTIONS = {
         "has √10 times the standard deviation. The ECE is a mean of such gaps.",
         tells=(r"pays for every bin|threefold|three times|√10|√\(?bins|root of bins",),
     ),
-    "6e": Prediction(
+    "6b": Prediction(
         question="A model errs, and with endless data its ECE in three bins is 0.050. What is "
         "it in four bins?",
         options=("more", "the same", "less"),
@@ -112,7 +112,7 @@ PREDICTIONS = {
         "too little at the other, the two cancel inside it. They never add anything.",
         tells=(r"do(es)? not split|4 bins: |opposite sign cancel",),
     ),
-    "6f": Prediction(
+    "6c": Prediction(
         question="Two perfect programs are right on 95 % of the images, and each is tried on 1,000 "
         "of its own. In how many of a hundred such pairs do their ECEs lie at least 0.002 apart?",
         options=("about 40", "about 95", "about 70"),
@@ -121,7 +121,7 @@ PREDICTIONS = {
         "0.0056. That is nearly three times the gap.",
         tells=(r"seven in ten|most (perfect )?pairs|\b72 %|0\.0056",),
     ),
-    "6c": Prediction(
+    "6d": Prediction(
         question=(
             "You choose bins by cross-validation instead of 15. What comes closer to the truth, "
             "by more than chance explains?"
@@ -132,7 +132,7 @@ PREDICTIONS = {
         "better map. The gain of the ECE is smaller than its own standard error.",
         tells=(r"better map[^.]{0,60}(number|ECE)|smaller than its (own )?standard error",),
     ),
-    "6d": Prediction(
+    "6e": Prediction(
         question=(
             "There are 1,000 data sets of a perfect model. How many debiased squares are negative?"
         ),

@@ -16,7 +16,7 @@ from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.exercises import Check, Prediction
 
 TITLE = "Fit smoother maps"
-SECOND = "7.3 7.4 7c"  # what the second notebook asks
+SECOND = "7.3 7.4 7d"  # what the second notebook asks
 
 SAY = {
     # 7.1
@@ -226,7 +226,7 @@ CHECKS = {
 }
 
 PREDICTIONS = {
-    "7e": Drawing(
+    "7a": Drawing(
         question="A map of 15 bins is fitted a hundred times. Draw in how many of the hundred it "
         "puts the patient with 0.66 above the one with 0.67, over the number of predictions.",
         x=tuple(range(1, 11)),
@@ -240,7 +240,7 @@ PREDICTIONS = {
             r"more data (make|do not)|but no rarer",
         ),
     ),
-    "7a": Prediction(
+    "7b": Prediction(
         question="On a smooth truth Platt is closest of four maps, then PL in two pieces, isotonic "
         "regression and 15 bins. Which is closest to a truth that leaps?",
         options=("Platt", "PL", "isotonic", "the bins"),
@@ -250,7 +250,7 @@ PREDICTIONS = {
         "the last now.",
         tells=(r"no family of maps|isotonic[^.]{0,30}(is best|wins)|the last now",),
     ),
-    "7c": Prediction(
+    "7d": Prediction(
         question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
         "map or the untouched predictions?",
         options=("fitted map", "predictions"),
@@ -260,7 +260,7 @@ PREDICTIONS = {
         "half-way.",
         tells=(r"stopped too early|stops half-?way|optimiser that chose",),
     ),
-    "7d": Prediction(
+    "7c": Prediction(
         question="PL has the better map in all of 20 data sets. In how many does it "
         "report the better number?",
         options=("hardly any", "nearly all", "about half"),

@@ -127,7 +127,7 @@ def judge_share(answer: Any) -> str | None:
 
 # --- what the lesson asks ----------------------------------------------------------------------
 TITLE = "Test calibration"
-SECOND = "8.3 8.4 8.5 8.6 8.7 8c 8d 8e"  # what the second notebook asks
+SECOND = "8.3 8.4 8.5 8.6 8.7 8d 8e 8f"  # what the second notebook asks
 
 CHECKS = {
     "8.1": Check(
@@ -179,7 +179,7 @@ PREDICTIONS = {
             r"\b4[56](\.\d)? ?%|nearly (a )?half of (them|its predictions)",
         ),
     ),
-    "8g": Prediction(
+    "8c": Prediction(
         question="An honest model, 1,000 stays of 100 patients who tend to come back. A 5 % test "
         "takes stays as independent. How many of 200 such data sets are accused?",
         options=("about 120", "about 10", "about 50"),
@@ -188,7 +188,7 @@ PREDICTIONS = {
         "that do not. Taken patient by patient, 9 are accused.",
         tells=(r"five times as often|repeats? (is|are) accused|patients? repeat",),
     ),
-    "8c": Prediction(
+    "8d": Prediction(
         question="You test a perfect model in ten bins, and lower α from 5 % to 1 %. Its TCE…",
         options=("falls to a fifth", "falls by less", "stays"),
         outcome="falls by less",
@@ -197,7 +197,7 @@ PREDICTIONS = {
         "their bin.",
         tells=(r"is not α|no rate of false alarms|falls by less than",),
     ),
-    "8d": Prediction(
+    "8e": Prediction(
         question="The MLB forecasts, 15,747 games, have a TCE of 13.7 % at α = 5 %. What would a "
         "calibrated model with these predictions show on average?",
         options=("about 1 %", "about 5 %", "about 11 %"),
@@ -206,7 +206,7 @@ PREDICTIONS = {
         "and the predictions of a bin differ among themselves.",
         tells=(r"MLB[^.]{0,60}(no evidence|not rejected|calibrated)|11\.4 %",),
     ),
-    "8e": Prediction(
+    "8f": Prediction(
         question="All logits are shifted, and the predictions lie evenly about 1/2. "
         "Spiegelhalter's test…",
         options=("nearly always sees it", "sees it half the time", "hardly ever sees it"),

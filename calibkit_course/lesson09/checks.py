@@ -183,7 +183,7 @@ def judge_em_step(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Handle rare events: imbalance"
-SECOND = "9.3 9.4 9.5 9c 9e 9f"  # what the second notebook asks
+SECOND = "9.3 9.4 9.5 9d 9e 9f"  # what the second notebook asks
 
 CHECKS = {
     "9.1": Check(
@@ -269,7 +269,7 @@ PREDICTIONS = {
             r"useless, and its ECE|beats even|knows nothing has the smallest",
         ),
     ),
-    "9c": Prediction(
+    "9d": Prediction(
         question="The model is exactly right and expects ten events in ten bins. The drawing "
         "leaves out all bins without an event. What is the O/E of the others, on average?",
         options=("about 1.03", "about 1.3", "about 3"),
@@ -278,7 +278,7 @@ PREDICTIONS = {
         "Whoever looks at the survivors alone sees more bad luck than there was.",
         tells=(r"survivors|bad luck|rest looks too high|O/E (is|of) 1\.3",),
     ),
-    "9g": Prediction(
+    "9c": Prediction(
         question="478 bets should have brought 135 dollars, and lost 82. How many times as many "
         "upsets came as the forecasts said?",
         options=("about 3", "about 1.6", "about 1.1"),
@@ -287,7 +287,7 @@ PREDICTIONS = {
         "makes 56 observed. That is more than chance explains.",
         tells=(r"factor of 1\.6|4\.5 points|ECE 0\.045|56 upsets",),
     ),
-    "9d": Drawing(
+    "9b": Drawing(
         question="The data have 5 % events, and weights balance the classes. Draw the share of "
         "events among the cases to which the model gives about 0.05, 0.15, … 0.95.",
         x=tuple(place / 100 for place in range(5, 100, 10)),

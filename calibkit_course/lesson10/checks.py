@@ -270,7 +270,7 @@ PREDICTIONS = {
         "answers with doubt. After epoch 40 it says them with confidence, which costs more.",
         tells=(r"ten fewer of|believes itself|log loss[^.]{0,40}(rises|grows|climbs)",),
     ),
-    "10c": Prediction(
+    "10b": Prediction(
         question="T is fitted to the very images that judge it. By how much does that make the "
         "log loss look better?",
         options=("about 0.001", "about 0.02", "about 0.1"),
@@ -279,7 +279,7 @@ PREDICTIONS = {
         "better by 0.026.",
         tells=(r"hardly leaks|leak is small|by heart; 110",),
     ),
-    "10g": Prediction(
+    "10c": Prediction(
         question="As trained, the network books 133 wrong digits unseen. Scaled by T, it gives the "
         "same answers. How many wrong ones does it book unseen now?",
         options=("about 10", "about 90", "about 2", "about 45"),

@@ -194,7 +194,7 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Choose a calibrator"
-SECOND = "11.2 11.3 11d 11e 11f 11g 11h 11i"  # what the second notebook asks
+SECOND = "11.2 11.3 11e 11f 11g 11h 11i 11j"  # what the second notebook asks
 
 CHECKS = {
     "11.1": Check(
@@ -261,7 +261,7 @@ PREDICTIONS = {
         "the truth.",
         tells=(r"\b12 bins|\btwelve bins",),
     ),
-    "11d": Prediction(
+    "11e": Prediction(
         question="There are 1,000 calibration rows. In which share of predictions does the "
         "Venn-Abers interval hold the true probability?",
         options=("about 20 %", "about 50 %", "about 90 %", "all"),
@@ -270,7 +270,7 @@ PREDICTIONS = {
         "1,000 rows one label changes little.",
         tells=(r"no confidence interval|(one|another) label (changes|could change)",),
     ),
-    "11e": Prediction(
+    "11f": Prediction(
         question="8,000 rows lie in 512 bins. The plain error is how many times the true one?",
         outcome=4.4,
         unit="times",
@@ -278,7 +278,7 @@ PREDICTIONS = {
         "measured is such noise.",
         tells=(r"\b4\.4\b",),
     ),
-    "11f": Prediction(
+    "11g": Prediction(
         question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
         "scaling-binning…",
         options=("stays", "doubles", "grows tenfold"),
@@ -287,7 +287,7 @@ PREDICTIONS = {
         "averages of predictions have little noise.",
         tells=(r"not with labels|B ?\+ ?1/ε|labels fit two numbers|no label is used",),
     ),
-    "11g": Prediction(
+    "11h": Prediction(
         question="There are 60 data sets of a calibrated model. How often does the 90 % "
         "percentile interval of its ECE hold the true error?",
         options=("about 90 %", "about 50 %", "never"),
@@ -296,7 +296,7 @@ PREDICTIONS = {
         "comes near the truth, which is 0.",
         tells=(r"deserves its name|(keeps|adds) (the upward|more chance)|never holds",),
     ),
-    "11h": Prediction(
+    "11i": Prediction(
         question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
         "the truth?",
         options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
@@ -305,7 +305,7 @@ PREDICTIONS = {
         "need a number each, and isotonic regression follows chance.",
         tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
     ),
-    "11k": Prediction(
+    "11d": Prediction(
         question="Three seasons of games fit four repairs. Which of them breaks its promise for "
         "2020 to 2022 by more than two standard deviations?",
         options=("Platt", "beta", "isotonic", "histogram", "none"),
@@ -315,7 +315,7 @@ PREDICTIONS = {
         "seasons may be a second cause.",
         tells=(r"isotonic[^.]{0,60}(loses money|pays less|lost 17)",),
     ),
-    "11i": Prediction(
+    "11j": Prediction(
         question="Six calibrators repair a network, and you want the one that leaves the least "
         "calibration error. You have 10,000 test rows. Whose pick is right more often?",
         options=("that of the log loss", "that of a PL3 fit", "both alike"),

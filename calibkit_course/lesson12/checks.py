@@ -327,7 +327,7 @@ PREDICTIONS = {
         "the other then has at most 0.6. So 80 is the most.",
         tells=(r"straight diagrams hide|\b80 of 100|errors (may|can) cancel",),
     ),
-    "12h": Prediction(
+    "12c": Prediction(
         question="In how many of 20 deals has vector scaling the smaller ECE of the confidence?",
         options=("about 4", "about 10", "about 16"),
         outcome="about 16",

@@ -238,7 +238,7 @@ def _is_lowest(result: Any) -> bool:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Decide with probabilities"
-SECOND = "13.3 13.4 13.5 13c 13d"  # what the second notebook asks
+SECOND = "13.3 13.4 13.5 13e 13f"  # what the second notebook asks
 
 CHECKS = {
     "13.1": Check(
@@ -318,7 +318,7 @@ PREDICTIONS = {
         "three put the same patients on the same side of it, so they decide alike.",
         tells=(r"cost the same|same side of|decide alike",),
     ),
-    "13f": Drawing(
+    "13c": Drawing(
         question="At 0.1 the over-confident model has a regret of 0.015. Draw its regret over the "
         "threshold.",
         x=tuple(tenths / 10 for tenths in range(1, 10)),
@@ -328,7 +328,7 @@ PREDICTIONS = {
         "Away from it some are, and more of them at the low end, where most patients are.",
         tells=(r"regret[^.]{0,40}(falls|is 0 at|vanish)", r"two hills|cross no threshold"),
     ),
-    "13c": Prediction(
+    "13e": Prediction(
         question="The model is over-confident, and each of 10 patients has a bed. Now take three "
         "beds away. What trusting it wins per patient…",
         options=("falls", "stays", "rises"),
@@ -337,7 +337,7 @@ PREDICTIONS = {
         "and the ranking of the model is right. Scarcity repairs what confidence spoiled.",
         tells=(r"scarcity|beds[^.]{0,60}(repair|helps?\b)",),
     ),
-    "13d": Prediction(
+    "13f": Prediction(
         question="The ward wants a value of 1.0 per patient. The model has an ECE of 0.1 instead "
         "of 0. How many points of accuracy must make up for it?",
         outcome=3.7,
@@ -345,7 +345,7 @@ PREDICTIONS = {
         why="A calibrated model needs an accuracy of 0.838, one with an ECE of 0.1 needs 0.875.",
         tells=(r"\b3\.7\b|0\.838|0\.875",),
     ),
-    "13h": Prediction(
+    "13d": Prediction(
         question="A disease that 5 % have, and a model with halved logits. At how many of 25 "
         "thresholds is it worth less than no model?",
         options=("none", "about 9", "about 18", "all 25"),

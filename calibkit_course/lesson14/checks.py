@@ -300,7 +300,7 @@ PREDICTIONS = {
         "fit about as well as these.",
         tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}no discrimination",),
     ),
-    "14c": Prediction(
+    "14b": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which of four lights "
         "is the first to give a firm answer?",
         options=("alignment", "calibration", "costs", "repair"),
@@ -309,7 +309,7 @@ PREDICTIONS = {
         "aligned only if hardly one random order in 4,000 fits as well, and that takes more.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
-    "14f": Prediction(
+    "14c": Prediction(
         question="Trust in these forecasts has lost the bettor 82. Will the report say that at her "
         "price trust costs more than no bet at all?",
         options=("yes", "no", "it cannot tell"),

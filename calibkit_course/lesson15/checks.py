@@ -174,7 +174,7 @@ def judge_needed(answer: Any) -> str | None:
 # --- what the lesson asks ----------------------------------------------------------------------
 
 TITLE = "Judge the judge"
-SECOND = "15.2 15.3 15.4 15e"  # what the second notebook asks
+SECOND = "15.2 15.3 15.4 15f"  # what the second notebook asks
 
 CHECKS = {
     "15.1": Check(
@@ -262,7 +262,7 @@ PREDICTIONS = {
         "bias is no constant that would cancel in a comparison.",
         tells=(r"old labels (do not|cannot)|only (fresh|new) labels", r"0?\.78\b"),
     ),
-    "15f": Prediction(
+    "15e": Prediction(
         question="New answers are as good as the old ones, and more fluent. With 200 labels of old "
         "answers, which interval holds the true rate in most of 300 worlds?",
         options=("prediction-powered", "people alone", "both", "neither"),
@@ -271,7 +271,7 @@ PREDICTIONS = {
         "knows the judge's bias on old text, and that has.",
         tells=(r"people alone hold",),
     ),
-    "15e": Prediction(
+    "15f": Prediction(
         question="You can pay for 1,000 readings: 200 answers by five people each, or 1,000 "
         "answers by one. Which interval is narrower?",
         options=("five people each", "one person each", "the same"),

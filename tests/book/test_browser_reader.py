@@ -317,14 +317,14 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
     answer(page, "4a", "0.100", by_keyboard=True)
     answer(page, "4c", "about 10", by_keyboard=True)  # says nothing
     page = visit.open(FURTHER)
-    page.locator('.ck-fold[data-predictions="4b"] > summary').first.click()
+    page.locator('.ck-fold[data-predictions="4f"] > summary').first.click()
     form("4d").get_by_role("slider").press("Home")  # one over k is said, too
     answer(page, "4d", "over-confident", by_keyboard=False)
-    kept = {"4a": {"options": 3, "sure": 0.9, "right": False}, "4b": None, "4c": None,
+    kept = {"4a": {"options": 3, "sure": 0.9, "right": False}, "4f": None, "4c": None,
             "4d": {"options": 3, "sure": 0.33, "right": True}}  # fmt: skip
     assert page.evaluate(KEPT) == kept
     page = visit.open(FURTHER)
-    assert form("4b").locator(".ck-sure").inner_text().endswith("no forecast")
+    assert form("4f").locator(".ck-sure").inner_text().endswith("no forecast")
     page = visit.open(LESSON)
     assert slider.is_disabled() and slider.get_attribute("aria-valuetext") == "90 %"
     page.locator(".ck-forget").first.click()

@@ -31,10 +31,10 @@ PHONES = 60
 def lesson(tmp_path: Path) -> Room:
     """Return the room of lesson 01, with two questions of options, and one more of a number."""
     found = Room("01", tmp_path / "class_01_x.csv")
-    found.asked["1d"] = Prediction(
+    found.asked["1c"] = Prediction(
         question="After how many days?", outcome=183, unit="days", why="So it is."
     )
-    found.answers["1d"] = {}
+    found.answers["1c"] = {}
     return found
 
 
@@ -154,11 +154,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (answer("yes", "0.7"), "no probability"),
     (answer("yes", float("nan")), "no probability"),
     (answer("yes", pid="9z"), "does not count"),
-    (answer("many", pid="1d"), "not a number"),
-    (answer("1e999999999", pid="1d"), "not a number"),
-    (answer(float("inf"), pid="1d"), "cannot be"),
-    (answer(True, pid="1d"), "not a number"),
-    (answer(10**400, pid="1d"), "cannot be"),
+    (answer("many", pid="1c"), "not a number"),
+    (answer("1e999999999", pid="1c"), "not a number"),
+    (answer(float("inf"), pid="1c"), "cannot be"),
+    (answer(True, pid="1c"), "not a number"),
+    (answer(10**400, pid="1c"), "cannot be"),
 ]
 
 
@@ -205,10 +205,10 @@ def test_nobody_is_told_an_outcome_before_it_is_shown(lesson: Room) -> None:
 
 
 def test_numbers_are_close_or_too_low_or_too_high(lesson: Room) -> None:
-    truth = float(lesson.asked["1d"].outcome)
+    truth = float(lesson.asked["1c"].outcome)
     for k, factor in enumerate([0.1, 0.79, 0.81, 1, 1.24, 1.26, 9, 10]):
         lesson.phone({"phone": f"p{k}", "name": f"n{k}"})
-        lesson.phone(answer(factor * truth, 0.5, "1d", f"p{k}"))
+        lesson.phone(answer(factor * truth, 0.5, "1c", f"p{k}"))
     said = lesson.wall({"place": 3, "show": True})
     assert said["split"] == [("too low", 2), ("close", 3), ("too high", 3)]
     assert [row["right"] for row in rows_of(lesson.path)] == list("00111000")
@@ -316,7 +316,7 @@ def test_sixty_phones_answer_at_once_and_nothing_is_lost(
         assert row["right"] == f"{asked.is_right(one, asked.outcome):d}"
     told, damaged = grade_room.read_answers(server.room.path)
     assert (len(told), damaged) == (3 * PHONES, [])
-    assert Counter(line[1] for line in told) == dict.fromkeys(("1a", "1b", "1d"), PHONES)
+    assert Counter(line[1] for line in told) == dict.fromkeys(("1a", "1b", "1c"), PHONES)
     grade.write_page([], tmp_path / "grades.html", told)
     page = (tmp_path / "grades.html").read_text(encoding="utf-8")
     assert "180 forecasts" in page

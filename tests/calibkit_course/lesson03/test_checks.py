@@ -196,8 +196,8 @@ def test_the_banks_program_sees_nothing_of_a_pivot() -> None:
         assert truth.mean_confidence == pytest.approx(truth.accuracy, abs=1e-12)
         errors.append(truth.expected)
     assert errors == sorted(errors)
-    assert PREDICTIONS["3e"].outcome == round(100 * errors[6], 1)
-    for side, share in product(("over", "under"), (0.25, 0.5, 0.75)):  # the six trials of 3d
+    assert PREDICTIONS["3c"].outcome == round(100 * errors[6], 1)
+    for side, share in product(("over", "under"), (0.25, 0.5, 0.75)):  # the six trials of 3b
         one = fakes.KnobClassifier(10, 0.8, budget_share=share, direction=side).truth()
         assert abs(one.mean_confidence - one.accuracy) == pytest.approx(one.expected, abs=1e-12)
 

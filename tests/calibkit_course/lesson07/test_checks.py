@@ -128,7 +128,7 @@ def test_a_round_of_training_is_four_steps_of_a_hundredth() -> None:
 
 @pytest.mark.slow
 def test_training_that_stops_early_is_worse_than_nothing() -> None:
-    """Prediction 7c: Adam on outer knots at ±36.8, as in the authors' program."""
+    """Prediction 7d: Adam on outer knots at ±36.8, as in the authors' program."""
     sample = fakes.SyntheticShape.with_error("square", 0.05).sample(1000, seed=0)
     z, y = logit(sample.y_prob), sample.y_true
     untouched = np.abs(sample.y_prob - sample.true_prob).mean()
@@ -148,7 +148,7 @@ def test_training_that_stops_early_is_worse_than_nothing() -> None:
 
 @pytest.mark.long
 def test_a_better_map_is_no_better_number() -> None:
-    """Prediction 7d: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
+    """Prediction 7c: figure 5 of Kängsepp, Valk and Kull (2022), anew and on 20 data sets."""
     shape, found = fakes.SyntheticShape("beta2"), {}
     for name, model in {"bins": SlopeOneBinning(14), "PL": PiecewiseLinear(n_pieces=3)}.items():
         errors = []

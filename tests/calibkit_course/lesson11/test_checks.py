@@ -202,7 +202,7 @@ def test_prose_and_printed_numbers_agree() -> None:
     assert picks["Brier"].split() == ["0", "0", "0", "0", "20"]
     assert picks["ATB"].split()[0] == picks["ATB"].split()[-1]
     ratio = re.search(r"plain / truth = ([\d.]+)", stored)
-    assert ratio is not None and float(ratio[1]) == PREDICTIONS["11e"].outcome
+    assert ratio is not None and float(ratio[1]) == PREDICTIONS["11f"].outcome
     tried = lesson11.which_number_view(n_bins=100)
     assert [tried.chosen(values) for values in (tried.far, tried.loss)] == [12, 12]
     lowest = np.array(BINS)[_measured()[0][[1, 2]].argmin(axis=1)]

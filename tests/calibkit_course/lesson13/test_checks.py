@@ -209,7 +209,7 @@ def test_the_first_experiment_has_these_exact_costs() -> None:
 
 def test_the_requirement_is_what_prediction_13d_says() -> None:
     least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
-    assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13d"].outcome, abs=0.03)
+    assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13f"].outcome, abs=0.03)
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
 
 

@@ -113,7 +113,7 @@ def test_the_outcomes_are_what_the_lesson_prints() -> None:
     more = re.findall(r'"([a-z_]+) +± (0\.\d+), holds in (\d+) of 300', page)
     assert len(more) == 3 and all(275 <= int(count) <= 295 for *_, count in more)
     assert float(more[2][1]) > 2 * float(more[0][1]) == 2 * float(more[1][1])
-    assert PREDICTIONS["15f"].outcome == "people alone"
+    assert PREDICTIONS["15e"].outcome == "people alone"
     assert worse["people alone"] < 200 < 275 < fluent["people alone"]
 
 
@@ -128,7 +128,7 @@ def test_the_judge_sees_progress_where_people_see_a_fall() -> None:
 
 @pytest.mark.slow
 def test_other_answers_tell_more_than_other_readers() -> None:
-    """As 15e says, with twenty other draws."""
+    """As 15f says, with twenty other draws."""
     for seed in range(20):
         width = []
         for people in (5, 1):
