@@ -30,7 +30,7 @@ FOLDED_SOLUTION = re.compile(
 NOTES = "▸ Plan, homework, three wrong guesses, a question to discuss"
 COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 # Rooms that serve the others: the last table of the API's first page.
-INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "progress", "saving"))
+INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "saving"))
 INNER += ("calibkit.results", "calibkit_audit.cli")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math)
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")

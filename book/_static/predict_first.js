@@ -99,6 +99,7 @@
     countAgain();
   };
 
+  const WORDS = { "coin flip": 50, rather: 75, sure: 95 }; // percent
   const quoted = (text, unit, isNumber) => (isNumber ? `${text} ${unit}`.trim() : `"${text}"`);
 
   const form = (root) => {
@@ -130,6 +131,7 @@
     };
 
     const show = () => {
+      root.querySelector(".ck-three")?.remove();
       showSure();
       const guess = isGuess(guesses[id]) ? guesses[id] : null;
       buttons.forEach((button) => {
@@ -157,8 +159,31 @@
         : `${said}; it is ${quoted(outcome, unit, field)}.`;
     };
 
+    // Who has left the slider alone says it in a word, after the answer and before the outcome.
+    const ask = (guess) => {
+      root.querySelector(".ck-three")?.remove();
+      const row = document.createElement("span");
+      row.className = "ck-three";
+      row.setAttribute("role", "group");
+      row.append(`${quoted(guess, line.dataset.unit, field)}, and how sure? `);
+      row.setAttribute("aria-label", row.textContent);
+      Object.entries(WORDS).forEach(([word, percent]) => {
+        const button = document.createElement("button");
+        Object.assign(button, { type: "button", className: "ck-button", textContent: word });
+        button.addEventListener("click", () => {
+          slider.value = percent; // not below its least
+          isSaid = true;
+          choose(guess);
+        });
+        row.append(button);
+      });
+      status.before(row);
+      row.querySelector("button").focus({ preventScroll: true });
+    };
+
     const choose = (guess) => {
       if (!isGuess(guess) || guesses[id] === guess) return;
+      if (!isSaid && !(id in forecasts)) return ask(guess);
       load(); // another page may have stored some
       guesses[id] = guess;
       const options = Number(root.dataset.options), sure = Number(slider.value) / 100;
