@@ -127,7 +127,7 @@ def own_labels_reward_splits(seed: int) -> bool:
 
 def cross_validation_gains_the_map_and_not_the_number(seed: int) -> bool:
     shape = SyntheticShape.with_error("stairs", 0.05)
-    samples = [shape.sample(1000, 40 * seed + k) for k in range(25)]
+    samples = [shape.sample(1000, 40 * seed + k) for k in range(40)]
     gains = []
     for model in (cal.SlopeOneBinning(ck.EqualMass(15)), cal.CrossValidatedBinning()):
         number = []
@@ -136,7 +136,7 @@ def cross_validation_gains_the_map_and_not_the_number(seed: int) -> bool:
             number.append((map_off, abs(lesson07.reported(model, s) - lesson07.true_error(s))))
         gains.append(number)
     gain = np.array(gains[0]) - np.array(gains[1])
-    z = gain.mean(axis=0) / gain.std(axis=0) * 25**0.5
+    z = gain.mean(axis=0) / gain.std(axis=0) * 40**0.5
     return z[0] > 2 > z[1]
 
 
