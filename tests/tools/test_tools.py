@@ -411,6 +411,21 @@ def test_the_solved_build_ticks_all_points_of_a_text(tmp_path, monkeypatch) -> N
     assert len(notebook_solved.state_problems(solved)) == 2
 
 
+@pytest.mark.slow
+def test_a_solved_lesson_names_what_is_wrong(tmp_path: Path) -> None:
+    """A wrong solution, and a cell that says something else when it runs again."""
+    page = notebook_files.sources()[0]
+    text = page.read_text(encoding="utf-8")
+    spoiled = text.replace("share = 6 / 36", "share = 7 / 36")
+    spoiled = spoiled.replace('lesson.hint("0.1", 2)', "turns = vars().get('turns', 0) + 1\nturns")
+    assert len(spoiled) > len(text)
+    copy = tmp_path / page.name
+    copy.write_text(spoiled, encoding="utf-8")
+    shutil.copy(page.with_suffix(".ipynb"), tmp_path)
+    with pytest.raises(NotebookProblem, match="check..0.1.. answers: (?s:.*)something else: turns"):
+        notebooks.solve(copy, tmp_path / "solved")
+
+
 # --- other processors, other packages ------------------------------------------------------------
 
 
