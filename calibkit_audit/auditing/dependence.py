@@ -4,9 +4,10 @@ Several rows may be about one case; no rule finds that in labels and predictions
 headline says it until it is answered. Where each row has a mirror image, 1 - p with the other
 outcome, one side is kept: `keep_one_side`.
 
-Over time one line in logits is fitted to all rows, and the labels are asked whether their level
-holds all along: `time_finding`. The largest step between two blocks of time counts; its law comes
-from redraws of the labels. Blocks hold equal variance; rows of one time stay together.
+Over time one line in logits is fitted to all rows, and the labels are asked whether it holds all
+along: `time_finding`. Level and slope of some blocks, from a moment on or in a stretch, are
+compared with those of all; the law comes from redraws of the labels. Blocks hold equal variance;
+rows of one time stay together.
 """
 
 from collections.abc import Mapping
@@ -17,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.linalg import block_diag
 
 from calibkit.calibrators import PlattCalibrator
 from calibkit.chance.null import p_value_of
-from calibkit.inputs import FloatMatrix, FloatVector, refuse_other_order
+from calibkit.inputs import FloatMatrix, FloatVector, logit, refuse_other_order
 from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
@@ -155,19 +157,22 @@ def time_finding(
     left = np.flatnonzero(variance > 0)
     p_value, smallest = 1.0, np.inf
     if len(left) and np.ptp(block[left]):
-        curve, steps = _steps(prob[left], label[left], block[left])
+        curve, parts, looks, odds = _changes(prob[left], label[left], block[left])
         clusters = rows.clusters and rows.clusters.take(left)
         model = DependentRows(label=label[left], prob=curve, clusters=clusters)
         residual = label[left] - curve
-        drawn = np.array([(y - curve) @ steps for y, _ in model.redraws(settings.n_draws, rng)])
-        spread = sd = np.ones(steps.shape[1])
+        sums = [(y - curve) @ parts for y, _ in model.redraws(settings.n_draws, rng)]
+        drawn = np.array(sums) @ looks
+        spread = sd = np.ones(len(odds))
         if clusters is not None:  # a sandwich knows dependence of every kind
             spread = np.sqrt((drawn**2).mean(axis=0))
-            sd = robust_sd(spread, clusters.sums(residual[:, np.newaxis] * steps))
-        largest = np.abs(drawn / spread).max(axis=1)
-        p_value = p_value_of(float(np.abs(residual @ steps / sd).max()), largest)
-        found = float(np.quantile(largest, 1 - settings.alpha)) + special.ndtri(POWER)
-        smallest = found * np.sqrt(curve @ (1 - curve) * design) / len(left)
+            sd = robust_sd(spread, clusters.sums(residual[:, np.newaxis] * parts) @ looks)
+        found, own = drawn / spread, residual @ parts @ looks / sd
+        evidence = special.logsumexp(found**2 / 2, axis=1, b=odds)
+        p_value = p_value_of(float(special.logsumexp(own**2 / 2, b=odds)), evidence)
+        limit = float(np.quantile(evidence, 1 - settings.alpha)) - np.log(odds.max())
+        z = np.sqrt(2 * max(limit, 0.0)) + special.ndtri(POWER)
+        smallest = z * np.sqrt(curve @ (1 - curve) * design) / len(left)
     changed, enough = p_value <= settings.alpha, smallest <= settings.detectable
     sentence = _change_in_words(columns, p_value, smallest, changed)
     numbers = {"p_value": p_value, "smallest": smallest, "blocks": float(len(columns["gap"]))}
@@ -177,18 +182,32 @@ def time_finding(
     return table, (Answer("time", verdict, light, sentence, numbers),)
 
 
-def _steps(prob: FloatVector, label: NDArray[Any], block: NDArray[Any]) -> tuple[Any, FloatMatrix]:
-    """Return one curve for all times, and what each row adds to z of a step before each block.
+def _changes(
+    prob: FloatVector, label: NDArray[Any], block: NDArray[Any]
+) -> tuple[FloatVector, FloatMatrix, FloatMatrix, FloatVector]:
+    """Return one curve for all times, sums over blocks by row, z of these sums, and its weight.
 
-    z compares the rows before with all, in standard deviations (Andrews, 1993).
+    Each z compares blocks that follow each other with all, in level (three quarters of the weight)
+    or slope; two thirds go to steps, one third to all stretches (Andrews and Ploberger, 1994).
     """
     several = label.min() < label.max()
     curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
     curve = np.clip(curve, 1e-12, 1 - 1e-12)
-    before = (block[:, np.newaxis] < np.unique(block)[1:]).astype(np.float64)
-    weight = curve * (1 - curve)
-    share = weight @ before / weight.sum()
-    return curve, (before - share) / np.sqrt(weight.sum() * share * (1 - share))
+    block = np.unique(block, return_inverse=True)[1]
+    weight, logits, place = curve * (1 - curve), logit(prob), np.arange(block.max() + 1)
+    first, after = np.triu_indices(len(place) + 1, 1)
+    part = after - first < len(place)  # not all of the time
+    first, after = first[part], after[part]
+    inside = (first <= place[:, np.newaxis]) & (place[:, np.newaxis] < after)
+    rows, looks = [], []
+    for lever in (np.ones(len(prob)), logits - weight @ logits / weight.sum()):
+        rows.append(lever[:, np.newaxis] * (block[:, np.newaxis] == place))
+        share = weight @ rows[-1] ** 2
+        total, share = share.sum(), share @ inside / max(share.sum(), 1e-300)
+        looks.append((inside - share) / np.sqrt(np.maximum(total * share * (1 - share), 1e-12)))
+    steps = after == len(place)
+    odds = np.where(steps, 2 / steps.sum(), 0) + 1 / len(steps)
+    return curve, np.hstack(rows), block_diag(*looks), np.append(3 * odds, odds) / 12
 
 
 def _blocks(
@@ -208,7 +227,7 @@ def _change_in_words(
 ) -> str:
     """Say whether the error changes, what first and last block show, and what would be found."""
     first, last, gap = (columns[name] for name in ("first", "last", "gap"))
-    test = f"{len(gap)} blocks of time; test of a step, p = {p_value:.3g}"
+    test = f"{len(gap)} blocks of time; test of a step, a stretch and a slope, p = {p_value:.3g}"
     shown = "The error changes" if changed else "No change of the error is shown"
     more = f"a step of {2 * smallest:.3f} at half time would be found in nine files of ten"
     if not np.isfinite(smallest):
