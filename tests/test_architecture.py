@@ -250,7 +250,7 @@ def test_one_ece_takes_few_calls_through_few_files() -> None:
 SIZES = {
     "calibkit": (6_610, 73_000, 60),
     "calibkit_audit": (6_164, 70_960, 41),
-    "tests": (27_195, 344_390, 193),
+    "tests": (27_205, 344_500, 193),
     "tools": (3_170, 36_200, 34),
 }
 
