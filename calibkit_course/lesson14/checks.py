@@ -24,6 +24,9 @@ SAY = {
     "worst": "for {call} this takes p = 1/2 for all. The predictions say how much varies.",
     "no square": "for {call} the half-width is not squared.",
     "full": "for {call} this takes the half-width for the whole width.",
+    "half of half": "for {call} this halves the half-width, which is the ± already.",
+    "no z": "for {call} this is one standard deviation. Half a 90 % interval is 1.645 of them.",
+    "for each": "for {call} the mean is divided by the number of predictions once more.",
     "spread": "for {call} this is how much the predictions differ. What varies is each outcome.",
     "mean p": "for {call} this uses the mean prediction. Average p (1 - p) instead.",
     "not rounded": "for {call} this is right before rounding. Rows are whole: round up.",
@@ -65,13 +68,13 @@ SAY = {
 
 # --- 14.1 --------------------------------------------------------------------------------------
 
-_HALF_90, _HALF_95 = 1.6448536269514722, 1.959963984540054
+_HALF_90 = 1.6448536269514722
 
 
 def judge_rows_needed(answer: Any) -> str | None:
     """Judge exercise 14.1: a function of predictions and a half-width."""
     function = answers.as_function(answer)
-    prob = np.array([0.7, 0.1, 0.95, 0.4])
+    prob = np.array([0.7, 0.1, 0.95, 0.4, 0.8])
     # The last one tells rounding down from a z of three decimals.
     cases = ((prob, 0.01), (np.array([0.02, 0.03, 0.3]), 0.005), (prob, 0.05))
     for prob, half in cases:
@@ -86,9 +89,9 @@ def judge_rows_needed(answer: Any) -> str | None:
             return SAY["down"].format(call=shown)
         if same(found, exact, 0.01 + 1e-3 * exact) and found != round(found):
             raise Almost(SAY["not rounded"].format(call=shown))
-        for slip, value in _planning_slips(prob, half).items():
-            if same(found, value, 1 + 1e-4 * value):
-                return SAY["short z" if slip == "long z" else slip].format(call=shown)
+        for slip, factor in _planning_slips(prob, half).items():
+            if same(found, factor * exact, 1 + 0.007 * factor * exact):  # as z = 1.64 or 1.65 does
+                return SAY[slip].format(call=shown)
         return SAY["needed"].format(call=shown, wanted=wanted, found=found)
     return None
 
@@ -98,17 +101,19 @@ def _rows_needed(prob: FloatVector, half: float, z: float = _HALF_90) -> float:
 
 
 def _planning_slips(prob: FloatVector, half: float) -> dict[str, float]:
-    """Return what usual slips would give."""
-    mean = float(prob.mean())
+    """Return how many times too many rows usual slips would take."""
+    mean, variance = float(prob.mean()), float(np.mean(prob * (1 - prob)))
     return {
-        "wide": _rows_needed(prob, half, _HALF_95),
-        "short z": _rows_needed(prob, half, 1.64),
-        "long z": _rows_needed(prob, half, 1.65),
-        "worst": (_HALF_90 / half) ** 2 / 4,
-        "no square": _HALF_90 / half * float(np.mean(prob * (1 - prob))),
-        "full": _rows_needed(prob, 2 * half),
-        "spread": (_HALF_90 / half) ** 2 * float(prob.var()),
-        "mean p": (_HALF_90 / half) ** 2 * mean * (1 - mean),
+        "short z": 1,
+        "wide": (1.959963984540054 / _HALF_90) ** 2,
+        "no z": 1 / _HALF_90**2,
+        "worst": 0.25 / variance,
+        "no square": half / _HALF_90,
+        "full": 0.25,
+        "half of half": 4,
+        "for each": 1 / len(prob),
+        "spread": float(prob.var()) / variance,
+        "mean p": mean * (1 - mean) / variance,
     }
 
 
@@ -254,14 +259,14 @@ CHECKS = {
         praise="half the width takes four times the rows. Ask before the data are collected.",
     ),
     "14.2": Check(
-        task="Write two honest sentences",
+        task="Tell the bettor, in two honest sentences",
         variable="my_report",
         rubric=REPORT,
         hints=(
-            "Open the report in full. The first sentence begins: On 8,886 rows the expected "
-            "calibration error is … All its numbers stand in the third answer.",
-            "The second begins: The forecasts are too high: at 9 to 1 trust costs … Its numbers "
-            "stand in the fifth answer; say what the interval means.",
+            "Open the report in full. The first sentence may begin: In 8,886 games … Its numbers "
+            "stand in the third and fourth answers.",
+            "The second may begin: At 9 to 1 … Its numbers stand below the lights. What does an "
+            "interval from a loss to a win leave open?",
         ),
     ),
     "14.3": Check(
@@ -292,21 +297,21 @@ CHECKS = {
 
 PREDICTIONS = {
     "14a": Prediction(
-        question="A diagram is nearly flat, with an ECE of 0.210 from 1,500 predictions. What "
-        "do you now know about the model?",
-        options=("far too bold", "knows next to nothing", "nothing", "too few rows"),
-        outcome="nothing",
-        why="It is calibrated. Its labels stand in a wrong order, and labels in random order would "
-        "fit about as well as these.",
-        tells=(r"two tables|labels were shuffled|wrong file|order[^.]{0,60}no discrimination",),
+        question="A calibrated model has an ECE of 0.02 on 1,500 rows. Somebody joins its "
+        "predictions to the labels in a wrong order. What does the ECE become?",
+        options=("about 0.02", "about 0.1", "about 0.2", "about 0.5"),
+        outcome="about 0.2",
+        why="Whatever is predicted, the base rate happens: four in ten. So the error is how far "
+        "the predictions lie from 0.4, on average.",
+        tells=(r"ECE[^.]{0,20}0\.210",),
     ),
     "14b": Prediction(
         question="The rows of a screening come in, from 30 to 2,500. Which of four lights "
         "is the first to give a firm answer?",
         options=("alignment", "calibration", "costs", "repair"),
         outcome="calibration",
-        why="Its logits are twice as large as they should be, which 120 rows show. Labels pass as "
-        "aligned only if hardly one random order in 4,000 fits as well, and that takes more.",
+        why="Its logits are twice as large as they should be, which 120 rows show. That each label "
+        "belongs to its prediction takes more: the audit wants to be very sure of that.",
         tells=(r"before the first|miscalibrated, with too|first 120",),
     ),
     "14c": Prediction(

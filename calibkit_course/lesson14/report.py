@@ -3,21 +3,21 @@
 from calibkit_course.learn.exercises import Rubric
 
 MODEL = (
-    "On 8,886 rows the expected calibration error is 0.0355, without its share of chance "
-    "0.0347 (90 % interval 0.0263 to 0.0419), and a calibrated model shows 0.0097. The forecasts "
-    "are too high: at 9 to 1 trust costs 0.670 per game, no model 0.661, perhaps by chance (90 % "
-    "interval -0.0038 to 0.0223)."
+    "In 8,886 games the forecasts promised that 69 of 100 favourites win, and 66 did: more than "
+    "chance explains (calibration error 0.035, 90 % interval 0.026 to 0.042; a calibrated model "
+    "shows 0.010). So they are too high. At 9 to 1 they made you bet 478 times and lose 82; the "
+    "interval, from a loss of 198 to a win of 34, leaves open whether no bet is better. Repair "
+    "the forecasts, then try them on new games."
 )
 REPORT = Rubric(
     points=(
         "It says how many predictions were looked at: 8,886.",
-        "It names the expected calibration error (0.0355), the same without its share of "
-        "chance (0.0347) with an interval (0.0263 to 0.0419), and what a calibrated model "
-        "would show (0.0097).",
+        "It gives the size of the error (69 promised and 66 came, or the calibration error "
+        "0.035 with its interval, 0.026 to 0.042), and that chance does not explain it.",
         "It says which way the forecasts are wrong: favourites are stated too high.",
-        "It puts what trust costs at 9 to 1 beside what no model costs, and says that the "
-        "difference may be chance.",
-        'It claims no more than that: no "perfect", no "proves", no certainty.',
+        "It says what the bets lost (82), and that the interval, -198 to 34, leaves open whether "
+        "no bet is better.",
+        'It claims no more than that (no "perfect", no "proves"), and says what to do.',
     ),
     model=MODEL,
 )

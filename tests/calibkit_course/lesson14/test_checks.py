@@ -67,7 +67,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, 2 * h), "whole width"),
         (lambda p, h: math.ceil((Z / h) ** 2 * p.mean() * (1 - p.mean())), "Average p (1 - p)"),
         (lambda p, h: (Z / h) ** 2 * np.mean(p * (1 - p)), "round up"),
-        (lambda p, h: 100, "it takes 3,974 rows, not 100"),
+        (lambda p, h: math.ceil((1.645 / h) ** 2 / 4), "p = 1/2 for all"),
+        (lambda p, h: needed(p, h / 2), "halves the half-width"),
+        (lambda p, h: needed(p, h, 1), "one standard deviation"),
+        (lambda p, h: needed(p, h) / len(p), "once more"),
+        (lambda p, h: 100, "rows, not 100"),
         (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
         (lambda p, h: needed(p, h, 1.64), "Take 1.645"),
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),
@@ -135,12 +139,17 @@ RIGHT: dict[str, list[Any]] = {
 def test_the_model_answer_says_what_the_audit_says() -> None:
     home = np.asarray((games := data.load("nba")).y_prob)
     won = ((home >= 0.5) == games.y_true).astype(int)
-    report = audit(won, np.maximum(home, 1 - home), costs=(9, 1))
-    error, costs = (report[t].numbers for t in ("calibration", "costs"))
+    favourite = np.maximum(home, 1 - home)
+    error = audit(won, favourite, costs=(9, 1))["calibration"].numbers
     stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
-    stated += [error["error_without_chance"]]
-    assert all(f"{number:.4f}" in MODEL for number in stated)
-    assert all(f"{costs[k]:.3f}" in MODEL for k in ("cost", "ignoring"))
+    assert all(f"{number:.3f}" in MODEL for number in stated)
+    assert f"that {100 * favourite.mean():.0f} of 100" in MODEL
+    assert f"and {100 * won.mean():.0f} did" in MODEL
+    money = (favourite >= 0.9) * np.where(won, 1, -9)
+    half = Z * money.std() * np.sqrt(len(money))
+    low, high = money.sum() - half, money.sum() + half
+    assert f"lose {-money.sum()}; the interval, from a loss of {-low:.0f} to a win of" in MODEL
+    assert f"a win of {high:.0f}," in MODEL
     assert CHECKS["14.2"].look_at("14.2", MODEL).state is State.COMPARE
     assert CHECKS["14.2"].look_at("14.2", MODEL, range(1, 6)).state is State.SELF_ASSESSED
 
@@ -180,8 +189,8 @@ def test_predicted_verdicts_come_true() -> None:
     assert known["needed_for_0.01"] == needed(clinic, 0.01)
     assert f"ECE is {mixed['calibration'].numbers['error']:.3f}" in (page := lesson_text("14"))
     least, sd = known["smallest_error"], known["half_width"] / Z
-    assert f"only one of {100 * least:.0f}. The audit accuses what it measures as" in page
-    assert f"measures as {100 * (least - 1.2816 * sd):.0f} points" in page
+    assert f"accuses from {100 * (least - 1.2816 * sd):.0f} points measured" in page
+    assert f"only an error of {100 * least:.0f} is found" in page
 
 
 def test_the_third_light_answers_first() -> None:
