@@ -136,8 +136,11 @@ NO_ANSWER_GIVEN = "question {id} has neither options nor a number with a toleran
 # --- said to those who write the `words.toml` of a lesson ---------------------------------------
 
 NO_SENTENCE = "{file} has no sentence called `{key}`."
-TWICE = "two sentences are called `{key}`. A lesson uses each name once."
+NOT_ONE_SENTENCE = "`{key}` must be the name of one sentence, in quotes, in the whole lesson."
 LIST_WANTED = "`{key}` wants a list, in brackets."
+NOT_AN_EXERCISE = "an exercise has two hints or more, and either a judge or points to tick."
+NOT_A_RUBRIC = "a text has three to six points to tick, not {count}."
+NOT_AN_OUTCOME = "the outcome `{outcome}` is none of the options."
 NO_LIST_WANTED = "`{key}` wants one value, without brackets."
 
 # --- the file of a workbook --------------------------------------------------------------------

@@ -34,8 +34,8 @@ class Sentences(dict[str, str]):
     def add(self, table: Mapping[str, str]) -> None:
         """Add the sentences of one exercise; no key may stand twice in a lesson."""
         for key, sentence in table.items():
-            if key in self:
-                raise ValueError(messages.TWICE.format(key=key))
+            if key in self or not isinstance(sentence, str):
+                raise ValueError(messages.NOT_ONE_SENTENCE.format(key=key))
             self[key] = sentence
 
 

@@ -1,4 +1,4 @@
-"""Lesson 00, Start here: one toy of each kind."""
+"""Lesson 00, Start here: the judge of its one exercise."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lesson 01, Play the forecaster: checks and predictions."""
+"""Lesson 01, Play the forecaster: the judges."""
 
 from fractions import Fraction
 from typing import Any

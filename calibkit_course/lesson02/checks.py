@@ -1,4 +1,4 @@
-"""Lesson 02, Separate two virtues: checks and predictions."""
+"""Lesson 02, Separate two virtues: the judges."""
 
 from collections.abc import Callable
 from functools import cache, lru_cache

@@ -1,4 +1,4 @@
-"""Lesson 03, Make miscalibration to order: checks and predictions."""
+"""Lesson 03, Make miscalibration to order: the judges."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 04: read a reliability diagram."""
+"""Judges of lesson 04: read a reliability diagram."""
 
 import warnings
 from functools import lru_cache

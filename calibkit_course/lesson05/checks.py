@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 05: look inside the ECE."""
+"""Judges of lesson 05: look inside the ECE."""
 
 import warnings
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 06: choose the number of bins."""
+"""Judges of lesson 06: choose the number of bins."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks of the second notebook of lesson 06: what bins hide, null levels, choices."""
+"""Judges of the second notebook of lesson 06: what bins hide, null levels, choices."""
 
 import math
 from functools import lru_cache

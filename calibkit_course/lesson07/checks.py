@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 07: fit smoother maps."""
+"""Judges of lesson 07: fit smoother maps."""
 
 from collections.abc import Callable
 from functools import lru_cache

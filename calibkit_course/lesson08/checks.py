@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 08: test calibration."""
+"""Judges of lesson 08: test calibration."""
 
 from functools import lru_cache, partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks of the second notebook of lesson 08: exact p-values, power, PAVA, sizes of blocks."""
+"""Judges of the second notebook of lesson 08: exact p-values, power, PAVA, sizes of blocks."""
 
 from functools import lru_cache
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 09: handle rare events."""
+"""Judges of lesson 09: handle rare events."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 10. What is fitted is judged in `fitted`."""
+"""Judges of lesson 10. What is fitted is judged in `fitted`."""
 
 import math
 from functools import lru_cache

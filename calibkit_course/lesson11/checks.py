@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 11: choose a calibrator, and verify it."""
+"""Judges of lesson 11: choose a calibrator, and verify it."""
 
 from collections.abc import Iterator
 from functools import lru_cache

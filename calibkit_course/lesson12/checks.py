@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 12: go multi-class."""
+"""Judges of lesson 12: go multi-class."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 13: decide with probabilities."""
+"""Judges of lesson 13: decide with probabilities."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 14: audit your own predictions."""
+"""Judges of lesson 14: audit your own predictions."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 15: judge the judge."""
+"""Judges of lesson 15: judge the judge."""
 
 from functools import lru_cache
 from typing import Any
