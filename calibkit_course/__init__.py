@@ -8,8 +8,8 @@ In a notebook::
     lesson04.diagram_lab()      # what the lesson explores and draws
     my_calibration()            # in any lesson: how far one's own guesses deserve their "70 %"
 
-A folder holds `checks` (the exercises: `TITLE`, `CHECKS`, `PREDICTIONS`, and the judges with all
-they say), `questions.toml`, `teaching.md` (notes for teachers, which the book puts together),
+A folder holds `words.toml` (title, exercises, guesses, and all that the judges say), `checks` (the
+judges), `questions.toml`, `teaching.md` (notes for teachers, which the book puts together),
 `explorer` with the `view` that it shows and the `figures` that it draws, and, where the lesson has
 its own, games, data and problems. No lesson imports another, and nothing below imports a lesson:
 what two of them need belongs in a room of the package.
@@ -23,6 +23,7 @@ from calibkit_course.learn.calibration import my_calibration
 from calibkit_course.learn.forecasts import Log, import_forecasts, kept_log, my_forecasts
 from calibkit_course.learn.questions import read_questions
 from calibkit_course.learn.record import Record, kept
+from calibkit_course.learn.words import read_words
 from calibkit_course.mine import add_to_report, bring, my_report, my_table
 
 __all__ = [
@@ -71,15 +72,10 @@ def open_lesson(id: str | int, *, keep: bool = True) -> Lesson:
     checks = importlib.import_module(f"{__name__}.lesson{name}.checks")
     record, log = (kept(name), kept_log()) if keep else (Record(), Log())
     questions = read_questions(name)
+    words = read_words(name)
+    exercises = words.checks(checks.JUDGES)
     return Lesson(
-        name,
-        checks.TITLE,
-        checks.CHECKS,
-        checks.PREDICTIONS,
-        record,
-        questions,
-        log,
-        tuple(checks.SECOND.split()),
+        name, words.title, exercises, words.predictions, record, questions, log, words.second
     )
 
 

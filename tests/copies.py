@@ -98,7 +98,7 @@ def edited_checks() -> bytes:
     patch = (
         "from calibkit_course.learn import Lesson\nfrom calibkit_course.lesson00 import checks\n"
         "class Praise:\n    state, text = 'Correct', 'well done.'\n"
-        "Lesson.check = lambda *a, **k: Praise()\nchecks.CHECKS.clear()"
+        "Lesson.check = lambda *a, **k: Praise()\nchecks.JUDGES.clear()"
     )
     return of_code(
         SETUP, BAD, praise, patch, "lesson.check('0.1')", f"print({json.dumps(FORGED)!r})"

@@ -1,6 +1,6 @@
 """The hints that a page shows, folded: written from the package, where they stand once.
 
-The source of every hint is ``calibkit_course/lessonNN/checks.py``. `python dev.py run` writes
+The source of every hint is ``calibkit_course/lessonNN/words.toml``. `python dev.py run` writes
 them below the headings ``### Exercise N.M``, and `python dev.py check` fails where one differs.
 A hint whose words agree keeps its line breaks.
 """

@@ -29,7 +29,7 @@ class Rubric:
 
     def __post_init__(self) -> None:
         if not 3 <= len(self.points) <= 6:
-            raise ValueError(self.points)
+            raise ValueError(messages.NOT_A_RUBRIC.format(count=len(self.points)))
 
     def judge(self, text: Any) -> str | None:
         """Say what keeps a text from being compared: it is none yet, or hardly one."""
@@ -97,7 +97,7 @@ class Check:
 
     def __post_init__(self) -> None:
         if len(self.hints) < 2 or (self.judge is None) == (self.rubric is None):
-            raise ValueError(self.task)
+            raise ValueError(messages.NOT_AN_EXERCISE)
 
     def look_at(self, name: str, answer: Any, contains: Any = MISSING) -> Feedback:
         """Return feedback on an answer, or on what its writer says it contains; never raises."""
@@ -154,7 +154,7 @@ class Prediction:
 
     def __post_init__(self) -> None:
         if self.options and self.outcome not in self.options:
-            raise ValueError(self.outcome)
+            raise ValueError(messages.NOT_AN_OUTCOME.format(outcome=self.outcome))
 
     @property
     def choices(self) -> str:

@@ -1,6 +1,6 @@
 """The catalogue: every word that the machinery of `calibkit_course.learn` says to a learner.
 
-A translation replaces this module and the tables ``SAY`` of the lesson modules. No other module
+A translation replaces this module and the file `words.toml` of each lesson. No other module
 of this room holds a sentence, which a test checks. Texts in backticks become code in HTML.
 """
 
@@ -132,6 +132,16 @@ ANOTHER_NUMBER = "Not yet. This is another number. Look at the question once mor
 NOT_ONE_RIGHT = "question {id} needs exactly one right answer."
 OPTIONS_AND_NUMBER = "question {id} has options and a number; leave one out."
 NO_ANSWER_GIVEN = "question {id} has neither options nor a number with a tolerance."
+
+# --- said to those who write the `words.toml` of a lesson ---------------------------------------
+
+NO_SENTENCE = "{file} has no sentence called `{key}`."
+NOT_ONE_SENTENCE = "`{key}` must be the name of one sentence, in quotes, in the whole lesson."
+LIST_WANTED = "`{key}` wants a list, in brackets."
+NOT_AN_EXERCISE = "an exercise has two hints or more, and either a judge or points to tick."
+NOT_A_RUBRIC = "a text has three to six points to tick, not {count}."
+NOT_AN_OUTCOME = "the outcome `{outcome}` is none of the options."
+NO_LIST_WANTED = "`{key}` wants one value, without brackets."
 
 # --- the file of a workbook --------------------------------------------------------------------
 

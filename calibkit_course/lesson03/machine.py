@@ -6,24 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibkit_course.learn import answers
+from calibkit_course.learn.words import read_words
 
-SAY = {
-    "pair": "two arrays, `right` and `said`",
-    "call": "`make_fake(q, {t:g}, rng)` with {n:,} chances",
-    "swapped": "the arrays stand the other way round: first `right`, then `said`.",
-    "binary": "`right` holds 0 and 1, but here {found:g} is in it.",
-    "truth": "it says its true chance, so it is calibrated. What it says is `(1 - t) * q + t`.",
-    "turned": "the share works the other way round: with t = 0 it should say `q`.",
-    "fixed": "this is right for t = {first:g}, but not for t = {t:g}. Does it use its argument?",
-    "said": "where q is {q:g} and t is {t:g}, it should say {wanted}, but it says {found}.",
-    "from said": "it is right as often as it says. Draw from `q`, the truth, and not from `said`.",
-    "opposite": "it is right where it should be wrong. A random number is below q with chance q.",
-    "certain": "it is right exactly where q exceeds a half. Draw: 0.6 is right in 60 % of cases.",
-    "one draw": "all predictions share one random number. Draw one for each.",
-    "share": "where q is {q:g}, it should be right in {wanted} of the cases, but it is in {found}.",
-    "seed": "the same seed gives other outcomes each time. Take all chance from `rng`.",
-    "own seed": "another seed gives the same outcomes. Draw with the `rng` that is passed.",
-}
+SAY = read_words("03").say
 
 # Of 4,000 predictions of a kind, chance moves a share by 0.03 once in a thousand times.
 _KINDS, _PER_KIND, _SLACK, _SHARES = np.array([0.2, 0.6, 0.9, 1.0]), 4000, 0.03, (0.25, 0.5)
@@ -36,7 +21,7 @@ def judge_machine(answer: Any) -> str | None:
     for t in _SHARES:
         right, said = _made(function, t, seed=3)
         if problem := _pair_problem(right, said, t):
-            return problem if t == first else SAY["fixed"].format(first=first, t=t)
+            return problem if t == first else SAY["fixed t"].format(first=first, t=t)
     again, other = (_made(function, first, seed)[0] for seed in (3, 4))
     if not np.array_equal(again, _made(function, first, seed=3)[0]):
         return SAY["seed"]

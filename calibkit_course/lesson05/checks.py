@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 05: look inside the ECE."""
+"""Judges of lesson 05: look inside the ECE."""
 
 import warnings
 from functools import lru_cache
@@ -14,60 +14,9 @@ from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable, reliability_table
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
-from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.learn.words import read_words
 
-TITLE = "Look inside the ECE"
-SECOND = "5.3 5.4 5c 5d 5e"  # what the second notebook asks
-
-SAY = {
-    # 5.1
-    "call": "{n} predictions in {bins} bins",
-    "shifts": "an array with one shift per bin",
-    "bins": "there are {found} shifts for {bins} bins. An empty bin has a shift too: 0.",
-    "each": "this is one shift per prediction. One per bin is asked for: {bins} of them.",
-    "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
-    "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
-    "size": "these have lost their signs. A shift goes up or down; the ECE drops the sign later.",
-    "frequency": "this is the frequency, the height of a flat piece. How far is it from the mean?",
-    "left": "this is the height at the left edge. The shift is what is added to each prediction.",
-    "sums": "these are sums. The least squares want the mean of y - p in the bin.",
-    "shares": "divide by the number in the bin, not by the number of all predictions.",
-    "median": "this is the median of y - p. It minimises absolute residuals, not squared ones.",
-    "centres": "this compares with the centre of the bin. Take the mean of its predictions.",
-    "empty": "the shift of an empty bin is 0: no label speaks, so the predictions stay.",
-    "linspace": "these are shifts of other bins: 0.3 starts the fourth of ten, but `np.linspace` "
-    "has the edge 0.30000000000000004. Round `y_prob * n_bins` down.",
-    "closed": "these are shifts of other bins. A prediction on an edge belongs to the bin above.",
-    "off": "the shift of bin {number} should be {wanted}, but here it is {found}.",
-    # 5.3
-    "map": "an array with one value of the map per prediction",
-    "length": (
-        "there are {found} values for {n} predictions. The map has one value for each of them."
-    ),
-    "distance": "these are the shifts. The map itself is prediction plus shift.",
-    "flat": "these are flat pieces. Add the bin's shift to each prediction instead.",
-    "cut": "this is cut to [0, 1]. Slanted pieces may leave it, and so does Theorem 2.",
-    "sorted": "the values are right, their order is not. Keep that of `y_prob`.",
-    "edge": "p = {p} gets the shift of another bin. Bins hold their left edge; 1.0 is in the last.",
-    "value": "at p = {p} the map should be {wanted}, but here it is {found}.",
-    "digits": "the mean distance misses the ECE by {miss:.1e}. Theorem 2 holds to 1e-12. Use "
-    "means, not a search, in double precision.",
-    # 5.2
-    "four": "four predictions, one for each of the labels 0, 0, 1 and 1",
-    "range": "predictions lie between 0 and 1.",
-    "shift": "the predictions have the mean {mean:.3f} and the labels 0.5, so the ECE is "
-    "{ece:.3f}.",
-    "close": "the ECE is 0, and the flat piece reports {flat:.3f}. Move the predictions further "
-    "from it, on both sides.",
-    # 5.4
-    "letters": 'a list of letters, e.g. `["A", "E"]`',
-    "no letter": "`{letter}` is no statement here. Use the letters A to E.",
-    "missing A": "A is true. It is the theorem itself, averaged over the predictions.",
-    "missing C": "C is true. The rest, c (1 - c), is the same for both maps and cancels.",
-    "wrong B": "B speaks of the labels that the maps were fitted to. Look at the 300 bins again.",
-    "wrong D": "D mixes two losses. The log loss shrinks another distance, not the squared one.",
-    "wrong E": "E speaks of one number. Errors of a map may cancel in its mean distance.",
-}
+SAY = read_words("05").say
 
 
 # Ties, predictions on edges, p = 0 and 1, an empty bin, maps that leave [0, 1].
@@ -237,102 +186,4 @@ def judge_statements(answer: Any) -> str | None:
     return None
 
 
-CHECKS = {
-    "5.1": Check(
-        task="Find the best shift of each bin",
-        variable="best_shifts",
-        judge=judge_shifts,
-        hints=(
-            "In one bin, set the derivative of the sum of (p + s - y)² to zero. You find that"
-            " s is a mean.",
-            "With `index = bin_of(y_prob, n_bins)`, divide `np.bincount(index, weights=y_true - "
-            "y_prob, minlength=n_bins)` by the count, `np.bincount(index, minlength=n_bins)`; "
-            "`np.maximum(count, 1)` spares an empty bin.",
-        ),
-        praise="this is frequency minus mean prediction: the gap of the bin, with its sign turned.",
-    ),
-    "5.2": Check(
-        task="Drive the two maps apart",
-        variable="my_four",
-        judge=judge_four,
-        hints=(
-            "In one bin the ECE compares two means. That of the labels is 0.5, and the flat piece "
-            "lies there, too.",
-            "Put two predictions near 0 and two near 1, as far below 0.5 as above it.",
-        ),
-        praise="the flat piece crosses the diagonal between your predictions, and the ECE does not "
-        "see it.",
-    ),
-    "5.3": Check(
-        task="Build the slanted map",
-        variable="slanted_map",
-        judge=judge_map,
-        hints=(
-            "The map at a prediction is the prediction plus the shift of its bin.",
-            "Return `y_prob + best_shifts(y_true, y_prob, n_bins)[bin_of(y_prob, n_bins)]`.",
-        ),
-        praise="its mean distance from the diagonal is the ECE, but for rounding.",
-    ),
-    "5.4": Check(
-        task="Read Theorem 1 with care",
-        variable="true_statements",
-        judge=judge_statements,
-        hints=(
-            "The theorem speaks of expected scores: labels that the map has not seen.",
-            "It ties each loss to its own distance. The Brier score belongs to the squared one.",
-        ),
-        praise="the theorem is about maps, expected scores, and one distance per loss.",
-    ),
-}
-
-PREDICTIONS = {
-    "5a": Prediction(
-        question="Which pieces, fitted to the test labels, have the ECE as mean distance?",
-        options=("flat", "slanted", "both"),
-        outcome="slanted",
-        why="The bars look flat, but the ECE compares two means per bin. A slanted piece keeps "
-        "one distance from the diagonal in its bin, and this distance is the gap.",
-        tells=(
-            r"not of the bars|(constant|flat) maps are the wrong|fits? .{0,30}(of slope 1|slanted)",
-            r"ECE is .{0,60}(slope 1|slanted)|slanted .{0,40}(move|go) together",
-        ),
-    ),
-    "5b": Prediction(
-        question="In how many of a hundred fresh samples of 500 is isotonic regression nearer to "
-        "the true error than the ECE in 15 bins?",
-        options=("about 60", "about 75", "about 90"),
-        outcome="about 60",
-        why="In the other samples the ECE is nearer. One sample in which a family is nearer "
-        "recommends it hardly more than a coin does.",
-        tells=(r"\b[56]\d of (a |one )?(100|hundred)",),
-    ),
-    "5c": Prediction(
-        question="Which family is right about both models, to within 0.02?",
-        options=("Platt", "15 bins", "50 bins", "none"),
-        outcome="none",
-        why="Two parameters cannot draw stairs, and fifty bins draw chance. Fifteen bins draw "
-        "the stairs, and invent 0.057 for the perfect model. No family is right for all.",
-        tells=(r"no family|risks of every such fit|every family (errs|fails|is wrong)",),
-    ),
-    "5d": Prediction(
-        question="From 15 to 300 bins, what happens to the distance from the true map?",
-        options=("falls", "stays", "rises"),
-        outcome="rises",
-        why="Each new bin brings the map closer to the labels of this test set. New labels of "
-        "the same model do not follow it, so the expected score rises, and the distance with it.",
-        tells=(
-            r"(distance|map)[^.]{0,60}(rises|farther|further away|moves away)",
-            r"more bins[^.]{0,60}(chance|noise|worse|labels of)|what a lower score does promise",
-            r"follows fewer labels",
-        ),
-    ),
-    "5e": Prediction(
-        question="One forecaster states the true chances, one only 0.33 or 0.67, and one always "
-        "0.5. Whose ECE in 15 bins is the lowest on average?",
-        options=("the chances", "0.33 or 0.67", "always 0.5"),
-        outcome="always 0.5",
-        why="Each bin that holds predictions adds chance. Who always says 0.5 fills one bin, and "
-        "who states the chances fills fifteen.",
-        tells=(r"honest[^.]{0,40}loses|says? least|fills (one bin|fifteen)",),
-    ),
-}
+JUDGES = {"5.1": judge_shifts, "5.2": judge_four, "5.3": judge_map, "5.4": judge_statements}

@@ -1,4 +1,4 @@
-"""Checks of the second notebook of lesson 06: what bins hide, null levels, choices."""
+"""Judges of the second notebook of lesson 06: what bins hide, null levels, choices."""
 
 import math
 from functools import lru_cache
@@ -14,49 +14,9 @@ from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.results import spell
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
-from calibkit_course.learn.exercises import Check
+from calibkit_course.learn.words import read_words
 
-SAY = {
-    # 6.5
-    "observed": "this is the ECE of the outcomes in the file. Redraw them from `p` first.",
-    "zero": "a perfect model does not show 0. Average the ECE over your redraws.",
-    "true labels": "this is what the true model shows. Redraw the outcomes from `p` itself.",
-    "coins": "this looks like outcomes from a coin. Let row i happen with probability `p[i]`.",
-    "rounds": "the ECE of each of 1,000 rounds, in a list or an array",
-    "few": "these are {found}. A null level from so few is luck itself: take 1,000.",
-    "mean": "this is one number. Assign the ECE of each round.",
-    "bins": "this is what other bins show. Take five bins of equal width.",
-    "null": "the mean of 1,000 rounds in five bins is about {wanted}, but here it is {found}.",
-    # 6.6
-    "no n": "an n is a number of predictions, at least 15.",
-    "too few": "with n = {n:,}, 15 bins still show {level:.5f} on average. Take more.",
-    "too many": "n = {n:,} is more than you need: the null level is only {level:.5f} there.",
-    # 6.3
-    "six": "six numbers, for 1, 2, 4, 8, 16 and 32 bins",
-    "inside": "all six are the true error. Average inside the bin first, then drop the sign.",
-    "signed": "signs cancel across bins here. Take the absolute value of each bin's mean gap.",
-    "squares": "these are squares or their roots. Average the absolute gaps of the bins.",
-    "backwards": "the order is reversed. Begin with 1 bin.",
-    "width": "these are equal-width bins. Give every bin the same number of rows.",
-    "sums": "these are sums over bins. Average: every bin has the same weight.",
-    "bin off": "with {bins} bins, {wanted:.4f} is left of the error, not {found:.4f}.",
-    # 6.4
-    "argmin": "{found} have the lowest score. The rule takes a smaller number that is as good.",
-    "loosest": "{found} are good enough, but this is not the smallest such number.",
-    "too strict": "the score of {found} is {excess:.3%} above the lowest. The rule allows 0.1 %.",
-    "position": "{found} is the position in the list. Positions start at 0, bins at 1.",
-    "range": "a whole number from 1 to 40",
-    # 6.7
-    "case": "a table of {bins} bins",
-    "plain": "this is the plain squared error. Subtract what chance adds to each bin.",
-    "n": "divide by the count minus one. If you divide by the count, you correct too little.",
-    "root": "this is the square root. Return the square itself; it may be negative.",
-    "clipped": "the answer is {wanted:.6f} here. Below 0 is allowed: cutting brings bias back.",
-    "weights": "weight each bin by its share of the predictions.",
-    "wrong spread": "the spread of a bin comes from its frequency, not from its mean prediction.",
-    "once": "subtract in each bin, before weighting. Your correction has the wrong weight.",
-    "square off": "for {bins} bins the answer is {wanted}, not {found}.",
-}
+SAY = read_words("06").say
 
 _TOLERANCE = 0.0004  # three standard errors of a mean of 1,000 rounds
 _ROUNDS = 1000
@@ -266,59 +226,11 @@ def judge_debiased(answer: Any) -> str | None:
 
 # --- the exercises -------------------------------------------------------------------------------
 
-FURTHER = {
-    "6.3": Check(
-        task="Refine bins on a known map",
-        variable="my_errors",
-        judge=judge_refined,
-        hints=(
-            "`(said - true).reshape(n_bins, -1)` has one row per bin, because the rows are sorted.",
-            "Take the mean of each row, then its absolute value, then the mean over the bins.",
-        ),
-        praise="a split can only uncover error. It never hides any.",
-        tolerance=2e-4,
-    ),
-    "6.4": Check(
-        task="Apply the 0.1 % rule",
-        variable="my_bins",
-        judge=judge_choice,
-        hints=(
-            "A score counts as lowest if it is at most `scores.min() * 1.001`.",
-            "`candidates[scores <= scores.min() * 1.001]` are the numbers in question. Which one?",
-        ),
-        praise="this score is as good as the lowest, with the simplest map.",
-    ),
-    "6.5": Check(
-        task="Compute a null level",
-        variable="my_rounds",
-        judge=judge_null,
-        hints=(
-            "One round is `happened = rng.random(1000) < p`. The sample's outcomes play no part.",
-            "Collect `ck.expected_calibration_error(happened, p, bins=5).value` of 1,000 rounds in "
-            "a list.",
-        ),
-        praise="their mean is what `calibkit.null_level` gives.",
-        tolerance=_TOLERANCE,
-    ),
-    "6.6": Check(
-        task="Find a sufficient sample size",
-        variable="enough",
-        judge=judge_enough,
-        hints=(
-            "Four times as many predictions halve the null level. You know it for n = 1,000.",
-            "Solve √(2 · 15 · v / (π n)) = 0.01 for n, where v = 1/6 is the mean of p (1 − p).",
-        ),
-        praise="even with 15,000 predictions, a perfect model still shows nearly 0.01.",
-    ),
-    "6.7": Check(
-        task="Debias a squared error",
-        variable="debiased_square",
-        judge=judge_debiased,
-        hints=(
-            "In each bin, take `(mean_prob - frequency) ** 2`, minus its surplus by chance.",
-            "The surplus is `frequency * (1 - frequency) / (count - 1)`. Weight by "
-            "`count / count.sum()`.",
-        ),
-        praise="on average this is the squared error of the bins, for any number of predictions.",
-    ),
+
+JUDGES = {
+    "6.3": judge_refined,
+    "6.4": judge_choice,
+    "6.5": judge_null,
+    "6.6": judge_enough,
+    "6.7": judge_debiased,
 }

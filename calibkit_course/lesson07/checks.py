@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 07: fit smoother maps."""
+"""Judges of lesson 07: fit smoother maps."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,43 +12,9 @@ from calibkit.inputs import FloatVector, expit, logit
 from calibkit.scores import brier_score, log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
-from calibkit_course.learn.drawing import Drawing
-from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.learn.words import read_words
 
-TITLE = "Fit smoother maps"
-SECOND = "7.3 7.4 7d"  # what the second notebook asks
-
-SAY = {
-    # 7.1
-    "call": "`falls(curve, {n_bins})`",
-    "outside": "0 and 1 are no inner edges: beside them lie numbers that are no predictions",
-    "edges": "a number of edges",
-    "rises": "this counts the edges at which the map rises.",
-    "level": "this counts edges at which the map stays level. Such a map does not fall.",
-    "fixed": "this looks at the edges of 15 bins. Use the argument `n_bins`, here {n_bins}.",
-    "whole": "this compares whole bins, within which the map rises. Look right beside the edge.",
-    "falls": "the map of {n_bins} bins falls at {wanted} of its edges, but here it is {found:g}.",
-    # 7.3
-    "inverse": "this is 1 / T. Logits are divided by T, and a T above 1 makes predictions milder.",
-    "brier": "this T minimises the Brier score. Minimise the log loss.",
-    "ece": "this T minimises the ECE, which is no proper score. Minimise the log loss.",
-    "truth": "2.5 made the fake, but these 2,000 labels ask for another T. Fit it.",
-    "zero": "nothing can be divided by 0. Search among positive numbers.",
-    "negative": "a negative T turns the ranking upside down. Search among positive numbers.",
-    "result": "this is all that the optimiser returns. Its attribute `.x` holds the best T.",
-    "T": "the log loss at T = {found:.3f} lies {over:.2g} above the lowest. The best T is {side}.",
-    # 7.2
-    "ten": "ten values, one per prediction",
-    "truth itself": "this is the truth itself. Each value should be off by 0.05.",
-    "base": "these are off by 0.05 from the predictions. Start from the truth, `c_ten`.",
-    "near": "at p = {p:g} the map is off by {found:.3f}. Each value should be off by 0.05.",
-    "number": "the map reports {found:.3f}, but the true error is 0.1. Let its errors cancel.",
-    # 7.4
-    "four": "a list of the four names, the best first",
-    "twice": "each of the four names belongs in the list once.",
-    "reversed": "this order is upside down. The highest correlation comes first.",
-    "order": "`{first}` stands before `{second}`, but its Spearman correlation is lower.",
-}
+SAY = read_words("07").say
 
 # The shifts of slanted pieces in equal bins, and a map that is level.
 _SHIFTS = (np.array([0.5, 0.3, 0.1, -0.1, -0.15, 0.35]), np.array([0.3, 0.1, 0.2, -0.1]))
@@ -175,98 +141,4 @@ def judge_ranking(answer: Any) -> str | None:
     return SAY["order"].format(first=read[wrong], second=read[wrong + 1])
 
 
-CHECKS = {
-    "7.1": Check(
-        task="Count the falls",
-        variable="falls",
-        judge=judge_falls,
-        hints=(
-            "With 15 bins the inner edges are 1/15, 2/15, and so on up to 14/15.",
-            "Let `edges = np.arange(1, n_bins) / n_bins`, and count where `curve(edges + 1e-9)` is "
-            "lower than `curve(edges - 1e-9)`.",
-        ),
-        praise="at each of these edges a higher stated chance gets a lower meaning.",
-    ),
-    "7.2": Check(
-        task="Build a lucky map",
-        variable="my_map",
-        judge=judge_lucky,
-        hints=(
-            "If all ten values lie above the truth, the map reports 0.15. What do values below "
-            "it report?",
-            "Add 0.05 times an array of signs to `c_ten`, with as many `1` as `-1`.",
-        ),
-        praise="a map that is wrong everywhere reports the right number.",
-        tolerance=_FOUR_DIGITS,
-    ),
-    "7.3": Check(
-        task="Find a temperature",
-        variable="temperature",
-        judge=judge_temperature,
-        hints=(
-            "For one T, take `q = expit(logit(said) / T)`, then `ck.log_loss(came, q)`. Lower"
-            " is better.",
-            "Use `minimize_scalar(loss, bounds=(0.1, 10), method='bounded').x`, with a "
-            "function `loss(T)` that returns a float.",
-        ),
-        praise="temperature scaling finds the same number.",
-        tolerance=0.005,
-    ),
-    "7.4": Check(
-        task="Rank evaluators",
-        variable="my_ranking",
-        judge=judge_ranking,
-        hints=(
-            "For one evaluator, take `spearmanr(truth, estimates[name]).statistic`.",
-            "Collect these values in a dict `ranks`. `sorted(ranks, key=ranks.get, reverse=True)` "
-            "puts the name with the highest value first.",
-        ),
-        praise="this is the order on these 20 fakes.",
-    ),
-}
-
-PREDICTIONS = {
-    "7a": Drawing(
-        question="A map of 15 bins is fitted a hundred times. Draw in how many of the hundred it "
-        "puts the patient with 0.66 above the one with 0.67, over the number of predictions.",
-        x=tuple(range(1, 11)),
-        axes=("thousand predictions", "wrong patient, of 100"),
-        top=100,
-        why="Each patient is read from a bin of his own. With 1,000 predictions their difference "
-        "strays by eight points, with 10,000 by more than two. In truth the two differ by less "
-        "than one.",
-        tells=(
-            r"tossed coin|toss-up|better than a coin|\b49 of (100|a hundred)|half of its edges",
-            r"more data (make|do not)|but no rarer",
-        ),
-    ),
-    "7b": Prediction(
-        question="On a smooth truth Platt is closest of four maps, then PL in two pieces, isotonic "
-        "regression and 15 bins. Which is closest to a truth that leaps?",
-        options=("Platt", "PL", "isotonic", "the bins"),
-        outcome="isotonic",
-        why="It alone may leap wherever the outcomes ask for it. The bins leap at their edges "
-        "only. Two joined pieces bend once, and an S-curve not at all: Platt, the best before, is "
-        "the last now.",
-        tells=(r"no family of maps|isotonic[^.]{0,30}(is best|wins)|the last now",),
-    ),
-    "7d": Prediction(
-        question="After 1,500 rounds through the data: what is closer to the truth, the fitted "
-        "map or the untouched predictions?",
-        options=("fitted map", "predictions"),
-        outcome="predictions",
-        why="Both knots lie far out, at ±36.8. To make the line right, each height must travel "
-        "from about ±7 to about ±37, in steps of at most about a hundredth. The training stops "
-        "half-way.",
-        tells=(r"stopped too early|stops half-?way|optimiser that chose",),
-    ),
-    "7c": Prediction(
-        question="PL has the better map in all of 20 data sets. In how many does it "
-        "report the better number?",
-        options=("hardly any", "nearly all", "about half"),
-        outcome="about half",
-        why="The number is one mean over all predictions, and a mean can be right although the "
-        "map is wrong everywhere. Exercise 7.2 asks how.",
-        tells=(r"no better number|better map[^.]{0,40}(not|no|worse)\b",),
-    ),
-}
+JUDGES = {"7.1": judge_falls, "7.2": judge_lucky, "7.3": judge_temperature, "7.4": judge_ranking}

@@ -1,4 +1,4 @@
-"""Checks of the second notebook of lesson 08: exact p-values, power, PAVA, sizes of blocks."""
+"""Judges of the second notebook of lesson 08: exact p-values, power, PAVA, sizes of blocks."""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -14,60 +14,9 @@ from calibkit.inputs import FloatVector
 from calibkit.results import spell
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, WrongKind, same
-from calibkit_course.learn.exercises import Check
+from calibkit_course.learn.words import read_words
 
-SAY = {
-    # 8.3
-    "case": "{hits} events in {count} trials",
-    "each": "one p-value per probability",
-    "lower tail": "this counts only outcomes up to {hits}. Unlikely ones lie on both sides.",
-    "upper tail": "this counts only outcomes from {hits} on. Unlikely ones lie on both sides.",
-    "one tail": "this is one tail. Add the outcomes of the other tail that are no more likely.",
-    "doubled": "twice the smaller tail is another test. Add up all outcomes that are no more "
-    "likely than the observed one.",
-    "one outcome": "this is the probability of {hits} events alone. Add those of all outcomes that "
-    "are no more likely.",
-    "strict": "count the observed outcome, too, and those that are exactly as likely.",
-    "normal": "this is the normal approximation. With {count} trials, sum the exact terms.",
-    "tie": "at p = {p:g} an outcome of the other tail is exactly as likely as {hits}. Rounding "
-    "hides the tie, so compare up to a factor of 1 + 1e-7.",
-    "test off": "for {hits} events in {count} trials, p = {p:g} has the p-value {wanted}, not "
-    "{found}.",
-    # 8.4
-    "eight": "eight fitted frequencies, one per label",
-    "labels": "these are the labels. They fall, so something must be pooled.",
-    "one value": "this pools everything. Pool only where a frequency is not below the next.",
-    "falls": "your fit falls from place {place} to the next. Pool these two blocks.",
-    "not a mean": "a block holds the mean of its labels. Look at places {start} to {stop}.",
-    "too much": "this pools more than it must. Places {start} to {stop} need not be one block.",
-    "sizes": "these are the sizes of the blocks. Give the fitted frequency of each place.",
-    # 8.5
-    "bounds": "bounds {bounds} with sizes {low} to {high}",
-    "not all": "for {call}, one block breaks the rule, so the answer is False. Look at all blocks.",
-    "too small": "for {call}, a block is smaller than allowed, so the answer is False.",
-    "too large": "for {call}, a block is larger than allowed, so the answer is False.",
-    "positions": "for {call}, the sizes are fine. Compare the differences of the bounds, not the "
-    "bounds themselves.",
-    "ends": "for {call}, both ends are allowed, so the answer is True.",
-    # 8.6
-    "binning": "a number of bins, or a binning of calibkit, for each n",
-    "call": "n = {n:,}",
-    "whole": "{found:g} is not a whole number of bins from 1 to {n:,}.",
-    "perfect": "with n = {n:,}, {value:.1%} of a perfect model's predictions are still rejected. "
-    "Narrower bins would help.",
-    "stays": "this passes up to n = 8,000, but for {n:,} predictions your rule takes no more than "
-    "{bins}. They are too wide for so sharp a test. Let the number grow with n.",
-    "blind": "this keeps the perfect model, but it hardly sees an over-confident one either: "
-    "{value:.1%} at n = 2,000. Make the bins larger.",
-    # 8.7
-    "rows": "a number of rows",
-    "first": "from {found} rows on, the power is not always 80 %. Which n stands behind the last "
-    "dip of the saw?",
-    "one-sided": "this test is one-sided. Outcomes of the other side that are no likelier count.",
-    "normal law": "this comes from the normal approximation, which knows no saw. Sum exact terms.",
-    "too few": "with {found} rows the power is below 80 %.",
-    "too many": "from a smaller number than {found} on the power stays at 80 % or more.",
-}
+SAY = read_words("08").say
 
 
 # --- 8.3 ---------------------------------------------------------------------------------------
@@ -273,69 +222,11 @@ def _rows_needed(test: str) -> tuple[int, int]:
 
 # --- what the notebook asks --------------------------------------------------------------------
 
-FURTHER = {
-    "8.3": Check(
-        task="Test all predictions of a bin",
-        variable="p_values",
-        judge=judge_p_values,
-        hints=(
-            "The binomial distribution with `count` draws and chance q gives each number of events "
-            "a probability. Which of them are no larger than that of `hits`?",
-            "`scipy.stats.binomtest(hits, count, q).pvalue` does this. Call it for each q in "
-            "`probs`.",
-        ),
-        praise="one bin and one set of events give a verdict on each prediction.",
-    ),
-    "8.4": Check(
-        task="Run PAVA by hand",
-        variable="my_fit",
-        judge=judge_fit,
-        hints=(
-            "Go from left to right. Compare each block with the one before it.",
-            "Places 2 to 4 hold 1, 0, 0. Pooled they have the frequency 1/3, which is above the 0 "
-            "before them.",
-        ),
-        praise="there are four blocks with rising frequencies: this is isotonic regression.",
-        tolerance=0.005,
-    ),
-    "8.5": Check(
-        task="Check the sizes of blocks",
-        variable="keeps_sizes",
-        judge=judge_sizes,
-        hints=(
-            "`np.diff(bounds)` holds the sizes.",
-            "All sizes must be at least `n_min` and at most `n_max`; both ends are allowed.",
-        ),
-        praise=(
-            "on the random labels of the solution, PAVA-BC always keeps sizes from 10 to 40. It "
-            "keeps sizes from 30 to 40 in only 183 of 300 cases, because n_max is below 2 n_min."
-        ),
-    ),
-    "8.6": Check(
-        task="Design bins that spare a perfect model",
-        variable="my_bins",
-        judge=judge_bins,
-        hints=(
-            "Ten bins are too few for 8,000 predictions. Let their number grow with n.",
-            "The number must grow at least like the cube root of n, and the bins must not get too "
-            "few predictions. Try the square root.",
-        ),
-        praise="these bins are narrow enough to spare true predictions, and full enough to see "
-        "false ones.",
-    ),
-    "8.7": Check(
-        task="Find the rows that a bin needs",
-        variable="my_rows",
-        judge=judge_rows,
-        hints=(
-            "`binom.pmf(events, n, 0.8)` of `scipy.stats`, with `events = np.arange(n + 1)`, are "
-            "the chances of all outcomes if the bin is right. The p-value of an outcome is the sum "
-            "of those that are no larger than its own.",
-            "Rounding hides ties, so compare up to a factor of 1 + 1e-7. The power is the sum of "
-            "`binom.pmf(events, n, 0.7)` where the p-value is at most 0.05. One more than the last "
-            "n whose power is too small is the answer.",
-        ),
-        praise="an error of 0.1 takes a bin of 151 rows, and its test may still miss it in one of "
-        "five cases.",
-    ),
+
+JUDGES = {
+    "8.3": judge_p_values,
+    "8.4": judge_fit,
+    "8.5": judge_sizes,
+    "8.6": judge_bins,
+    "8.7": judge_rows,
 }

@@ -16,58 +16,10 @@ from calibkit.inputs import FloatVector
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import agree, apart, same
+from calibkit_course.learn.words import read_words
 from calibkit_course.lesson10 import nets, problems
 
-SAY = {
-    # 10.3
-    "no torch": "the check trains a tiny network, but torch is missing. Run `python dev.py torch`.",
-    "one batch": "`training_step` of a tiny network",
-    "its loss": "the loss of the batch",
-    "no backward": "the weights stand still, and no slope is left. `loss.backward()` makes the "
-    "slopes; `zero_grad` comes before it.",
-    "no step": "the slopes are there, but the weights stand still. The optimiser makes the step.",
-    "not zeroed": "the first batch is right, the second is not: `backward` adds to the slopes of "
-    "the batch before. Set them to zero each time.",
-    "softmaxed twice": "`cross_entropy` wants logits. You gave it probabilities, and it applied "
-    "the softmax once more.",
-    "summed": "the weights move too far: the losses are added, where their mean is wanted.",
-    "upwards": "the loss climbs. Is a minus sign too many?",
-    "part": "you train on a part of the batch. Give the network all of its images.",
-    "other weights": "after two batches the weights are others than those of one step of the "
-    "cross-entropy for each batch.",
-    "other loss": "the weights are right, but you return {found}, and the mean loss of the batch "
-    "before the step is {wanted}.",
-    # 10.1 and 10.6
-    "bold": "logits of an over-confident model",
-    "timid": "logits of an under-confident model",
-    "lifted": "logits that were all raised by 1,000",
-    "one number": "one temperature",
-    "softmaxed": "for {case}, this is the T of softmaxed scores: the softmax was applied twice. "
-    "Use the logits as they come.",
-    "grid": "for {case}, {found} is close. The log loss is lowest at {wanted}: if you search on a "
-    "grid, search on between its points, and round nothing.",
-    "loss": "for {case}, this is the lowest log loss. Return the T at which it is reached.",
-    "coarse": "for {case}, {found} is a T of half precision, which keeps three digits of each "
-    "logit. Compute in float32 at least, and subtract each row's largest logit first.",
-    "inverse": "for {case}, this is 1/T. Divide the logits by T instead of multiplying them.",
-    "logarithm": "for {case}, this is the logarithm of T.",
-    "negative": "for {case}, T is negative. That would turn the ranking round: search above 0.",
-    "unmoved": "for {case}, this is where the search began. Does it follow the log loss?",
-    "brier": "for {case}, this minimises the Brier score. Minimise the log loss.",
-    "ece": "for {case}, {found} is where the ECE is about lowest. It jumps whenever a prediction "
-    "changes its bin: minimise the log loss.",
-    "halted": "for {case}, the search halted at T = {found}. The log loss still falls "
-    "towards {wanted}. Allow more steps, or longer ones.",
-    "bound": "for {case}, {found} is too far from {wanted}. Is the softmax taken over "
-    "the classes, `axis=1`? Does the search reach both sides of 1?",
-    "edge": "for {case}, this is the end of the search, {found}. Is it the log loss that is "
-    "minimised, with its minus sign, and in each row only the column of its label? "
-    "`log_prob[np.arange(len(y)), y]` takes that; `log_prob[:, y]` takes all labels in all rows.",
-    "not a number": "for {case}, this is not a number. Keep the search between 0.05 and 20, and "
-    "subtract each row's largest logit before `exp`.",
-    "overflow": "for {case}, {found} is too far from {wanted}. The softmax has not "
-    "changed, but `exp` overflows: subtract each row's largest logit, or use `log_softmax`.",
-}
+SAY = read_words("10").say
 
 # --- 10.3: the training step -------------------------------------------------------------------
 

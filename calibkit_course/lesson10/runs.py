@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from calibkit_course.learn import table
+from calibkit_course.learn.words import read_words
 from calibkit_course.lesson10 import nets
 from calibkit_course.lesson10.nets.history import history_of
 
@@ -25,10 +26,7 @@ UNIT = 16  # logits are stored in steps of 1/16; those of the smoothed network, 
 FINE = 128
 SMOOTHING = 0.5  # half of each label is spread: far too much
 
-SAY = {
-    "stored": "torch is missing. These are the stored outputs of the same training.",
-    "blank": "Your step is still a blank: the one of the package trains.",
-}
+SAY = read_words("10").say
 HEADS = ("training", "accuracy", "ECE", "T", "log loss", "difference", "it is")
 
 Logits = NDArray[np.float32]

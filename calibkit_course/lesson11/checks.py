@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 11: choose a calibrator, and verify it."""
+"""Judges of lesson 11: choose a calibrator, and verify it."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,45 +13,9 @@ from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, apart, same
-from calibkit_course.learn.drawing import Drawing
-from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.learn.words import read_words
 
-SAY = {
-    # 11.1
-    "optimism": "one number, a mean of differences",
-    "sign": "this has the sign turned. Take test minus validation.",
-    "by test": "this chooses by the test rows. Choose by `scores[seed, 0]`; only then look at "
-    "`scores[seed, 1]`.",
-    "two winners": "this takes the lowest score on each part, of two different maps. Follow the "
-    "one map that the validation rows chose.",
-    "once": "this chooses one map for all draws. Choose anew in each draw.",
-    "alone": "this is the score on the validation rows. Subtract it from that on the test rows.",
-    "optimism off": "the mean difference is {wanted}, not {found}.",
-    # 11.2
-    "case": "{n} calibration rows",
-    "nearly": "for {call} you count what is nearly 0 or 1. Only exact outputs lose infinitely.",
-    "zeros only": "for {call} you count outputs of 0. Outputs of 1 are as risky: count both.",
-    "ones only": "for {call} you count outputs of 1. Outputs of 0 are as risky: count both.",
-    "outside": "for {call} your map gives no number (NaN) outside the range of its calibration "
-    'set, so these outputs are not counted. Take `IsotonicCalibrator`, or `out_of_bounds="clip"`.',
-    "own outputs": "for {call} this counts rows of the calibration set. Count new predictions.",
-    "number": "for {call} this is a number of rows. Give the share.",
-    "others": "for {call} this is the share of the outputs that are neither 0 nor 1.",
-    "percent": "for {call} this is in per cent. Give a share between 0 and 1.",
-    "share off": "for {call} the share is {wanted}, not {found}.",
-    "a share": "one share, a number",
-    # 11.3
-    "bins": "{n} scaled predictions and {bins} bins",
-    "length": "for {call} give one output per prediction: {n} numbers, not {found}.",
-    "in order": "for {call} these are the right outputs in sorted order. Put each back in its row.",
-    "medians": "for {call} these are the medians of the bins. Output the mean of the members.",
-    "width": "for {call} these bins have equal width. Give every bin the same number of rows.",
-    "middle": "for {call} these are the middles of the bins. Output the mean of the members.",
-    "unsorted": "for {call} the bins hold rows as they come. Sort the predictions first.",
-    "distinct": "for {call} there must be {bins} different outputs, not {found}.",
-    "output off": "for {call} row {row} should become {wanted}, not {found}.",
-    "outputs": "one output per prediction, an array",
-}
+SAY = read_words("11").say
 
 
 # --- 11.1 --------------------------------------------------------------------------------------
@@ -191,137 +155,4 @@ def _slips(scaled: FloatVector, index: NDArray[np.intp], n_bins: int) -> dict[st
     }
 
 
-# --- what the lesson asks ----------------------------------------------------------------------
-
-TITLE = "Choose a calibrator"
-SECOND = "11.2 11.3 11e 11f 11g 11h 11i 11j"  # what the second notebook asks
-
-CHECKS = {
-    "11.1": Check(
-        task="Choose on validation rows, report on test rows",
-        variable="optimism",
-        judge=judge_optimism,
-        hints=(
-            "`best = scores[seed, 0].argmin()` is the map that the validation rows choose.",
-            "In each draw the difference is `scores[seed, 1, best] - scores[seed, 0, best]`.",
-        ),
-        praise="nothing was wrong with any row. Choosing the lowest is enough to be too good.",
-        tolerance=0.0005,
-    ),
-    "11.2": Check(
-        task="Count the certain outputs",
-        variable="certain_share",
-        judge=judge_certain,
-        hints=(
-            "`IsotonicCalibrator().fit(p, y).calibrate(p_new)` are the outputs.",
-            "`np.mean((out == 0) | (out == 1))` is the share of the two together.",
-        ),
-        praise="one surprise among these rows makes the log loss infinite. A run of equal labels "
-        "at one end is enough.",
-    ),
-    "11.3": Check(
-        task="Write the discretisation",
-        variable="discretise",
-        judge=judge_discretise,
-        hints=(
-            "`order = np.argsort(scaled)` sorts. `np.array_split(order, n_bins)` gives the rows "
-            "of each bin.",
-            "For the rows of each bin, set `out[rows] = scaled[rows].mean()` in an empty array "
-            "`out`.",
-        ),
-        praise="no label was looked at. So more bins cost no labels.",
-    ),
-}
-
-PREDICTIONS = {
-    "11a": Prediction(
-        question="There are 100 rows. Which of the five comes closest to the true map?",
-        options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
-        outcome="left as it is",
-        why="The error is 0.04, and 100 rows cannot show its shape. Every map adds more noise than "
-        "it removes error.",
-        tells=(r"rigid map wins|few rows[^.]{0,60}(left|leave|nothing)|adds more noise than",),
-    ),
-    "11b": Prediction(
-        question="Which of the five comes closest with 1,000 rows?",
-        options=("left as it is", "Platt", "beta", "isotonic", "histogram"),
-        outcome="beta",
-        why="Platt's two numbers cannot bend with this truth, and steps still follow chance. Three "
-        "numbers are a middle. With 10,000 rows isotonic regression follows every bend.",
-        tells=(r"free map wins|(beta|isotonic)[^.]{0,60}(wins|closest|every bend)|follow any",),
-    ),
-    "11c": Drawing(
-        question="Histograms with 1, 2, 3, 5, 8, 12, 20, 35, 60 and 100 bins are fitted to 2,000 "
-        "rows. Draw how far each map is from the truth, on average.",
-        x=(1, 2, 3, 5, 8, 12, 20, 35, 60, 100),
-        axes=("number of bins", "distance from the truth"),
-        top=0.2,
-        why="Few bins average what differs, and that costs most. Many bins follow chance: the "
-        "distance rises again, but slowly. The log loss turns at the same place, without knowing "
-        "the truth.",
-        tells=(r"\b12 bins|\btwelve bins",),
-    ),
-    "11e": Prediction(
-        question="There are 1,000 calibration rows. In which share of predictions does the "
-        "Venn-Abers interval hold the true probability?",
-        options=("about 20 %", "about 50 %", "about 90 %", "all"),
-        outcome="about 20 %",
-        why="It is no confidence interval. It says what one more label could change, and with "
-        "1,000 rows one label changes little.",
-        tells=(r"no confidence interval|(one|another) label (changes|could change)",),
-    ),
-    "11f": Prediction(
-        question="8,000 rows lie in 512 bins. The plain error is how many times the true one?",
-        outcome=4.4,
-        unit="times",
-        why="A bin of 16 rows strays far from its chance. With 512 bins nearly all of what is "
-        "measured is such noise.",
-        tells=(r"\b4\.4\b",),
-    ),
-    "11g": Prediction(
-        question="You have 1,000 rows. From 5 bins to 50, the calibration error left by "
-        "scaling-binning…",
-        options=("stays", "doubles", "grows tenfold"),
-        outcome="stays",
-        why="Its labels fit two numbers, Platt's. The bins average what these two have said, and "
-        "averages of predictions have little noise.",
-        tells=(r"not with labels|B ?\+ ?1/ε|labels fit two numbers|no label is used",),
-    ),
-    "11h": Prediction(
-        question="There are 60 data sets of a calibrated model. How often does the 90 % "
-        "percentile interval of its ECE hold the true error?",
-        options=("about 90 %", "about 50 %", "never"),
-        outcome="never",
-        why="The measured ECE is too large, and resampling adds more chance on top. No redraw "
-        "comes near the truth, which is 0.",
-        tells=(r"deserves its name|(keeps|adds) (the upward|more chance)|never holds",),
-    ),
-    "11i": Prediction(
-        question="1,000 predictions of a model that nobody calibrated. Which map is closest to "
-        "the truth?",
-        options=("15 equal-width bins", "15 equal-mass bins", "isotonic", "PL", "PL3"),
-        outcome="PL3",
-        why="Between logits the truth is a line here, and nearly one in many networks. Bins "
-        "need a number each, and isotonic regression follows chance.",
-        tells=(r"PL3[^.]{0,60}(closest|best|wins)|between logits[^.]{0,40}\bline\b",),
-    ),
-    "11d": Prediction(
-        question="Three seasons of games fit four repairs. Which of them breaks its promise for "
-        "2020 to 2022 by more than two standard deviations?",
-        options=("Platt", "beta", "isotonic", "histogram", "none"),
-        outcome="isotonic",
-        why="It promised 52 and lost 17, as far off as forecasts that nobody repaired. She bets at "
-        "the top, where few games lie, and a free map says what these few happened to do. New "
-        "seasons may be a second cause.",
-        tells=(r"isotonic[^.]{0,60}(loses money|pays less|lost 17)",),
-    ),
-    "11j": Prediction(
-        question="Six calibrators repair a network, and you want the one that leaves the least "
-        "calibration error. You have 10,000 test rows. Whose pick is right more often?",
-        options=("that of the log loss", "that of a PL3 fit", "both alike"),
-        outcome="that of a PL3 fit",
-        why="The log loss also charges a calibrator for what it merges, and the calibration error "
-        "does not. So the log loss looks for another best.",
-        tells=(r"PL3[^.]{0,60}(more often|finds the least|least calibration error)",),
-    ),
-}
+JUDGES = {"11.1": judge_optimism, "11.2": judge_certain, "11.3": judge_discretise}

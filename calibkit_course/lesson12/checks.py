@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 12: go multi-class."""
+"""Judges of lesson 12: go multi-class."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,46 +12,10 @@ from calibkit.inputs import FloatVector, binary_problem
 from calibkit_course import finite
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
-from calibkit_course.learn.exercises import Check, Prediction
+from calibkit_course.learn.words import read_words
 from calibkit_course.lesson12 import fits as fits
 
-SAY = {
-    # 12.1
-    "view call": '`my_view(y, p, view)` with view = {view}',
-    "pair": "a pair (probabilities, events)",
-    "no pair": "view {view}: this is one array. Return two: the probabilities and the events.",
-    "swapped": "view {view}: the pair is the wrong way round. The probability comes first.",
-    "per row": "one {part} per row",
-    "probability": "view {view}: row {row} states {wanted}, not {found}.",
-    "event": "view {view}: in row {row} the event {did} happen.",
-    "did": "did", "did not": "did not",
-    "the label": "view {view}: the event is 0 or 1, not the label itself.",
-    "the answer": "view {view}: this is the predicted class. The event is that it is the label.",
-    "predicted": "view {view}: this is whether {view} is predicted. The event is that it happens.",
-    "tie": "view {view}: row {row} has a tie. Then the class with the lowest number is predicted.",
-    "largest": "view {view}: add up the probabilities of the classes in the group.",
-    "one class": "view {view}: this looks at class 1 only. Look at the class that is asked for.",
-    # 12.2
-    "map call": "`seen_map(stated, true, {view})` on {name}",
-    "map": "a dict from each stated number to what is true there",
-    "numbers": "a number for each stated number",
-    "keys": "for {call}, the stated numbers are {wanted}; your dict has {found}.",
-    "last": "for {call}, of the truths at {key:.2f} this keeps the last truth only. Take the mean.",
-    "sum": "for {call}, this adds up the truths. Divide by how many vectors state the number.",
-    "stated": "for {call}, this gives the stated number back. What is true there?",
-    "best truth": "for {call}, this takes the largest truth of each vector. Take the truth of the "
-    "class whose number is stated.",
-    "all rows": "for {call}, divide by the number of vectors that state {key:.2f}, not of all.",
-    "map off": "for {call}, where {key:.2f} is stated, {wanted} is true on average, not {found}.",
-    # 12.3
-    "table": "an array of shape {shape}, one column per class",
-    "rows": "row {row} is no probability vector: sum {total:.3f}, smallest entry {least:.3f}.",
-    "other class": "row {row} predicts class {found} now. Keep the predicted class, {wanted}.",
-    "honest": "this is the honest model itself. Keep its confidences, and spoil the rest.",
-    "ece": "its ECE is {found}, and the honest model's is {wanted}. Look at the confidences.",
-    "harmless": "the ECE is fine, but the class-wise error is only {found}; {wanted} is asked for. "
-    "Where does the probability go that the predicted class leaves?",
-}  # fmt: skip
+SAY = read_words("12").say
 
 
 # --- 12.1 --------------------------------------------------------------------------------------
@@ -258,108 +222,9 @@ def judge_fraud(answer: Any) -> str | None:
     return SAY["harmless"].format(**answers.apart(harm, _LEAST_HARM, 2))
 
 
-# --- what the lesson asks ----------------------------------------------------------------------
-
-TITLE = "Go multi-class"
-SECOND = "12.2 12.3 12.4 12d 12e 12f"  # what the second notebook asks
-
-CHECKS = {
-    "12.1": Check(
-        task="Write three views",
-        variable="my_view",
-        judge=judge_views,
-        hints=(
-            "The confidence is `p.max(axis=1)`, and its event is `p.argmax(axis=1) == y`.",
-            "A group: `p[:, view].sum(axis=1)` and `np.isin(y, view)`. A class is a group of one.",
-        ),
-        praise="each view turns one prediction into a yes-or-no question of its own.",
-    ),
-    "12.2": Check(
-        task="Look through every view",
-        variable="seen_map",
-        judge=judge_seen_map,
-        hints=(
-            "For class k, average `true[:, k]` for each number that `stated[:, k]` holds.",
-            "For the confidence, let `k = stated.argmax(axis=1)`, and take `stated[range(n), k]` "
-            "and `true[range(n), k]`.",
-        ),
-        praise="on the six vectors, every key comes out as its own value.",
-    ),
-    "12.3": Check(
-        task="Beat an honest model",
-        variable="my_fraud",
-        judge=judge_fraud,
-        hints=(
-            "The ECE reads the confidence, and never asks who gets the rest.",
-            "State 0.75 for the predicted class, always. Give all the rest to the next class.",
-        ),
-        praise="the class-wise error is more than three times as large, and the ECE no larger.",
-    ),
-    "12.4": Check(
-        task="Fit vector scaling by softmax regression",
-        variable="my_map",
-        judge=fits.judge_vector,
-        hints=(
-            "Minimise the mean of `-log_softmax(w * z + b)` at the labels, over six numbers.",
-            "Call `scipy.optimize.minimize(loss, [1, 1, 1, 0, 0, 0])`, with `w, b = v[:3], v[3:]`.",
-        ),
-        praise="the weights come close to 0.3, 0.6 and 1.2, which the fake was made with.",
-    ),
-}
-
-PREDICTIONS = {
-    "12a": Prediction(
-        question="The robots drive past all pictures with less than 10 % for a dog, and 58 of them "
-        "are dogs. How many did these numbers, added up, promise?",
-        outcome=17,
-        unit="dogs",
-        why="Over all 5,000 pictures the confidence keeps its promise. One class is lost in that "
-        "mean: where 17 dogs were promised, 58 came.",
-        tells=(r"promised 17|17 (dogs|of them)",),
-    ),
-    "12b": Prediction(
-        question="All four diagrams are straight, and the model names the right class in 60 of 100 "
-        "cases. In how many, at most, would it be right with the true vectors in their place?",
-        options=("60", "65", "80", "95"),
-        outcome="80",
-        why="In each class, each number is stated by two of the vectors, and as a confidence 0.6 "
-        "by all six; the errors cancel. Of two that name the same class, one may always be right; "
-        "the other then has at most 0.6. So 80 is the most.",
-        tells=(r"straight diagrams hide|\b80 of 100|errors (may|can) cancel",),
-    ),
-    "12c": Prediction(
-        question="In how many of 20 deals has vector scaling the smaller ECE of the confidence?",
-        options=("about 4", "about 10", "about 16"),
-        outcome="about 16",
-        why="Mostly the confidence points to the right repair. But it leads astray once in five "
-        "deals, and the firm's was one of them. The dogs' own ECE never does.",
-        tells=(r"16 of (the )?20", r"once in five"),
-    ),
-    "12d": Prediction(
-        question="In the cyclic world, the truth of each class mixes its own number with that of "
-        "the next class. Which errors does temperature scaling bring below 2 in 100?",
-        options=("confidence", "class-wise", "both", "neither"),
-        outcome="both",
-        why="Seen one number at a time, the cycle looks like boldness, and one number repairs "
-        "that. The vectors stay two thirds as wrong as they were.",
-        tells=(r"looks like boldness|both diagrams are nearly straight|finds that out",),
-    ),
-    "12e": Prediction(
-        question="A random constant is added to the logits of each row. Which maps notice?",
-        options=("none", "matrix", "vector and matrix", "all but temperature"),
-        outcome="vector and matrix",
-        why="Temperature divides the constant by T for all classes alike, and the softmax forgets "
-        "it. Dirichlet calibration starts from log-probabilities, where it is gone. Vector and "
-        "matrix scaling multiply it by another number for each class.",
-        tells=(r"matrix scaling depends? on|one gauge only|matrix[^.]{0,30}notices?",),
-    ),
-    "12f": Prediction(
-        question="A perfect model has ten classes, ten bins per class and 10,000 predictions. Its "
-        "binned strong error is…",
-        options=("below 0.1", "about 0.5", "above 1"),
-        outcome="above 1",
-        why="Nearly every prediction sits alone in its cell. A single label is far from every "
-        "honest vector, so the distance is nearly as large as it can be.",
-        tells=(r"curse of bins|alone in its cell",),
-    ),
+JUDGES = {
+    "12.1": judge_views,
+    "12.2": judge_seen_map,
+    "12.3": judge_fraud,
+    "12.4": fits.judge_vector,
 }

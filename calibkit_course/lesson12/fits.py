@@ -11,23 +11,9 @@ from calibkit.fakes import DirichletFake, FakeSample, Power
 from calibkit.inputs import FloatVector
 from calibkit.scores import log_loss
 from calibkit_course.learn import answers
+from calibkit_course.learn.words import read_words
 
-SAY = {
-    # 12.4
-    "two": "a pair (w, b) with three numbers each",
-    "matrix": "this is a matrix. Vector scaling has one weight per class.",
-    "swapped": "this fits if the two are swapped: first the weights, then the biases.",
-    "temperature": "one weight for all classes is temperature scaling. Give each its own.",
-    "no bias": "equal biases do nothing: the log loss is {found}, and {wanted} is possible. Fit "
-    "the biases too.",
-    "no logs": "these weights fit the probabilities better than their logarithms. Scale the "
-    "logarithms.",
-    "inverse": "these are the inverse weights. The logits are multiplied by w.",
-    "flat": "these are six numbers in one list. Give them as a pair of three weights and three "
-    "biases.",
-    "not there": "the log loss is {found}, but {wanted} is possible. Is there a penalty left, or "
-    "did the optimiser stop early?",
-}
+SAY = read_words("12").say
 
 
 # --- 12.4 --------------------------------------------------------------------------------------
@@ -69,7 +55,7 @@ def judge_vector(answer: Any) -> str | None:
     if abs(found - wanted) <= _CLOSE:
         return None
     if abs(_loss(b, w) - wanted) <= 10 * _CLOSE:
-        return SAY["swapped"]
+        return SAY["weights swapped"]
     if np.ptp(w) <= 1e-3:
         return SAY["temperature"]
     if np.all(w != 0) and abs(_loss(1 / w, b) - wanted) <= 10 * _CLOSE:

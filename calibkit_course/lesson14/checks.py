@@ -1,4 +1,4 @@
-"""Checks and predictions of lesson 14: audit your own predictions."""
+"""Judges of lesson 14: audit your own predictions."""
 
 import math
 from functools import lru_cache
@@ -11,60 +11,12 @@ from calibkit.inputs import FloatVector
 from calibkit_audit.auditing import audit
 from calibkit_course.learn import answers
 from calibkit_course.learn.answers import Almost, same
-from calibkit_course.learn.exercises import Check, Prediction
-from calibkit_course.lesson14.report import REPORT
+from calibkit_course.learn.words import read_words
 from calibkit_course.lesson14.sample_files import mended_file, sample_file
 
 BROKEN, SPOKEN = "broken file", "language model"
 
-SAY = {
-    # 14.1
-    "planned": "{n:,} predictions and a half-width of {half:g}",
-    "wide": "for {call} this is for a 95 % interval. Here 90 % is wanted, which takes 1.645.",
-    "worst": "for {call} this takes p = 1/2 for all. The predictions say how much varies.",
-    "no square": "for {call} the half-width is not squared.",
-    "full": "for {call} this takes the half-width for the whole width.",
-    "half of half": "for {call} this halves the half-width, which is the ± already.",
-    "no z": "for {call} this is one standard deviation. Half a 90 % interval is 1.645 of them.",
-    "for each": "for {call} the mean is divided by the number of predictions once more.",
-    "spread": "for {call} this is how much the predictions differ. What varies is each outcome.",
-    "mean p": "for {call} this uses the mean prediction. Average p (1 - p) instead.",
-    "not rounded": "for {call} this is right before rounding. Rows are whole: round up.",
-    "rows number": "a whole number of rows",
-    "down": "for {call} this is rounded down, so the half-width is missed by a little. Round up.",
-    "short z": "for {call} this takes z = 1.64 or 1.65. Take 1.645, or more digits.",
-    "needed": "for {call} it takes {wanted:,} rows, not {found:,.10g}.",
-    # 14.3
-    "pair": "a pair `(labels, probabilities)`",
-    "rows": "{found:,} rows of 1,200 are left. The forty rows can be filled in; none of them "
-    "needs to be thrown away.",
-    "shape": "the probabilities must be a table of 1,200 rows and 3 columns.",
-    "not finite": "row {row} of the probabilities holds a value that is no number.",
-    "names": "these labels are names. Keep the numbers 0, 1 and 2 of the file.",
-    "sums": "{count} rows still do not sum to 1.",
-    "divided": "dividing by the sum keeps the zeros, and 22 of these animals were owls. What must "
-    "the empty column hold?",
-    "softmax": "the rows sum to 1 now, but most rows have changed. Only forty were broken.",
-    "both moved": "the probabilities were moved, but not so that they belong to these labels. Move "
-    "one of the two, and audit again.",
-    "values": "the rows sum to 1, but {count} of them are not what the model said.",
-    "labels": "the probabilities are right. Audit them: what does question 1 say about the labels?",
-    "wrong way": "the labels were moved, but the wrong way. Each stands one row too low.",
-    "other labels": "the probabilities are right, but {count} labels are not.",
-    # 14.4
-    "sign": "the sign is turned. A gain is the log loss before minus that after.",
-    "seen": "this is the gain on the 200 rows that the repair was fitted to.",
-    "leak": "this repair has seen all rows. Audit the first 200 only.",
-    "after": "this is the log loss after the repair. How much lower is it than before?",
-    "other measure": "this is the gain in calibration error. The log loss is wanted.",
-    "sum": "this is summed over the rows. Give the mean per row.",
-    "before": "this is the log loss before the repair. How much lower is it afterwards?",
-    "promised": "this is what the audit of the first 200 rows promised. What came true?",
-    "all folds": "this is what the audit of all rows promised. Audit the first 200 only.",
-    "bits": "this is in bits. Log loss is in nats here: use the natural logarithm.",
-    "gain off": "{found:.4f} is not the gain on the rows from 200 on. Fit to the first 200 only; "
-    "then take log loss before minus after, on the others.",
-}
+SAY = read_words("14").say
 
 # --- 14.1 --------------------------------------------------------------------------------------
 
@@ -240,109 +192,4 @@ def judge_gain(answer: Any) -> str | None:
     return SAY[slip].format(found=found)
 
 
-# --- what the lesson asks ----------------------------------------------------------------------
-
-TITLE = "Audit your own predictions"
-SECOND = "14.3 14.4 14d 14e"  # what the second notebook asks
-
-CHECKS = {
-    "14.1": Check(
-        task="Plan the sample size",
-        variable="rows_needed",
-        judge=judge_rows_needed,
-        hints=(
-            "The mean of n outcomes has the variance mean(p (1 - p)) / n. Half a 90 % interval is "
-            "1.645 standard deviations.",
-            "Set 1.645 times the square root of mean(p (1 - p)) / n equal to the half-width. Solve "
-            "for n, and round up with `math.ceil`.",
-        ),
-        praise="half the width takes four times the rows. Ask before the data are collected.",
-    ),
-    "14.2": Check(
-        task="Tell the bettor, in two honest sentences",
-        variable="my_report",
-        rubric=REPORT,
-        hints=(
-            "Open the report in full. The first sentence may begin: In 8,886 games … Its numbers "
-            "stand in the third and fourth answers.",
-            "The second may begin: At 9 to 1 … Its numbers stand below the lights. What does an "
-            "interval from a loss to a win leave open?",
-        ),
-    ),
-    "14.3": Check(
-        task="Repair a broken file",
-        variable="my_rows",
-        judge=judge_rows,
-        hints=(
-            "Print some rows that do not sum to 1. Which column looks odd, and what must it hold?",
-            "Fill the empty column with `1 - prob[bad].sum(axis=1)`. Then audit: the answer to "
-            "question 1 says how the labels stand. `np.roll` moves them, as this export has done.",
-        ),
-        praise="each number that you filled in follows from the others. Dividing by the sum would "
-        "have called 22 owls impossible.",
-    ),
-    "14.4": Check(
-        task="Try the repair on rows it has not seen",
-        variable="my_gain",
-        judge=judge_gain,
-        hints=(
-            "Audit the first 200 rows only. `report.calibrator.calibrate(...)` repairs the others.",
-            "The gain is `log_loss(y, before).value - log_loss(y, after).value`, on the rows from "
-            "200 on.",
-        ),
-        praise="the gain on new rows lies inside the interval that the audit promised.",
-        tolerance=0.0005,
-    ),
-}
-
-PREDICTIONS = {
-    "14a": Prediction(
-        question="A calibrated model has an ECE of 0.02 on 1,500 rows. Somebody joins its "
-        "predictions to the labels in a wrong order. What does the ECE become?",
-        options=("about 0.02", "about 0.1", "about 0.2", "about 0.5"),
-        outcome="about 0.2",
-        why="Whatever is predicted, the base rate happens: four in ten. So the error is how far "
-        "the predictions lie from 0.4, on average.",
-        tells=(r"ECE[^.]{0,20}0\.210",),
-    ),
-    "14b": Prediction(
-        question="The rows of a screening come in, from 30 to 2,500. Which of four lights "
-        "is the first to give a firm answer?",
-        options=("alignment", "calibration", "costs", "repair"),
-        outcome="calibration",
-        why="Its logits are twice as large as they should be, which 120 rows show. That each label "
-        "belongs to its prediction takes more: the audit wants to be very sure of that.",
-        tells=(r"before the first|miscalibrated, with too|first 120",),
-    ),
-    "14c": Prediction(
-        question="Trust in these forecasts has lost the bettor 82. Will the report say that at her "
-        "price trust costs more than no bet at all?",
-        options=("yes", "no", "it cannot tell"),
-        outcome="it cannot tell",
-        why="All 8,886 games speak about the error, but only the 478 bets about her price. With 48 "
-        "of them lost she would be even, and chance moves that count by six or seven.",
-        tells=(r"interval[^.]{0,40}holds 0|proves less than|is not shown|leaves? open whether",),
-    ),
-    "14d": Prediction(
-        question="A language model says 0.5, 0.7, 0.8, 0.9, 0.95 or 0.99, and is right less often. "
-        "Which repair does the audit of this file recommend?",
-        options=("offset", "temperature", "Platt", "beta", "isotonic", "no repair"),
-        outcome="offset",
-        why="A temperature cannot move a stated 0.5, and there the model is right one time in six. "
-        "An offset, one shift of all log odds, moves every number down. Platt scaling, which turns "
-        "them too, the beta map and isotonic regression gain no more, and are less simple.",
-        tells=(
-            r"cannot move (a stated )?0\.5|one time in six|offset[^.]{0,60}(recommend|shifts)",
-            r"repair by (an )?offset",
-        ),
-    ),
-    "14e": Prediction(
-        question="A hundred calibrated models are tested every evening for a hundred days, at the "
-        "5 % level, on all rows so far. How many are accused on at least one evening?",
-        options=("about 5", "about 10", "about 35", "about 99"),
-        outcome="about 35",
-        why="Every look is another chance to err. They are not independent, as each evening has "
-        "most of its rows from the evening before, else 99 would be accused.",
-        tells=(r"cr(y|ies) wolf|accused? (34|35|37)|another chance to err",),
-    ),
-}
+JUDGES = {"14.1": judge_rows_needed, "14.3": judge_rows, "14.4": judge_gain}

@@ -436,9 +436,9 @@ def test_points_are_named_by_their_numbers_or_get_a_sentence() -> None:
 def test_rubrics_are_checked_when_they_are_declared() -> None:
     rubric = Rubric(points=POINTS, model="m")
     for options in ({}, {"judge": judge_half, "rubric": rubric}):
-        with pytest.raises(ValueError, match="^t$"):
+        with pytest.raises(ValueError, match="two hints or more"):
             Check(task="t", variable="v", hints=("a", "b"), **options)
-    with pytest.raises(ValueError, match=POINTS[0]):
+    with pytest.raises(ValueError, match="not 2"):
         Rubric(points=POINTS[:2], model="m")
 
 
@@ -524,9 +524,9 @@ def test_a_missing_prediction_is_named() -> None:
 
 
 def test_declarations_are_checked() -> None:
-    with pytest.raises(ValueError, match="^t$"):
+    with pytest.raises(ValueError, match="two hints or more"):
         Check(task="t", variable="v", judge=judge_half, hints=("only one",))
-    with pytest.raises(ValueError, match="^c$"):
+    with pytest.raises(ValueError, match="`c` is none of"):
         Prediction(question="q", options=("a", "b"), outcome="c", why="w")
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from calibkit_course import lesson00, lessons
-from calibkit_course.lesson00.checks import CHECKS, PREDICTIONS
+from calibkit_course import lesson00, lessons, open_lesson
 from tests.paths import ROOT
 from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated, with_rows
+
+CHECKS = open_lesson("00").checks
+PREDICTIONS = open_lesson("00").predictions
 
 NOTEBOOKS = ROOT / "notebooks"
 

@@ -13,8 +13,11 @@ from sklearn.metrics import roc_auc_score
 
 import calibkit as ck
 from calibkit import fakes, scores
+from calibkit_course import open_lesson
 from calibkit_course.lesson02 import checks as lesson02
 from tests.paths import lesson_text
+
+PREDICTIONS = open_lesson("02").predictions
 
 
 def parts(rain: Any, said: Any, repaired: Any) -> Any:
@@ -212,7 +215,7 @@ def test_the_three_forecasters() -> None:
     shy, expert = np.where(wet == 1, 0.51, 0.49), np.array([0.10] * 60 + [0.60] * 40)
     scores = [ck.brier_score(wet, said).value for said in (np.full(100, 0.3), shy, expert)]
     assert scores == pytest.approx([0.21, 0.2401, 0.15], abs=1e-12)
-    assert lesson02.PREDICTIONS["2a"].outcome == ["climate", "shy", "expert"][np.argmax(scores)]
+    assert PREDICTIONS["2a"].outcome == ["climate", "shy", "expert"][np.argmax(scores)]
     assert ck.brier_score(wet, (shy > 0.5).astype(float)).value == 0
     best = min(ck.brier_score(wet, np.full(100, p)).value for p in np.linspace(0, 1, 101))
     assert best == pytest.approx(scores[0], abs=1e-12)

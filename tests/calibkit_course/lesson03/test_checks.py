@@ -12,8 +12,10 @@ from scipy.special import expit, logit
 import calibkit as ck
 from calibkit import fakes
 from calibkit.calibrators import TemperatureScaling
-from calibkit_course import data, finite, lesson03
-from calibkit_course.lesson03.checks import PREDICTIONS, judge_third_truth
+from calibkit_course import data, finite, lesson03, open_lesson
+from calibkit_course.lesson03.checks import judge_third_truth
+
+PREDICTIONS = open_lesson("03").predictions
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 

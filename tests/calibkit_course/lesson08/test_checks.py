@@ -14,10 +14,11 @@ import calibkit as ck
 from calibkit import hypothesis_tests
 from calibkit.bins import Pava, PavaBC
 from calibkit.inputs import FloatVector
-from calibkit_course import data
-from calibkit_course.lesson08.checks import PREDICTIONS
+from calibkit_course import data, open_lesson
 from calibkit_course.lesson08.checks_further import LABELS
 from tests.paths import lesson_text
+
+PREDICTIONS = open_lesson("08").predictions
 
 # --- 8.3 ---------------------------------------------------------------------------------------
 

@@ -11,11 +11,13 @@ from sklearn.isotonic import IsotonicRegression
 import calibkit as ck
 from calibkit.calibrators import HistogramBinning, IsotonicCalibrator, ScalingBinning, VennAbers
 from calibkit.fakes import LogitDistortion
-from calibkit_course import lesson11
-from calibkit_course.lesson11.checks import PREDICTIONS, _scores
+from calibkit_course import lesson11, open_lesson
+from calibkit_course.lesson11.checks import _scores
 from calibkit_course.lesson11.number import BINS, _measured
 from calibkit_course.lesson11.race import runs_of
 from tests.paths import lesson_text
+
+PREDICTIONS = open_lesson("11").predictions
 
 # --- 11.1 --------------------------------------------------------------------------------------
 

@@ -18,11 +18,13 @@ from calibkit.calibrators import (
     VectorScaling,
 )
 from calibkit.inputs import FloatVector
-from calibkit_course import data, lesson12
-from calibkit_course.lesson12.checks import PREDICTIONS, honest
+from calibkit_course import data, lesson12, open_lesson
+from calibkit_course.lesson12.checks import honest
 from calibkit_course.lesson12.fits import _loss, uneven
 from calibkit_course.lesson12.models import FAKES, hidden
 from tests.paths import lesson_text
+
+PREDICTIONS = open_lesson("12").predictions
 
 # --- 12.1 --------------------------------------------------------------------------------------
 

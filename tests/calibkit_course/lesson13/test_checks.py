@@ -13,9 +13,11 @@ from scipy.stats import beta
 from calibkit import decisions
 from calibkit.fakes import KnobClassifier
 from calibkit.inputs import FloatVector
+from calibkit_course import open_lesson
 from calibkit_course.lesson13 import Ward, least_accuracy
-from calibkit_course.lesson13.checks import PREDICTIONS
 from tests.paths import lesson_text
+
+PREDICTIONS = open_lesson("13").predictions
 
 WARD = Ward(benefit=2, harm=6)
 

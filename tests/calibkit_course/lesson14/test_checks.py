@@ -14,12 +14,15 @@ from calibkit import log_loss
 from calibkit.calibrators import PlattCalibrator
 from calibkit.fakes import LogitDistortion
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
-from calibkit_course import data, lesson14
+from calibkit_course import data, lesson14, open_lesson
 from calibkit_course.learn import State
 from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
-from calibkit_course.lesson14.checks import CHECKS, PREDICTIONS, _gains
-from calibkit_course.lesson14.report import MODEL
+from calibkit_course.lesson14.checks import _gains
 from tests.paths import lesson_text
+
+CHECKS = open_lesson("14").checks
+PREDICTIONS = open_lesson("14").predictions
+MODEL = CHECKS["14.2"].rubric.model  # type: ignore[union-attr]
 
 # --- 14.1 --------------------------------------------------------------------------------------
 
