@@ -1,6 +1,7 @@
 """What a lesson costs a learner: `python -m tools.lesson_times` prints it.
 
-`dev.py run` writes it into the header of the page, and into the table of lesson 00.
+`dev.py run` writes it into the header of the page, into the table of lesson 00, and into the line
+of a core that names its second notebook.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
@@ -67,14 +68,17 @@ def with_time(path: Path, text: str) -> str:
     return STATED.sub(f"Time: {minutes_of(path)}", text, count=1)
 
 
-def with_rows(text: str) -> str:
-    """Return the text of lesson 00 whose table has the minutes of all headers."""
+def with_minutes(text: str) -> str:
+    """Return a text that says how long other pages take, with the minutes of their headers."""
     for core in NOTEBOOKS.glob("[0-9]*.md"):
         further = [
             f"[{stated(page)} min](further/{page.name})" for page in lesson_pages(core.name[:2])[1:]
         ]
         row = rf"\g<1>{stated(core)} min | {[*further, '–'][0]} |"
         text = re.sub(rf"(\({core.name}\) \|[^|]*\| ).*\|", row, text)
+        for page in lesson_pages(core.name[:2])[1:]:
+            link = rf"(\(further/{page.name}\), )\d+(?= min)"
+            text = re.sub(link, rf"\g<1>{stated(page)}", text)
     return text
 
 

@@ -83,7 +83,11 @@ WRONG = {
     "outcome": ('outcome = "so"', 'outcome = "no"', "toy/words.toml: 9b: .*`no`"),
     "list": ('options = ["so", "not"]', 'options = "so"', "toy/words.toml: `options` wants a list"),
     "no list": ('"It is."', '["It is."]', "toy/words.toml: `why` wants one value"),
-    "twice": ("[guess.9b]", '[say]\nlow = "Low."\n[guess.9b]', "toy/words.toml: .*`low` must be the name of one"),
+    "twice": (
+        "[guess.9b]",
+        '[say]\nlow = "Low."\n[guess.9b]',
+        "toy/words.toml: .*`low` must be the name of one",
+    ),
     "a number": ("[guess.9b]", "high = 3\n[guess.9b]", "toy/words.toml: 9.1: .*`high`"),
 }
 
