@@ -26,6 +26,7 @@ ADDRESS = re.compile(r"\]\(\S+\)")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 EXERCISE = re.compile(r"^#{1,4} Exercise [\d.]+ .*· (\d+) min *$", re.MULTILINE)
 STATED = re.compile(r"^Time: (\d+)(?= min)", re.MULTILINE)
+SECOND = re.compile(r"\((further/\S+)\), \d+(?= min)")
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin", "quiz")
 PRICES = {"predict": 1.0, "widget": 3.0} | dict.fromkeys(UNCOUNTED, 0.0)
 
@@ -76,10 +77,7 @@ def with_minutes(text: str) -> str:
         ]
         row = rf"\g<1>{stated(core)} min | {[*further, '–'][0]} |"
         text = re.sub(rf"(\({core.name}\) \|[^|]*\| ).*\|", row, text)
-        for page in lesson_pages(core.name[:2])[1:]:
-            link = rf"(\(further/{page.name}\), )\d+(?= min)"
-            text = re.sub(link, rf"\g<1>{stated(page)}", text)
-    return text
+    return SECOND.sub(lambda link: f"({link[1]}), {stated(NOTEBOOKS / link[1])}", text)
 
 
 def main(names: list[str]) -> int:
