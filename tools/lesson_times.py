@@ -1,6 +1,7 @@
 """What a lesson costs a learner: `python -m tools.lesson_times` prints it.
 
-`dev.py run` writes it into the header of the page, and into the table of lesson 00.
+`dev.py run` writes it into the header of the page, into the table of lesson 00, and into the line
+of a core that names its second notebook.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
 explorer + what each exercise's heading states ("### Exercise 4.1 Compute the table · 8 min").
@@ -25,6 +26,7 @@ ADDRESS = re.compile(r"\]\(\S+\)")
 LINES_PER_MINUTE = 20  # code that is read and run, not written
 EXERCISE = re.compile(r"^#{1,4} Exercise [\d.]+ .*· (\d+) min *$", re.MULTILINE)
 STATED = re.compile(r"^Time: (\d+)(?= min)", re.MULTILINE)
+SECOND = re.compile(r"\((further/\S+)\), \d+(?= min)")
 UNCOUNTED = ("install", "setup", "check", "exercise", "solution", "reveal", "static-twin", "quiz")
 PRICES = {"predict": 1.0, "widget": 3.0} | dict.fromkeys(UNCOUNTED, 0.0)
 
@@ -67,15 +69,15 @@ def with_time(path: Path, text: str) -> str:
     return STATED.sub(f"Time: {minutes_of(path)}", text, count=1)
 
 
-def with_rows(text: str) -> str:
-    """Return the text of lesson 00 whose table has the minutes of all headers."""
+def with_minutes(text: str) -> str:
+    """Return a text that says how long other pages take, with the minutes of their headers."""
     for core in NOTEBOOKS.glob("[0-9]*.md"):
         further = [
             f"[{stated(page)} min](further/{page.name})" for page in lesson_pages(core.name[:2])[1:]
         ]
         row = rf"\g<1>{stated(core)} min | {[*further, '–'][0]} |"
         text = re.sub(rf"(\({core.name}\) \|[^|]*\| ).*\|", row, text)
-    return text
+    return SECOND.sub(lambda link: f"({link[1]}), {stated(NOTEBOOKS / link[1])}", text)
 
 
 def main(names: list[str]) -> int:

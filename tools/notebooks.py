@@ -23,8 +23,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import notebook_files as files
-from tools.lesson_pages import NOTEBOOKS, missing
-from tools.lesson_times import with_rows, with_time
+from tools.lesson_pages import missing
+from tools.lesson_times import with_minutes, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
@@ -186,8 +186,12 @@ def main(arguments: list[str]) -> int:
         for path, (bad, words) in zip(paths, seen, strict=True):
             failed += bad
             print(f"{path.stem}: {words}", flush=True)
-    for start in NOTEBOOKS.glob("00_*") if chosen.task == "run" else []:
-        write_if_new(start, with_rows(start.read_text(encoding="utf-8")))
+    for path in files.sources() if chosen.task == "run" else []:
+        if write_if_new(path, with_minutes(path.read_text(encoding="utf-8"))):
+            stored = files.read_stored(path)
+            for cell in stored.cells:
+                cell.source = with_minutes(cell.source)
+            write_if_new(path.with_suffix(".ipynb"), files.text_of(files.normalise(stored)))
     if not paths:
         print("no lessons found in notebooks/")
     return 1 if failed or not paths else 0

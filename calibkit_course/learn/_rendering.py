@@ -120,4 +120,5 @@ class Progress:
             (name, f"{messages.SYMBOLS[state]} {self.notes.get(name, state)}", task)
             for name, state, task in self.rows
         ]
-        return [messages.PROGRESS_HEADINGS, *marked]
+        heads = messages.PROGRESS_EXERCISE, messages.PROGRESS_STATE, messages.PROGRESS_TASK
+        return [heads, *marked]

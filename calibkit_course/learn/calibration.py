@@ -79,7 +79,7 @@ class OwnCalibration(Result):
             messages.OWN_MEANS.format(
                 sure=_points(own.sure.mean())[1:], right=_points(own.right.mean())[1:]
             ),
-            messages.OWN_VERDICTS[self.verdict].format(**points),
+            messages.WORDS[f"OWN_{self.verdict.upper()}"].format(**points),
             messages.OWN_LITTLE.format(reach=_points(self.reach)[1:]),
             messages.OWN_SCORES.format(
                 log=log, log_chance=log_chance, brier=brier, brier_chance=brier_chance
@@ -98,7 +98,7 @@ class OwnCalibration(Result):
         ax = plot.reliability_diagram(
             own.right, own.sure, bins=BINS, show=shown, title=title, ax=ax
         )
-        across, up = messages.OWN_AXES
+        across, up = messages.OWN_SURE, messages.OWN_RIGHT
         ax.child_axes[-1].set_xlabel(across)  # below the counts
         ax.set_ylabel(up)
         return ax

@@ -64,7 +64,7 @@ class ClassCalibration(Result):
         own, place = self.pooled, np.arange(len(self.student))
         figure = Figure(figsize=(10, max(4.6, 1.2 + 0.25 * len(place))), layout="constrained")
         left, right = figure.subplots(1, 2)
-        show, (across, up) = {"means", "gaps", "counts"}, messages.OWN_AXES
+        show, across, up = {"means", "gaps", "counts"}, messages.OWN_SURE, messages.OWN_RIGHT
         plot.reliability_diagram(
             own.right, own.sure, bins=BINS, show=show, ax=left, title=messages.CLASS_POOLED
         )

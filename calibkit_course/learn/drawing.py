@@ -140,7 +140,7 @@ class Drawing(Prediction):
         data = {"places": places, "x": [f"{one:g}" for one in self.x], "top": self.top,
                 "roof": _ROOF, "floor": _FLOOR, "digits": self.digits, "axis": self.axes[0],
                 "drawn": drawn, "truth": truth,
-                "words": {name: getattr(messages, name) for name in _WORDS}}  # fmt: skip
+                "words": {name: messages.WORDS[name] for name in _WORDS}}  # fmt: skip
         label = messages.CANVAS.format(y=self.axes[1], x=self.axes[0], says=says)
         return (
             f'<svg class="ck-canvas" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '

@@ -59,8 +59,9 @@ class Question:
     @property
     def lines(self) -> tuple[str, ...]:
         """The question and its lettered options, as they are read."""
-        unit = messages.IN_UNIT.format(unit=self.unit) if self.unit else ""
-        question = messages.QUESTION.format(number=self.number, text=self.text + unit)
+        asked = messages.IN_UNIT if self.unit else "{text}"
+        text = asked.format(text=self.text, unit=self.unit)
+        question = messages.QUESTION.format(number=self.number, text=text)
         return (question, *(f"{letter}. {one.text}" for letter, one in self._lettered().items()))
 
     def verdict(self, answer: Any) -> str:

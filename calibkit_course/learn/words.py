@@ -4,7 +4,6 @@ It holds the title of the lesson, its guesses, and its exercises with their hint
 the sentences of their judges. A line break inside a sentence is read as one blank.
 """
 
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -80,8 +79,10 @@ def _words(
     for name, entry in exercise.items():
         with _naming(name):
             sentences.add(entry.pop("say", {}))
+            _check_lists(entry)
     for name, entry in guess.items():
         with _naming(name):
+            _check_lists(entry)
             kind = Drawing if "x" in entry else Prediction
             predictions[name] = kind(**entry)
     return Words(file, title, second, sentences, exercise, predictions)
@@ -89,6 +90,13 @@ def _words(
 
 def _check(*, points: tuple[str, ...] = (), model: str = "", **entry: Any) -> Check:
     return Check(rubric=Rubric(points=points, model=model) if points else None, **entry)
+
+
+def _check_lists(entry: Mapping[str, Any]) -> None:
+    for key, value in entry.items():
+        if isinstance(value, tuple) != (key in LISTS):
+            words = messages.LIST_WANTED if key in LISTS else messages.NO_LIST_WANTED
+            raise ValueError(words.format(key=key))
 
 
 @contextmanager
@@ -100,13 +108,10 @@ def _naming(*where: str) -> Iterator[None]:
         raise ValueError(": ".join((*where, str(error)))) from None
 
 
-def _joined(part: Any, key: str = "") -> Any:
+def _joined(part: Any) -> Any:
     """Return a part of a file with each sentence on one line, and tuples for lists."""
     if isinstance(part, dict):
-        return {name: _joined(one, name if key != "say" else "") for name, one in part.items()}
-    if isinstance(part, list) != (key in LISTS):
-        words = messages.LIST_WANTED if key in LISTS else messages.NO_LIST_WANTED
-        raise ValueError(words.format(key=key))
+        return {name: _joined(one) for name, one in part.items()}
     if isinstance(part, list):
         return tuple(_joined(one) for one in part)
-    return re.sub("\n *", " ", part).lstrip(" ") if isinstance(part, str) else part
+    return messages.one_line(part) if isinstance(part, str) else part

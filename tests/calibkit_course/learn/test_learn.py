@@ -556,15 +556,12 @@ def test_progress_is_a_table_of_states() -> None:
 
 def test_a_finished_core_is_whole_whatever_the_second_notebook_asks() -> None:
     lesson = open_lesson("04")
-    core = ["4.1", "4.2", "4a", "4c", "4b"]
-    for name in (*lesson.checks, *lesson.predictions):
-        assert (name in core) != (name in lesson.second), name
-    for cid in core[:2]:
+    for cid in lesson.checks.keys() - set(lesson.second):
         lesson.check(cid, first_right("04", cid))
-    for pid in core[2:]:
+    for pid in lesson.predictions.keys() - set(lesson.second):
         lesson.predict(pid, lesson.predictions[pid].outcome or [0.1] * 10)  # 4b is a line
     said = repr(lesson.progress())
-    assert "2 of 2 exercises correct, 3 of 3 guesses made.\nfurther: 0 of 2" in said
+    assert "2 of 2 exercises correct, 3 of 3 guesses made.\nfurther: 0 of " in said
     assert "further" not in repr(open_lesson("00").progress())
 
 

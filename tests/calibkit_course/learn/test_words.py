@@ -8,9 +8,11 @@ from string import Formatter
 import pytest
 
 from calibkit_course import lessons, open_lesson
+from calibkit_course.learn import messages
 from calibkit_course.learn.drawing import Drawing
 from calibkit_course.learn.words import COURSE, read_words, words_of
 from tests.helpers import each_case
+from tests.paths import ROOT
 
 TEXT = '''
 title = "Toy"
@@ -58,6 +60,22 @@ def test_each_sentence_of_the_code_is_there_and_none_is_there_for_nothing(name: 
     assert {key for key in unused if not any(re.fullmatch(form, key) for form in forms)} == set()
 
 
+def test_the_machinery_says_what_stands_in_its_file_and_nothing_else() -> None:
+    places = [
+        path
+        for name in ("calibkit_course", "tools", "book")
+        for path in (ROOT / name).rglob("*.py")
+    ]
+    code = "".join(path.read_text("utf-8") for path in places)
+    used = set(re.findall(r"\bmessages\.([A-Z_]+)\b", code)) - vars(messages).keys()
+    assert used - messages.WORDS.keys() == set()
+    verdicts = {"OWN_OVER", "OWN_UNDER", "OWN_OPEN"}
+    named = {name for name in messages.WORDS if f'"{name}"' in code}
+    assert messages.WORDS.keys() == used | named | verdicts
+    with pytest.raises(AttributeError, match="NOTHING"):
+        messages.NOTHING  # noqa: B018
+
+
 @pytest.mark.parametrize("name", lessons())
 def test_the_words_of_a_lesson_are_whole(name: str) -> None:
     words, lesson = read_words(name), open_lesson(name, keep=False)
@@ -81,9 +99,13 @@ WRONG = {
     "no title": ('title = "Toy"', "", "toy/words.toml: .*'title'"),
     "key in a guess": ("why", "because", "toy/words.toml: 9b: .*'because'"),
     "outcome": ('outcome = "so"', 'outcome = "no"', "toy/words.toml: 9b: .*`no`"),
-    "list": ('options = ["so", "not"]', 'options = "so"', "toy/words.toml: `options` wants a list"),
-    "no list": ('"It is."', '["It is."]', "toy/words.toml: `why` wants one value"),
-    "twice": ("[guess.9b]", '[say]\nlow = "Low."\n[guess.9b]', "toy/words.toml: .*`low` must be the name of one"),
+    "list": ('options = ["so", "not"]', 'options = "so"', "9b: `options` wants a list"),
+    "no list": ('"It is."', '["It is."]', "toy/words.toml: 9b: `why` wants one value"),
+    "twice": (
+        "[guess.9b]",
+        '[say]\nlow = "Low."\n[guess.9b]',
+        "toy/words.toml: .*`low` must be the name of one",
+    ),
     "a number": ("[guess.9b]", "high = 3\n[guess.9b]", "toy/words.toml: 9.1: .*`high`"),
 }
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from calibkit_course import lesson00, lessons, open_lesson
 from tests.paths import ROOT
 from tools.lesson_pages import lesson_pages
-from tools.lesson_times import stated, with_rows
+from tools.lesson_times import stated, with_minutes
 
 CHECKS = open_lesson("00").checks
 PREDICTIONS = open_lesson("00").predictions
@@ -55,7 +55,9 @@ def test_its_words_count_records_as_the_binomial_law_does() -> None:
 def test_the_table_of_lessons_has_the_times_of_their_headers() -> None:
     """And `dev.py run` mends one that is wrong."""
     text = (NOTEBOOKS / "00_start_here.md").read_text(encoding="utf-8")
-    assert with_rows(text.replace(" min |", "5 min |").replace(" min]", "0 min]")) == text
+    assert with_minutes(text.replace(" min |", "5 min |").replace(" min]", "0 min]")) == text
+    core = lesson_pages("04")[0].read_text(encoding="utf-8")
+    assert with_minutes(re.sub(r"\), \d+ min\)", "), 5 min)", core)) == core
     for name in lessons():
         path, *further = lesson_pages(name)
         (row,) = [line for line in text.splitlines() if line.startswith(f"| [{name} ")]
