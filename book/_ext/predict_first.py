@@ -345,8 +345,9 @@ class OwnCalibration(SphinxDirective):
         data = json.dumps({"words": words, "statements": STATEMENTS, "stand_in": stand_in})
         return [
             raw_html(
-                '<div id="ck-statements"></div><div id="ck-own"><noscript>This page needs JavaScript, which is switched off in '
-                f'your browser.</noscript></div><script type="application/json" id="ck-own-data">'
+                '<div id="ck-statements"></div><div id="ck-own"><noscript>This page needs '
+                "JavaScript, which is switched off in your browser.</noscript></div>"
+                '<script type="application/json" id="ck-own-data">'
                 f'{data}</script><script defer src="../_static/own_calibration.js"></script>'
             )
         ]
