@@ -120,8 +120,8 @@ class LessonCards(SphinxDirective):
 
 
 def hero(number: str) -> str:
-    """Return the picture at the head of a lesson; lesson 00 shows the sign of the course."""
-    stored = heroes.path(number)
+    """Return the small picture of a lesson; lesson 00 shows the sign of the course."""
+    stored = heroes.path(number, small=True)
     if not stored.exists():
         return '<img class="ck-hero" src="../_static/logo.svg" alt="The sign of this free course">'
     source = b64encode(stored.read_bytes()).decode("ascii")

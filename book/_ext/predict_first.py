@@ -20,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from book.bank import item
+from book.experiments.your_calibration import STATEMENTS
 from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Drawing, Message, Prediction, messages
 from calibkit_course.learn.forecasts import least_sure
@@ -330,7 +331,7 @@ class FrameImages(SphinxTransform):
 
 
 class OwnCalibration(SphinxDirective):
-    """Leave room for the reader's own calibration, with the words and the stand-in of the course.
+    """Leave room for twenty statements and the reader's own calibration, with their words.
 
     The script beside it says the sentences of `my_calibration`, about what this browser keeps.
     """
@@ -340,11 +341,13 @@ class OwnCalibration(SphinxDirective):
         found = vars(messages).items()
         words = {key: value for key, value in found if key.startswith(("OWN_", "CSV_"))}
         words |= {"IMPORTED": messages.IMPORTED, "INFINITE": messages.INFINITE}
-        data = json.dumps({"words": words, "stand_in": STAND_IN.read_text("utf-8")})
+        stand_in = STAND_IN.read_text("utf-8")
+        data = json.dumps({"words": words, "statements": STATEMENTS, "stand_in": stand_in})
         return [
             raw_html(
-                '<div id="ck-own"><noscript>This page needs JavaScript, which is switched off in '
-                f'your browser.</noscript></div><script type="application/json" id="ck-own-data">'
+                '<div id="ck-statements"></div><div id="ck-own"><noscript>This page needs '
+                "JavaScript, which is switched off in your browser.</noscript></div>"
+                '<script type="application/json" id="ck-own-data">'
                 f'{data}</script><script defer src="../_static/own_calibration.js"></script>'
             )
         ]

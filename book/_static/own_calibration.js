@@ -1,10 +1,10 @@
-// The page "Your calibration": what `my_calibration` says, about the forecasts that this browser
-// keeps. Words and stand-in come from the course.
+// The page "Your calibration": twenty statements to forecast, and what `my_calibration` says about
+// all forecasts that this browser keeps. Words, statements and stand-in come from the course.
 "use strict";
 
 (() => {
   const root = document.getElementById("ck-own");
-  const { words, stand_in: STAND_IN } = JSON.parse(document.getElementById("ck-own-data").textContent);
+  const { words, statements, stand_in: STAND_IN } = JSON.parse(document.getElementById("ck-own-data").textContent);
   const HEAD = "forecast,options,sure,right", BINS = 5, Z = 1.959963984540054, TIE = 1e-9;
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -114,6 +114,12 @@
     return made;
   };
 
+  const button = (name, act) => {
+    const made = make("button", { type: "button", class: "ck-button" }, name);
+    made.addEventListener("click", () => act(made));
+    return made;
+  };
+
   const diagram = (rows, title) => {
     const x = (p) => 50 + 300 * p, y = (p) => 330 - 300 * p, used = look(rows).bins.filter(({ n }) => n);
     const most = Math.max(...used.map(({ n }) => n)), [across, up] = words.OWN_AXES;
@@ -132,7 +138,7 @@
       make("rect", { x: x(Math.min(0.8, Math.floor(mean * BINS + TIE) / BINS)) + 1, width: 58,
                      y: 405 - 40 * n / most, height: 40 * n / most, fill: "currentColor", opacity: 0.45 }),
       text(x(Math.min(0.8, Math.floor(mean * BINS + TIE) / BINS) + 0.1), 400 - 40 * n / most, `${n}`)]);
-    return make("svg", { viewBox: "0 0 380 450", role: "img", "aria-label": `${title}. ${label}.` }, ...ticks,
+    return make("svg", { viewBox: "0 20 380 430", role: "img", "aria-label": `${title}. ${label}.` }, ...ticks,
       line(x(0), y(0), x(1), y(1), { "stroke-dasharray": "6 4" }), ...drawn, text(x(0.5), 445, across),
       make("text", { x: -y(0.5), y: 13, "text-anchor": "middle", transform: "rotate(-90)" }, up));
   };
@@ -167,11 +173,6 @@
     const rows = isStandIn ? known(parse(STAND_IN)) : mine;
     const form = isStandIn ? words.OWN_TITLE_STAND_IN : words.OWN_TITLE;
     const title = fill(form, { n: spell(rows.length) });
-    const button = (name, act) => {
-      const made = make("button", { type: "button", class: "ck-button" }, name);
-      made.addEventListener("click", () => act(made));
-      return made;
-    };
     const file = make("input", { type: "file", accept: ".csv,.json", "aria-label": "A file of forecasts" });
     file.addEventListener("change", async () => {
       try {
@@ -201,11 +202,74 @@
       : [button("Export as CSV", () => download(csv(kept), "forecasts.csv", "text/csv")),
          button("Forget my forecasts", forget)];
     buttons.push(button("Take all my work home", takeHome));
-    root.replaceChildren(make("p", {}, make("strong", {}, title)),
-      ...sentences(rows, isStandIn).map((text) => make("p", {}, text)), diagram(rows, title), byLesson(rows),
+    root.replaceChildren(make("p", {}, make("strong", {}, title)), diagram(rows, title),
+      ...sentences(rows, isStandIn).map((text) => make("p", {}, text)), byLesson(rows),
       make("div", { class: "ck-row" }, ...buttons, make("label", {}, "Import: ", file)),
       make("p", { role: "status" }, said.trim()));
+    nextStatement();
   };
 
+  // --- twenty statements: one at a time, and its truth as soon as it is answered -------------------
+
+  const nameOf = (number) => `1-${String(number + 1).padStart(2, "0")}`; // as the workbook names it
+  const asPercent = (share) => `${Math.round(100 * share)} %`;
+
+  const ask = (card) => {
+    const lead = make("p", {}), claim = make("p", { class: "ck-claim", id: "ck-claim" });
+    const slider = make("input", { type: "range", min: 0, max: 100, step: 5, autocomplete: "off",
+                                   "aria-label": "How probable is it that this is true?", "aria-describedby": "ck-claim" });
+    const stated = make("span", { "aria-hidden": "true" }), status = make("p", { role: "status" }), list = make("ol", {});
+    const form = make("div", {}, claim, make("label", { class: "ck-sure" }, "How probable is it that this is true? ",
+      slider, stated), button("Answer", () => answer()), button("Skip", () => next(1)));
+    const answers = make("details", {}, make("summary", {}, "Your answers"), list);
+    let place = 0;
+
+    // What was stated: the confidence belongs to the likelier side, which at one half is "false".
+    const told = ([text, isTrue], { sure, right }) => (
+      `${text} ${isTrue ? "True" : "False"}. You said ${asPercent(right === isTrue ? sure : 1 - sure)}.`);
+
+    const say = () => {
+      stated.textContent = `${slider.value} %${Number(slider.value) === 50 ? ", no idea" : ""}`;
+      slider.setAttribute("aria-valuetext", stated.textContent);
+    };
+
+    // Show the first one from here on that has no answer yet; after the last comes the first.
+    const next = (step = 0) => {
+      const kept = window.calibkitForecasts.read(), all = [...statements.keys()], from = place + step;
+      const isDone = (number) => Boolean(kept[nameOf(number)]), done = all.filter(isDone);
+      const open = [...all.slice(from), ...all.slice(0, from)].filter((number) => !isDone(number));
+      lead.textContent = `${done.length} of ${all.length} answered.`;
+      list.replaceChildren(...done.map((number) => (
+        make("li", { value: number + 1 }, told(statements[number], kept[nameOf(number)])))));
+      answers.hidden = !done.length;
+      form.hidden = !open.length;
+      if (!open.length) return;
+      [place] = open;
+      claim.textContent = `${place + 1}. ${statements[place][0]}`;
+      slider.value = 50;
+      say();
+    };
+
+    const answer = () => {
+      const kept = window.calibkitForecasts.read(), [text, isTrue] = statements[place];
+      const percent = Number(slider.value);
+      const row = kept[nameOf(place)] // another page may have stored it
+        ?? { options: 2, sure: Math.max(percent, 100 - percent) / 100, right: (percent > 50) === isTrue };
+      window.calibkitForecasts.write({ ...kept, [nameOf(place)]: row });
+      status.textContent = told([text, isTrue], row);
+      show();
+      (form.hidden ? answers.querySelector("summary") : slider).focus({ preventScroll: true });
+    };
+
+    slider.addEventListener("input", say);
+    slider.addEventListener("keydown", (event) => {
+      event.stopPropagation(); // the theme binds arrow keys
+      if (event.key === "Enter") answer();
+    });
+    card.replaceChildren(lead, form, status, answers);
+    return next;
+  };
+
+  const nextStatement = ask(document.getElementById("ck-statements"));
   show();
 })();

@@ -40,8 +40,11 @@
     store(key, "{}");
     return {};
   };
-  const readForecasts = () => readTable(FORECASTS, isForecast);
-  const writeForecasts = (rows) => store(FORECASTS, JSON.stringify(rows));
+  const readForecasts = () => ({ ...forecasts, ...readTable(FORECASTS, isForecast) });
+  const writeForecasts = (rows) => {
+    forecasts = rows;
+    store(FORECASTS, JSON.stringify(rows));
+  };
   window.calibkitForecasts = { read: readForecasts, write: writeForecasts };
 
   // Answers to exercises, {code, state}: what was typed, and what its check said last.
@@ -91,7 +94,7 @@
 
   const load = () => {
     try { guesses = { ...guesses, ...JSON.parse(stored(KEY)) }; } catch { /* none */ }
-    forecasts = { ...forecasts, ...readForecasts() };
+    forecasts = readForecasts();
   };
   const save = () => {
     store(KEY, JSON.stringify(guesses));

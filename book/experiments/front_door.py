@@ -6,15 +6,19 @@ drawn from them, as `calibkit.null_level` does. `python -m book.experiments.fron
 `.venv`, writes README's figure, in which the words that describe it are stored.
 """
 
+import io
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from calibkit import consistency_band, expected_calibration_error, plot, reliability_table
 from calibkit.fakes import FakeSample, LogitDistortion
+from calibkit_course.explore import Picture
 from tools.virtual_environment import ROOT
 
 PATH = ROOT / "book" / "_static" / "readme_figure.png"
@@ -101,12 +105,23 @@ def draw() -> tuple[Figure, str]:
     return figure, " ".join(words)
 
 
+def png(image: Image.Image, words: str = "") -> bytes:
+    """Return an image of few colours as a small file, in which words may be stored."""
+    info, out = PngInfo(), io.BytesIO()
+    if words:
+        info.add_text("Description", words)
+    Picture(image=image, alt=words).small().image.save(out, "PNG", optimize=True, pnginfo=info)
+    return out.getvalue()
+
+
 def main(path: Path = PATH) -> None:
     """Draw the figure and write it with its description."""
     figure, words = draw()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110, metadata={"Description": words, "Software": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=110)
     plt.close(figure)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(png(Image.open(drawn).convert("RGB"), words))
     print(f"{path.relative_to(ROOT)}, {path.stat().st_size // 1000} kB\n{words}")
 
 

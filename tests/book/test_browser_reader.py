@@ -13,7 +13,9 @@ from calibkit_course import open_lesson
 from calibkit_course.learn import STAND_IN, Drawing, Prediction, messages
 from calibkit_course.learn.calibration import calibration_of
 from calibkit_course.learn.forecasts import Forecast, as_csv, as_forecasts, read_rows
+from calibkit_course.lesson01 import true_or_false
 from tests.browser_pages import (
+    BLOCKED,
     DESK,
     FURTHER,
     HIDDEN,
@@ -409,6 +411,48 @@ def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Vi
     assert len(page.evaluate(KEPT)) == 2
     page.get_by_role("button", name="Really forget all of them?").click()
     assert page.evaluate(KEPT) == {} and "stand-in" in said_on(page)[0]
+
+
+@pytest.mark.parametrize("blocked", [False, True], ids=["kept", "blocked"])
+def test_twenty_statements_become_the_forecasts_of_a_workbook(
+    browser: Any, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocked: bool
+) -> None:
+    """By keyboard alone; no truth is told before its answer, and an answer stands."""
+    visit = Visit(browser, site, viewport=TELEPHONE)
+    if blocked:
+        visit.page.add_init_script(BLOCKED)
+    page = visit.open(OWN)
+    card = page.locator("#ck-statements")
+    slider = card.get_by_role("slider", name="How probable is it that this is true?")
+    skip = card.get_by_role("button", name="Skip")
+    skip.press("Enter")
+    skip.press("Enter")
+    order, steps = [*range(2, 20), 0, 1], [k % 11 * (-1) ** k for k in range(20)]
+    for done, place in enumerate(order):
+        assert true_or_false.STATEMENTS[place] in card.locator(".ck-claim").inner_text()
+        assert card.locator("li").count() == done
+        for _ in range(abs(steps[place])):
+            slider.press("ArrowRight" if steps[place] > 0 else "ArrowLeft")
+        percent = 50 + 5 * steps[place]
+        assert slider.get_attribute("aria-valuetext").startswith(f"{percent} %")
+        page.keyboard.press("Enter")  # the slider holds the focus, or gets it after an answer
+        truth = "True" if true_or_false.TRUTH[place] else "False"
+        assert card.get_by_role("status").inner_text().endswith(f"{truth}. You said {percent} %.")
+    assert not slider.is_visible() and card.locator("li").count() == 20
+    stated = [0.5 + 0.05 * step for step in steps]
+    monkeypatch.setenv("CALIBKIT_WORKBOOK", str(tmp_path))
+    true_or_false.sheet(stated)
+    rows = read_rows((tmp_path / ".progress" / "forecasts.csv").read_text("utf-8"))
+    assert said_on(page) == calibration_of(as_forecasts(rows)).sentences()
+    if not blocked:
+        kept = {name: Forecast(**row) for name, row in page.evaluate(KEPT).items()}
+        assert kept == rows and visit.messages == visit.elsewhere == []
+        page.reload()
+        assert card.locator("li").count() == 20 and not slider.is_visible()
+        page.get_by_role("button", name="Forget my forecasts").click()
+        page.get_by_role("button", name="Really forget all of them?").click()
+        assert slider.is_visible() and card.locator("li").count() == 0
+    visit.close()
 
 
 EXERCISE = """<html><head><style>{look}</style></head><body>
