@@ -262,17 +262,20 @@ def as_probability_array(y_prob: Any) -> FloatArray:
 def _check_sums(prob: FloatArray) -> None:
     if not (prob.min() >= 0 and prob.max() <= 1):
         report_value(prob)
-    off = np.abs(prob @ np.ones(prob.shape[1], dtype=prob.dtype) - 1)
-    if off.max() > row_sum_tolerance(prob.dtype, prob.shape[1]):
-        row = int(np.flatnonzero(off > row_sum_tolerance(prob.dtype, prob.shape[1]))[0])
-        total = float(prob[row].sum())
+    total = prob @ np.ones(prob.shape[1], dtype=prob.dtype)
+    off = np.abs(total - 1) > row_sum_tolerance(prob.dtype, prob.shape[1])
+    if off.any():
+        row = int(off.argmax())
         remedy = (
             "If these are logits, apply scipy.special.softmax(y_prob, axis=1) first; of several "
+            "targets (multi-label) pass one column at a time."
         )
-        remedy += "targets (multi-label) pass one column at a time."
-        if abs(total - 1) < MOST_ROUNDED:
+        if abs(float(total[row]) - 1) < MOST_ROUNDED:
             remedy = "If digits were rounded off, divide such rows by their sum, knowingly."
-        raise ValueError(f"y_prob row {row} sums to {total:.6g}, not 1. {remedy}")
+        raise ValueError(
+            f"y_prob row {row} sums to {float(prob[row].sum()):.6g}, not 1. Rows that miss 1: "
+            f"{off.sum():,} of {len(prob):,}. {remedy}"
+        )
 
 
 def row_sum_tolerance(dtype: np.dtype[Any], n_classes: int) -> float:

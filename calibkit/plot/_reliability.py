@@ -14,14 +14,17 @@ from matplotlib.axes import Axes
 from calibkit.bins import Bins
 from calibkit.chance import ConsistencyBand, consistency_band, null_level
 from calibkit.errors import expected_calibration_error
+from calibkit.hypothesis_tests import wilson_interval
 from calibkit.inputs import View
 from calibkit.plot import frames, look
 from calibkit.reliability import BinTable
 
+_LEVEL = 0.9  # of an interval, as of the band
 _WORDS = {
     "filling": "diagonal filling",
     "bars": "bars up to the observed frequency",
     "band": "consistency band",
+    "intervals": "intervals of the frequency",
     "truth": "true map",
     "gaps": "gaps to the diagonal",
     "means": "points at the mean prediction",
@@ -53,8 +56,8 @@ def reliability(
         The true map, from predictions to true probabilities (known for fake classifiers).
     show : iterable of str, optional
         Elements to draw, out of ``"bars"``, ``"means"``, ``"gaps"``, ``"counts"``,
-        ``"filling"``, ``"band"``, ``"truth"``. The default is all but the filling, band and true
-        map where they are known.
+        ``"filling"``, ``"intervals"``, ``"band"``, ``"truth"``. The default is all but the filling
+        and intervals, band and true map where they are known.
     title : str, optional
         What stands above the diagram.
     legend : bool, optional
@@ -80,6 +83,10 @@ def reliability(
     -----
     An empty bin stays empty, and no line runs across it. Lesson 04.
 
+    Two questions, two bars: the band, around the diagonal, says where the point of a *calibrated*
+    model would lie; the interval (Wilson's, 90 %), around the point, where the bin's *true*
+    frequency may lie, whatever the model is.
+
     Examples
     --------
     >>> from calibkit import plot, reliability_table
@@ -102,7 +109,9 @@ def reliability(
         )
     known = {"band": band, "truth": truth}
     missing = {name: f"pass {name}=" for name, value in known.items() if value is None}
-    names = look.select(show, _WORDS, _WORDS.keys() - {"filling"}, missing)
+    if table.mass is not None:
+        missing["intervals"] = "rows with weights have no Wilson interval"
+    names = look.select(show, _WORDS, _WORDS.keys() - {"filling", "intervals"}, missing)
     size = (4.6, 5.0 if "counts" in names else 4.2)
     with look.drawing(ax, size, title=title, legend=legend) as ax:
         frames.frame(ax, frames.axis_words(table.view))
@@ -112,6 +121,8 @@ def reliability(
             draw_bars(ax, table, "none" if "filling" in names else look.PALE)
         if band is not None and "band" in names:
             _draw_band(ax, band)
+        if "intervals" in names:
+            _draw_intervals(ax, table)
         if "truth" in names:
             look.draw_truth(ax, np.linspace(0, 1, 201), truth)
         if "gaps" in names:
@@ -239,6 +250,15 @@ def _draw_gaps(ax: Axes, table: BinTable) -> None:
         across, up = table.mean_prob[rows], table.frequency[rows]
         code = {**look.SIGNS[sign], "label": f"{sign}-estimate", "gid": f"gaps-{sign}"}
         look.lines(ax, (across, across), (across, up), linewidths=width, zorder=3, **code)
+
+
+def _draw_intervals(ax: Axes, table: BinTable) -> None:
+    seen = table.occupied
+    across, count, share = table.mean_prob[seen], table.count[seen], table.frequency[seen]
+    ends = wilson_interval(np.rint(share * count), count, level=_LEVEL)
+    label = f"{100 * _LEVEL:g} % interval of the\nfrequency (Wilson)"
+    code = look.stroke(look.INK, 1.2, zorder=3.5, label=label, gid="intervals")
+    look.lines(ax, (across, ends[0]), (across, ends[1]), **code)
 
 
 def _draw_band(ax: Axes, band: ConsistencyBand) -> None:

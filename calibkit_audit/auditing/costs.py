@@ -13,6 +13,7 @@ from calibkit.decisions import (
     murphy_curve,
     policy_cost,
 )
+from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
@@ -21,6 +22,8 @@ from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.clusters import mean_interval
 from calibkit_audit.dependent_rows import DependentRows
+
+FEWEST = 10  # rows (or clusters) that decide, below which there is no interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,9 +98,12 @@ def consequences_of(
 def _with_interval(
     name: str, values: FloatVector, rows: AuditRows, level: float
 ) -> dict[str, float]:
-    """Return the mean over rows with its interval, under three names."""
+    """Return the mean over rows with its interval, under three names; none of a handful."""
     weighed = rows.weigh(values)[np.newaxis]
     (low,), (high,) = mean_interval(weighed, level, rows.clusters)
+    unit = np.arange(rows.n) if rows.clusters is None else rows.clusters.code
+    if 0 < len(np.unique(unit[values != 0])) < FEWEST:
+        low = high = np.nan
     return {name: float(weighed.mean()), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
@@ -128,7 +134,14 @@ def _paid(
     ignoring = costs[int((costs @ count).argmin())][rows.label]
     numbers |= _with_interval("regret", own - fixed, rows, level)
     numbers |= _with_interval("over_ignoring", own - ignoring, rows, level)
-    return numbers | {"threshold": _threshold(costs)}
+    numbers["threshold"] = _threshold(costs)
+    if 0 < numbers["threshold"] < 1:  # what is saved against waiting, in right treatments
+        waiting, acting = costs[:, rows.label]
+        paid = {"net_benefit": own, "net_benefit_repaired": fixed, "net_benefit_of_all": acting}
+        for name, cost in paid.items():
+            worth = (waiting - cost) / stakes(costs)[0]
+            numbers |= _with_interval(name, worth, rows, level)
+    return numbers
 
 
 def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> FloatVector:
@@ -154,22 +167,24 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
     if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
-        text += f" {_net_benefit(found, numbers)}"
+        text += f" {_net_benefit(numbers, level)}"
     return Answer("costs", verdict, light, text + _at_any_costs(numbers), numbers)
 
 
-def _net_benefit(found: Consequences, numbers: dict[str, float]) -> str:
-    """Say the cost in the unit of a right treatment, and put it among the numbers."""
-    now = found.curve.net_benefit(numbers["threshold"])
-    numbers["net_benefit"] = float(now.net_benefit[0])
-    repaired = ""
-    if found.repaired is not None:
-        after = found.repaired.net_benefit(numbers["threshold"]).net_benefit[0]
-        repaired = f"repaired {after:.4f}, "
+def _net_benefit(numbers: Mapping[str, float], level: float) -> str:
+    """Say the cost in the unit of a right treatment."""
+    parts = {"as it is": "net_benefit", "repaired": "net_benefit_repaired"}
+    if np.isnan(numbers["repaired"]):
+        del parts["repaired"]
+    said = [
+        f"{word} {four_digits(numbers[name])} "
+        f"({interval_in_words(level, numbers[f'{name}_low'], numbers[f'{name}_high'])})"
+        for word, name in parts.items()
+    ]
     return (
         f"Net benefit (right treatments per prediction, net of those in vain) from "
-        f"{numbers['threshold']:.4g} on: {numbers['net_benefit']:.4f}; {repaired}"
-        f"treat all {now.treat_all[0]:.4f}, treat none 0."
+        f"{numbers['threshold']:.4g} on: {', '.join(said)}, treat all "
+        f"{four_digits(numbers['net_benefit_of_all'])}, treat none 0."
     )
 
 

@@ -18,14 +18,14 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing.costs import cost_of_rows
+from calibkit_audit.auditing.costs import FEWEST, cost_of_rows
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
 
 _DRAWS = 20_000  # of all differences together
-# Below so many rows that decide, events, and other rows there is no interval; of a cost so many
-# must decide each way, as prices not yet paid may turn fewer.
-FEWEST, EACH_WAY = 10, 5
+# Of a cost so many rows must decide each way, as prices not yet paid may turn fewer; below `FEWEST`
+# rows that decide, events, or other rows there is no interval.
+EACH_WAY = 5
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
 Each = Mapping[str, Mapping[str, FloatVector]]  # what rows add, by model and measure

@@ -279,11 +279,12 @@ def scores_of(block: Block, columns: Columns, changes: Changes) -> FloatArray:
     total = table.sum(axis=1, dtype=np.float64)
     off = np.abs(total - 1) > row_sum_tolerance(table.dtype, table.shape[1])
     if off.any():
-        row = int(np.flatnonzero(off)[0])
+        row = int(off.argmax())
         raise block.place.error(
-            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Is there a column "
-            "for every class? Several models: calibkit compare. What was only rounded, sums from "
-            "0.9 to 1.1, is divided by its sum by rescale=True (command line: --rescale).",
+            f"the probabilities of the classes sum to {total[row]:.6g}, not 1. Rows that miss 1: "
+            f"{off.sum():,} of {block.n:,} read at once. Is there a column for every class? "
+            "Several models: calibkit compare. What was only rounded, sums from 0.9 to 1.1, is "
+            "divided by its sum by rescale=True (command line: --rescale).",
             row,
         )
     return table

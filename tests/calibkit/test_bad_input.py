@@ -136,7 +136,11 @@ MULTICLASS = [
     ),
     Case("1.2 and -.2", row_with(1, [1.2, -0.2, 0]), ("y_prob[1, 0] = 1.2", "softmax")),
     Case("sum .9", row_with(3, [0.3, 0.3, 0.3]), ("row 3 sums to 0.9", "multi-label")),
-    Case("sum 1.001", row_with(5, [0.5, 0.5, 1e-3]), ("row 5 sums to 1.001", "rounded off")),
+    Case(
+        "sum 1.001",
+        row_with(5, [0.5, 0.5, 1e-3]),
+        ("row 5 sums to 1.001", "Rows that miss 1: 1 of", "rounded off"),
+    ),
     Case("sum 1.001, float32", row_with(5, [0.5, 0.5, 1e-3], np.float32), ("row 5 sums to 1.001",)),
     Case("sum .9, float16", row_with(5, [0.5, 0.3, 0.1], np.float16), ("row 5 sums to 0.8999",)),
     Case("row of zeros", row_with(0, [0, 0, 0]), ("row 0 sums to 0,", "not 1")),

@@ -12,7 +12,7 @@ from calibkit.calibrators import CrossValidatedBinning, SlopeOneBinning
 from calibkit.decisions import decision_curve, murphy_curve
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import fit_on_test
-from calibkit.hypothesis_tests import cumulative_differences
+from calibkit.hypothesis_tests import cumulative_differences, wilson_interval
 from calibkit.scores import corp_decomposition
 from tests.drawn import (
     assert_drawn_inside,
@@ -38,7 +38,7 @@ MURPHY, BENEFIT = murphy_curve(Y, P), decision_curve(Y, P)
 RELIABILITY = {
     "bars": ["bars"], "means": ["means"], "gaps": ["gaps-over", "gaps-under"],
     "counts": ["counts"], "filling": ["filling", "filling-over", "filling-under"],
-    "band": ["band"], "truth": ["truth"],
+    "band": ["band"], "truth": ["truth"], "intervals": ["intervals"],
 }  # fmt: skip
 FIT_ON_TEST = {
     "filling": ["filling", "filling-over", "filling-under"], "bars": ["bars"],
@@ -49,6 +49,7 @@ FIT_ON_TEST = {
 # Per figure: how it is drawn, and what its words contain.
 FIGURES = {
     "reliability": (lambda **o: plot.reliability(TABLE, band=BAND, truth=TRUTH, **o), TABLE),
+    "reliability, intervals": (lambda **o: plot.reliability(TABLE, show="intervals", **o), TABLE),
     "reliability_diagram": (lambda **o: plot.reliability_diagram(Y, P, bins=10, **o), TABLE),
     "corp": (lambda **o: plot.corp(PARTS, **o), PARTS),
     "fit_on_test": (lambda **o: plot.fit_on_test(FITTED, truth=TRUTH, **o), FITTED),
@@ -114,6 +115,7 @@ WIDTH = np.ptp(NULL.draws) / 30
 SLOT = np.floor((NULL.draws - NULL.value) / WIDTH)  # from the observed value on
 SLOTS = np.arange(SLOT.min(), SLOT.max() + 1)
 TALLEST = 1.15 * max(2.2414 * CURVE.scale, *np.abs(CURVE.difference))
+WILSON = wilson_interval(np.rint(TABLE.count * UP), TABLE.count, level=0.9)
 DRAWN = {
     "reliability": {
         "bars": (LEFT, 0, RIGHT, UP), "means": (MEAN, UP), "diagonal": ([0, 1], [0, 1]),
@@ -123,6 +125,7 @@ DRAWN = {
         "band": (MEAN, BAND.lower, MEAN, BAND.upper), "outside": (MEAN[OUT], UP[OUT]),
         "truth": (TENT, TRUTH(TENT)), "frame": (-0.025, [-0.025, 0], 1.025, [1.025, np.nan]),
     },
+    "reliability, intervals": {"intervals": (MEAN, WILSON[0], MEAN, WILSON[1])},
     "corp": {
         "blocks": (PARTS.low, PARTS.recalibrated, PARTS.high, PARTS.recalibrated),
         "curve": (np.c_[PARTS.low, PARTS.high].flat, PARTS.recalibrated.repeat(2)),
@@ -241,6 +244,12 @@ def test_an_unknown_element_and_one_without_data_are_refused(name):
             draw(show={element})
     assert not plt.get_fignums()
     assert not any(find(draw(), gid) for element in missing for gid in elements[element])
+
+
+def test_weighted_rows_have_no_wilson_interval():
+    weighted = ck.reliability_table(Y, P, bins=10, sample_weight=1.0 + Y)
+    with pytest.raises(ValueError, match='"intervals".*weights'):
+        plot.reliability(weighted, show="intervals")
 
 
 VIEWS = {

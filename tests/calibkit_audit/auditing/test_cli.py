@@ -298,7 +298,8 @@ def test_rows_are_rescaled_where_they_were_rounded_only(run: Run) -> None:
     def written(table: Any) -> str:
         return csv("log.csv", "y,cat,dog,owl", ANIMALS[label], *table.T)
 
-    assert "--rescale" in run("audit", written(rounded), *CLASSES).err
+    refused = run("audit", written(rounded), *CLASSES).err
+    assert "--rescale" in refused and f"{off.sum()} of 300 read at once" in refused
     found, words = answers(run("audit", "log.csv", *CLASSES, "--rescale", *JSON))
     assert words.count(f"{off.sum()} rows divided by their sum, which was not 1") == 2
     written(np.where(off, rounded / total, rounded))
