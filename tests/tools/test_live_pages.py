@@ -591,15 +591,20 @@ def test_keys_mend_a_file_and_nothing_of_it_is_done_to_the_next(audits: Audit) -
     ):
         audits.page.get_by_role("button", name=key).click()
         audits.page.wait_for_function("() => !document.querySelector('form :disabled')")
-    assert "churned = Yes" in audits.report()["headline"]
+    command = audits.page.locator('[data-role="command"]')
+    assert "--positive=Yes --percent --drop-missing" in command.inner_text()
+    assert (
+        "churned = Yes"
+        in audits.page.frame_locator("iframe.ck-report").locator("body").inner_text()
+    )
     parts = ("iframe.ck-report", '[data-role="html"]', '[data-role="command"]')
     tops = [audits.page.locator(part).bounding_box()["y"] for part in parts]
     assert tops == sorted(tops)
     audits.read(csv_file(rows(), "log.csv"))
     audits.choose("y", "p")
     audits.run()
-    command = audits.page.locator('[data-role="command"]').inner_text()
-    assert command == "calibkit audit --label=y --prob=p --positive=1 --html=report.html log.csv"
+    wanted = "calibkit audit --label=y --prob=p --positive=1 --html=report.html log.csv"
+    assert command.inner_text() == wanted
 
 
 def rounded(value: Any) -> Any:
