@@ -9,8 +9,9 @@ no lesson gives, but for its names, is noted. Exit code 0: all graded; 1: some n
 
 ``--out`` names another folder for the results, ``--jobs`` how many workbooks run at a time (2),
 ``--seconds`` how long the cells of one may take (300), ``--memory`` GiB for each process (4).
-``--roster class.csv`` writes `points.csv` too, one row per student (`tools.grade_points`), and
-``--feedback OTHER`` a page for each student to be handed back (`tools.grade_feedback`).
+``--roster class.csv`` writes `points.csv` too, one row per student (`tools.grade_points`),
+``--due 2026-12-01T18:00`` notes files that were changed later, and ``--feedback OTHER`` writes a
+page for each student to be handed back (`tools.grade_feedback`).
 """
 
 import argparse
@@ -29,6 +30,7 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -47,8 +49,10 @@ STATES: tuple[str, ...] = ("Correct", "Almost", "Wrong kind", "Self-assessed", "
 STATES += ("Not attempted", "Not defined")
 SHOWN = ("exercise", "text", "rubric", "guess", "quiz")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-RESULTS = ("grades.csv", "grades.html", "points.csv")
+PASSED_OVER = ("grades.csv", "grades.html", "points.csv", "desktop.ini", "Thumbs.db")
 MOODLE = re.compile(r"_\d+_assignsubmission_.*")
+# Canvas: moellerivy_LATE_7_48213_04.ipynb, with the numbers of student and file.
+CANVAS = re.compile(r"(?i)^([^\W\d]+?)(_late)?_(\d+)_\d+_.")
 LESSON_FOLDER = re.compile(r"(?i)(week|lesson|session|unit)?[ _-]*\d+")
 
 
@@ -72,6 +76,7 @@ class Grade:
     raised: list[tuple[int, str]] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     again: int = 1
+    late: bool = False
     seconds: float = 0.0
 
     @property
@@ -79,8 +84,9 @@ class Grade:
         """Who handed it in: the sub-folder, or the file's name without what names the lesson."""
         name = self.workbook.student
         if self.lesson and name == self.workbook.path.stem:
-            rest = re.sub(rf"(?<!\d){self.lesson}(?!\d)", "", name)
-            for page in reversed(lesson_pages(self.lesson)):
+            number = self.lesson[:2]
+            rest = re.sub(rf"(?<!\d){number}(?!\d)|\(\d+\)", "", name)
+            for page in reversed(lesson_pages(number)):
                 rest = rest.replace(page.stem[3:], "")
             return " ".join(rest.split()).strip(" _-.") or name
         return name
@@ -110,6 +116,9 @@ class Grade:
         parts += [f"{self.typed} guesses typed in"]
         parts += [f"cells that raised: {len(self.raised)}"] if self.raised else []
         parts += [f"one of {self.again} files of this lesson"] if self.again > 1 else []
+        parts += ["late"] if self.late else []
+        copied = ", ".join(row["item"] for row in self.of("exercise") if "copied" in row)
+        parts += [f"the folded solution in {copied}"] if copied else []
         parts += [row["says"] for kind in ("note", "alike") for row in self.of(kind)]
         return ", ".join(parts)
 
@@ -117,18 +126,21 @@ class Grade:
 def workbooks(folder: Path) -> list[Workbook]:
     """Return all that was handed in, in a stable order: what is no notebook, too.
 
-    The student is the outermost folder that names no week or lesson, or Moodle's; else the file.
+    The student is the outermost folder that names no week or lesson, or Moodle's; else the file,
+    of which Canvas has put name and number first.
     """
     found = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         folded = any(part.endswith(".ipynb") for part in parts[:-1])
-        if folded or path.name in RESULTS or any(part[0] in "._" for part in parts):
+        if folded or path.name in PASSED_OVER or any(part[0] in "._" for part in parts):
             continue
         if path.is_file() or path.suffix == ".ipynb":
             names = [part for part in parts[:-1] if not LESSON_FOLDER.fullmatch(part)]
             names = [part for part in names if MOODLE.search(part)] or names
             student = MOODLE.sub("", names[0]) if names else path.stem
+            if not names and (canvas := CANVAS.match(path.name)):
+                student = f"{canvas[1]}_{canvas[3]}"
             found.append(Workbook(path, "/".join(parts), student))
     return found
 
@@ -196,6 +208,13 @@ def table(found: Grade) -> list[Line]:
     return lines + [(*about, "cell", str(n), "raised", words, "") for n, words in found.raised]
 
 
+def is_late(workbook: Workbook, due: datetime | None) -> bool:
+    """Tell whether a file came late: by the word in Canvas's name, or changed after it was due."""
+    canvas = CANVAS.match(workbook.path.name)
+    changed = workbook.path.stat().st_mtime
+    return bool((canvas and canvas[2]) or (due and changed > due.timestamp()))
+
+
 def note_alike(grades: list[Grade]) -> None:
     """Note whose workbooks share statements of three lines, but for names, that no lesson gives."""
     writers: dict[tuple[str, str], set[str]] = {}
@@ -227,7 +246,7 @@ def write_points(roster: list[dict[str, str]], grades: list[Grade], path: Path) 
     """Write one row per student, if there is a roster; return who stands not in it."""
     if not roster:
         return []
-    marks = [(g.student, g.lesson, g.count("Correct")) for g in grades if not g.problem]
+    marks = [(g.student, g.lesson, g.count("Correct"), g.late) for g in grades if not g.problem]
     rows, strangers = points(roster, marks)
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
@@ -321,6 +340,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=300, help="for the cells of one (300)")
     parser.add_argument("--memory", type=float, default=4, help="GiB for each process (4)")
     parser.add_argument("--roster", type=Path, help="the class, as Moodle or Canvas exports it")
+    parser.add_argument("--due", type=datetime.fromisoformat, help="e.g. 2026-12-01T18:00")
     parser.add_argument("--feedback", type=Path, help="folder of a page for each student")
     parser.add_argument("--out", type=Path, help="folder of grades.csv and grades.html (FOLDER)")
     chosen = parser.parse_args(arguments)
@@ -368,6 +388,7 @@ def main(arguments: list[str]) -> int:
     handed_in = Counter((one.student, one.lesson) for one in grades if not one.problem)
     for one in grades:
         one.again = handed_in[one.student, one.lesson]
+        one.late = is_late(one.workbook, chosen.due)
     note_alike(grades)
     write_csv(grades, out / "grades.csv")
     strangers = write_points(chosen.roster_rows, grades, out / "points.csv")

@@ -1,7 +1,8 @@
 """One row per student, for a gradebook: `python dev.py grade FOLDER --roster class.csv`.
 
 The roster is the list that Moodle or Canvas exports. Its columns stay as they are, so that the
-platform takes `points.csv` back, and each lesson adds one: how many exercises are Correct.
+platform takes `points.csv` back, and each lesson adds one: how many exercises are Correct. The
+last two columns name the lessons that are missing and those that came late.
 """
 
 import csv
@@ -10,7 +11,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
-Mark = tuple[str, str, int]  # student, lesson, points
+Mark = tuple[str, str, int, bool]  # student, lesson, points, whether it came late
+NUMBERED = re.compile(r"^[^\W\d]+_(\d+)$")  # a name, and the number that Canvas gives its student
 
 
 def words_of(text: str) -> str:
@@ -45,22 +47,26 @@ def points(
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Return one row per student of the roster, and who was graded but fits not one row alone.
 
-    Of several files of one lesson the one with most points counts.
+    Of several files of one lesson the one with most points counts, and of equals one in time.
     """
-    best: dict[tuple[str, str], int] = {}
-    for student, lesson, score in marks:
-        best[student, lesson] = max(best.get((student, lesson), 0), score)
-    titles = {lesson: f"lesson {lesson}" for lesson in sorted({lesson for _, lesson in best})}
-    rows = [row | dict.fromkeys(titles.values(), "") for row in roster]
-    missing, strangers = [set(titles) for _ in roster], []
-    for (student, lesson), score in best.items():
-        name = words_of(student)
-        found = [k for k, row in enumerate(roster) if name in names_in(row)]
-        if len(found) != 1:
-            strangers.append(student)
-            continue
-        rows[found[0]][titles[lesson]] = str(score)
-        missing[found[0]].discard(lesson)
-    for row, absent in zip(rows, missing, strict=True):
-        row["missing"] = " ".join(sorted(absent))
-    return rows, sorted(set(strangers))
+    best: dict[tuple[str, str], tuple[int, bool]] = {}
+    for student, lesson, score, late in marks:
+        best[student, lesson] = max(best.get((student, lesson), (0, False)), (score, not late))
+    lessons = sorted({lesson for _, lesson in best})
+    known = [names_in(row) for row in roster]
+    handed_in: list[dict[str, tuple[int, bool]]] = [{} for _ in roster]
+    strangers = set()
+    for (student, lesson), mark in best.items():
+        names = {words_of(student), *NUMBERED.findall(student)}
+        found = [place for place, theirs in enumerate(known) if names & theirs]
+        if len(found) == 1:
+            handed_in[found[0]][lesson] = mark
+        else:
+            strangers.add(student)
+    rows = []
+    for row, theirs in zip(roster, handed_in, strict=True):
+        scores = {f"lesson {one}": str(theirs[one][0]) if one in theirs else "" for one in lessons}
+        missing = " ".join(one for one in lessons if one not in theirs)
+        late = " ".join(one for one in lessons if one in theirs and not theirs[one][1])
+        rows.append(row | scores | {"missing": missing, "late": late})
+    return rows, sorted(strangers)

@@ -26,6 +26,7 @@ from traitlets.config import Config
 
 from tools import notebook_files as files
 from tools.grade_fence import Said, Stop, limit, lock_files, watch
+from tools.workbook import name_of
 
 Cells = list[tuple[str, list[str]]]
 OPENED = re.compile(r"\bopen_lesson\(\s*(?:id\s*=\s*)?[\"']?(\d{1,2})[\"']?\s*\)")
@@ -83,11 +84,14 @@ def statements(source: str) -> list[str]:
         return []
 
 
-def page_of(cells: Cells, lesson: str) -> NotebookNode:
-    """Return the page that a workbook was made from: the core, unless more of it stands further."""
+def page_of(cells: Cells, lesson: str) -> tuple[str, NotebookNode]:
+    """Return the page that a workbook was made from, and how it is called: 04 or 04_further.
+
+    It is the core, unless more of the other one stands in the workbook.
+    """
     written = {source for source, _ in cells}
-    pages = map(files.read_source, files.sources([lesson]))
-    return max(pages, key=lambda page: sum(cell.source in written for cell in page.cells))
+    pages = [(name_of(path), files.read_source(path)) for path in files.sources([lesson])]
+    return max(pages, key=lambda pair: sum(cell.source in written for cell in pair[1].cells))
 
 
 def solutions(page: NotebookNode) -> Iterator[tuple[str, list[str]]]:
@@ -323,8 +327,9 @@ def graded(raw: bytes, options: Said) -> Said:
     try:
         cells = read_workbook(raw)
         found["lesson"] = lesson_of(cells, options["name"], lessons())
-        page = page_of(cells, found["lesson"])
-        run = Run(found["lesson"], page, options)
+        lesson = found["lesson"]
+        found["lesson"], page = page_of(cells, lesson)
+        run = Run(lesson, page, options)
         os.chdir(Path(options["job"], "here"))
         without_network()
         own = own_cells(cells, page)

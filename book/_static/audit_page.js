@@ -17,6 +17,7 @@
   let asked = 0; // counts what the reader asks, so that an old answer is not shown
   let links = [];
   let shown = ""; // the report
+  let usualYes = ""; // the label that means yes, where no other can
 
   const say = (role, text) => { part(role).textContent = text; };
 
@@ -86,7 +87,12 @@
     return label;
   };
 
+  // What was said of one file is not done to the next.
   const offer = (columns) => {
+    form.elements.kind.value = "prob";
+    ["drop-missing", "rescale"].forEach((name) => { field(name).checked = false; });
+    ["classes", "title"].forEach((name) => { field(name).value = ""; });
+    part("rare").open = false;
     field("label").replaceChildren(option("choose …", ""), ...columns.map((name) => option(name)));
     COLUMNS.forEach((name) => {
       field(name).replaceChildren(option("none", ""), ...columns.map((one) => option(one)));
@@ -97,17 +103,28 @@
     field("label").focus();
   };
 
+  const tick = (name) => {
+    field(name).checked = true;
+    part("rare").open = true;
+  };
+
   // What one key can mend after a refusal: what it says, and what it does to the form.
   const CURES = {
     percent: ["These are percentages", () => { form.elements.kind.value = "percent"; }],
-    "drop-missing": ["Leave those rows out, and say how many",
-      () => { field("drop-missing").checked = true; }],
-    rescale: ["Divide by the sums, and say how many", () => { field("rescale").checked = true; }],
+    "drop-missing": ["Leave those rows out, and say how many", () => tick("drop-missing")],
+    rescale: ["Divide by the sums, and say how many", () => tick("rescale")],
   };
+  const MOST_KEYS = 4;
+
+  // The words of the column of labels, as far as they are known; one of them means yes.
+  const wordsOfLabels = () => chosen?.words?.[field("label").value] ?? [];
+
+  const meansYes = (word) => [`“${word}” means yes`, () => { field("positive").value = word; }];
 
   const offerCures = (names) => {
-    part("cures").replaceChildren(...names.map((name) => {
-      const [text, mend] = CURES[name];
+    const keys = names.flatMap((name) => (
+      name === "positive" ? wordsOfLabels().slice(0, MOST_KEYS).map(meansYes) : [CURES[name]]));
+    part("cures").replaceChildren(...keys.map(([text, mend]) => {
       const key = document.createElement("button");
       Object.assign(key, { type: "button", className: "ck-button", textContent: text });
       key.addEventListener("click", () => { mend(); form.requestSubmit(); });
@@ -125,9 +142,13 @@
       + `${prob} as predictions.`);
   };
 
+  // Of 0 and 1, or False and True, the second is yes: said in the field, so that the report says it.
   const offerWords = () => {
-    const words = chosen.words?.[field("label").value] ?? [];
+    const words = wordsOfLabels();
     field("words").replaceChildren(...words.map((word) => option(word)));
+    const plain = words.length === 2 && words.every((word) => /^([01]|true|false)$/i.test(word));
+    usualYes = plain ? words.find((word) => /^(1|true)$/i.test(word)) ?? "" : "";
+    field("positive").value = usualYes;
   };
 
   const forget = () => {
@@ -220,6 +241,7 @@
       wish.delimiter = chosen.isUsual ? "" : field("delimiter").value;
       wish.decimal = field("decimal").value === "," ? "," : "";
     }
+    if (wish.positive === usualYes && (prob.length > 1 || wish.predicted)) wish.positive = "";
     ["drop-missing", "rescale"].forEach((name) => { wish[name] = field(name).checked; });
     ["logits", "percent"].forEach((kind) => { wish[kind] = form.elements.kind.value === kind; });
     return wish;

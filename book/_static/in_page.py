@@ -44,6 +44,7 @@ ONE_COLUMN = (
 MOST = 100_000_000  # bytes of a file, unpacked
 CSV = (".csv", ".tsv", ".txt")
 CURES = ("percent", "drop-missing", "rescale")  # what one key of the form can mend
+FEW = 12  # different words of a column that can be offered as labels
 # What a message calls an option or an argument, and what the form calls it.
 FIELDS = {
     "label": "Labels",
@@ -68,6 +69,8 @@ FIELDS = {
     "rescale": "Divide rows by their sum",
 }
 SAID: tuple[tuple[str, Any], ...] = (
+    (r" by rescale=True \(.*\)\.", ": tick “Divide rows by their sum”."),
+    (r"percent signs: --percent", "for percent signs choose percentages in the field “They are”"),
     (r"decimal=',' needs a delimiter that is no comma.*", "A decimal comma needs another mark "
      "between columns than a comma: choose it in the field “Between columns”."),
     (r"\(or choose decimal=','[^)]*\)", "(or choose comma in the field “Decimal mark”)"),
@@ -181,26 +184,26 @@ def columns(name: str, delimiter: str, decimal: str) -> Any:
     if len(names) == 1 and re.search(r"[;,|\t]", names[0]):
         return {"refused": ONE_COLUMN.format(name=names[0])}
     marks = {"delimiter": "tab" if delimiter == "\t" else delimiter, "decimal": decimal}
-    seen = first_words(name, names, delimiter)
+    seen = first_words(name, names, Dialect(delimiter, decimal))
     return {"columns": names, **marks, "is_usual": delimiter == usual, **likely(seen, decimal)}
 
 
-def first_words(name: str, names: list[str], delimiter: str) -> dict[str, list[str]]:
-    """Return the different words of each column in the first rows of a CSV file."""
-    lines = first_lines(name, 2_000)
-    if len(lines) < 3 or Path(name.removesuffix(".gz")).suffix.lower() not in CSV:
-        return {}
-    with contextlib.suppress(csv.Error, ValueError):
-        rows = zip(*csv.reader(lines[1:-1], delimiter=delimiter), strict=True)  # the last is cut
-        pairs = zip(names, rows, strict=True)
-        return {name: list(dict.fromkeys(map(str.strip, row))) for name, row in pairs}
+def first_words(name: str, names: list[str], dialect: Any) -> dict[str, list[str]]:
+    """Return the different words of each column in the first rows of a file, without blanks."""
+    from calibkit_audit.counts.readers import blocks_of
+
+    with contextlib.suppress(ValueError, OSError, EOFError, ImportError, StopIteration):
+        first = next(blocks_of(name, names, dialect=dialect)).columns.items()
+        words = {column: dict.fromkeys(str(one).strip() for one in rows) for column, rows in first}
+        blank = ("", "None", "nan")
+        return {name: [one for one in found if one not in blank] for name, found in words.items()}
     return {}
 
 
 def likely(seen: dict[str, list[str]], decimal: str) -> dict[str, Any]:
-    """Return the one column of 0 and 1 and the one of numbers in [0, 1], if there are such.
+    """Return the one column of labels and the one of numbers in [0, 1], if there are such.
 
-    And the words of each column that has few.
+    Labels are 0 and 1, or else any two words. And the words of each column that has few.
     """
 
     def number(word: str) -> float:
@@ -209,11 +212,12 @@ def likely(seen: dict[str, list[str]], decimal: str) -> dict[str, Any]:
         return -1.0
 
     numbers = {name: set(map(number, words)) for name, words in seen.items()}
-    label = [name for name, found in numbers.items() if found == {0.0, 1.0}]
+    two = [name for name, found in numbers.items() if found == {-1.0} and len(seen[name]) == 2]
+    label = [name for name, found in numbers.items() if found == {0.0, 1.0}] or two
     prob = [name for name, found in numbers.items()
-            if name not in label and all(0 <= one <= 1 for one in found)]  # fmt: skip
+            if name not in label and found and all(0 <= one <= 1 for one in found)]  # fmt: skip
     both = [label[0], prob[0]] if len(label) == len(prob) == 1 else None
-    return {"likely": both, "words": {k: words for k, words in seen.items() if len(words) <= 12}}
+    return {"likely": both, "words": {k: words for k, words in seen.items() if len(words) <= FEW}}
 
 
 def unpacked(name: str) -> int:
@@ -241,7 +245,7 @@ def recognised(name: str, delimiter: str, decimal: str, usual: str) -> tuple[str
     """Return the marks of a CSV file: those that are given, else those that its first rows show."""
     if Path(name.removesuffix(".gz")).suffix.lower() not in CSV:
         return usual, "."
-    lines = first_lines(name, 20)
+    lines = first_lines(name)
     delimiter = "\t" if delimiter == "tab" else delimiter
     if not delimiter:
         delimiter = next((mark for mark in (usual, *"\t;|,") if _splits(lines, mark)), usual)
@@ -250,14 +254,14 @@ def recognised(name: str, delimiter: str, decimal: str, usual: str) -> tuple[str
     return delimiter, decimal or ("," if is_comma else ".")
 
 
-def first_lines(name: str, most: int) -> list[str]:
+def first_lines(name: str) -> list[str]:
     """Return the first lines of a text file that are not blank; none of one that is damaged."""
     opened = gzip.open if name.lower().endswith(".gz") else open
     with (
         contextlib.suppress(OSError, EOFError, zlib.error),
         opened(name, "rt", encoding="utf-8-sig", errors="replace", newline="") as file,
     ):
-        return [line for line in file.read(100_000).splitlines()[:most] if line.strip()]
+        return [line for line in file.read(100_000).splitlines()[:20] if line.strip()]
     return []
 
 
@@ -359,6 +363,7 @@ def audit(asked: dict[str, Any]) -> Any:
     if code:
         last = lines[-1] if lines else ""
         cures = [name for name in CURES if f"--{name}" in last and not asked.get(name)]
+        cures += ["positive"] * ("which label means y = 1" in last)
         return {"refused": notes[-1] if notes else "the audit was not made.", "cures": cures}
     named = ["--"] * asked["name"].startswith("-") + [asked["name"]]
     html, text = ((out / f"report.{kind}").read_text("utf-8") for kind in ("html", "json"))

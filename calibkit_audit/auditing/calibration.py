@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibkit.inputs import BinaryProblem
+from calibkit.inputs import BinaryProblem, FloatVector
 from calibkit.results import spell
 from calibkit_audit.auditing.evidence import (
     FEWEST_SURPRISES,
@@ -20,6 +20,10 @@ from calibkit_audit.auditing.settings import FINDINGS, NEAR
 from calibkit_audit.clinic import weak
 from calibkit_audit.clusters import Clusters
 
+_DECISIONS = (
+    "All predictions are 0 or 1, as decisions are. Ask the model for its probabilities: in "
+    "scikit-learn predict_proba in place of predict."
+)
 _ADVICE = (
     "No number of right rows makes up for that. If 0 and 1 were rounded (few digits, a softmax in "
     "single precision), write more digits or keep the logits; else average more trees or models, "
@@ -222,8 +226,8 @@ def weak_calibration(
     return Listing.of(text, heads, rows)
 
 
-def impossible_finding(found: Impossible) -> tuple[Answer, ...]:
-    """Return what was found beside the answers."""
+def impossible_finding(found: Impossible, table: FloatVector) -> tuple[Answer, ...]:
+    """Return what was found beside the answers, of these rows of probabilities."""
     if not found.count:
         return ()
     count, certain = found.count, float(found.certain)
@@ -232,7 +236,7 @@ def impossible_finding(found: Impossible) -> tuple[Answer, ...]:
     text = (
         f"{found} (row{'s' if count > 1 else ''} {named}{more}, counted from 0). That is "
         f"{count:,} of {spell(found.certain, 'row')} with a probability of exactly 0 or 1. The log "
-        f"loss is infinite. {_ADVICE}"
+        f"loss is infinite. {_DECISIONS if np.isin(table, (0, 1)).all() else _ADVICE}"
     )
     numbers = {"rows": float(count), "certain": certain}
     return (Answer("impossible", FINDINGS["impossible"][0], "bad", text, numbers),)

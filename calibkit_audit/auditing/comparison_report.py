@@ -135,16 +135,30 @@ class Comparison(Report):
         return {name: getattr(self, name) for name in _HEADS}
 
 
-def comparison_fields(names: tuple[str, ...], found: Changes, level: float) -> dict[str, Any]:
-    """Return what a `Comparison` holds of the differences: its columns, headline and light."""
+def comparison_fields(
+    names: tuple[str, ...], found: Changes, level: float, off: list[str]
+) -> dict[str, Any]:
+    """Return what a `Comparison` holds of the differences: its columns, headline and light.
+
+    `off` names the models that are themselves miscalibrated beyond chance.
+    """
+    sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
     columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())
     return columns | {
         "models": names,
         "level": level,
-        "headline": " ".join(_sentence(names[0], other, found, level) for other in names[1:]),
+        "headline": " ".join([*sentences, *_warning(names, off)]),
         "light": "caution" if told else "unknown",
     }
+
+
+def _warning(names: tuple[str, ...], off: list[str]) -> list[str]:
+    """Say which models are not to be believed, however they compare."""
+    if len(off) == len(names):
+        who = "Neither model" if len(names) == 2 else "None of the models"
+        return [f"{who} may be taken at its word: each is off by more than chance."]
+    return [f"{name} may not be taken at its word: it is off by more than chance." for name in off]
 
 
 def _sentence(first: str, other: str, found: Changes, level: float) -> str:
@@ -178,6 +192,9 @@ def _sentence(first: str, other: str, found: Changes, level: float) -> str:
     calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
     if calibrated == "not separated":
         text += " The data cannot separate their calibration."
+    elif calibrated == own["calibration error"].verdict:
+        text += "" if calibrated == "equal" else f" {other} is {calibrated} calibrated."
     elif calibrated != "equal":
-        text += f" {other} is {calibrated} calibrated."
+        text += f" By its part of the Brier score {other} is {calibrated} calibrated, "
+        text += f"by its calibration error {own['calibration error'].verdict}."
     return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

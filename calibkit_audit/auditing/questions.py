@@ -268,7 +268,7 @@ def _conclusions(
         "advice": advice.advice_of(verdicts, measured, table, times),
         "promise": promise,
         "small_print": f"{measured.describe()} {promise}",
-        "findings": (*calibration.impossible_finding(measured.impossible), *findings),
+        "findings": (*calibration.impossible_finding(measured.impossible, rows.table), *findings),
     }
 
 

@@ -3,13 +3,14 @@
 import csv
 import os
 import re
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from tests import copies as made
-from tools import grade, grade_points, grade_run
+from tools import grade, grade_points, grade_run, notebook_files as files, workbook
 
 linux = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
 
@@ -71,6 +72,8 @@ def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
     names = ("ann/01.ipynb", "eve/week 1/01.ipynb", moodle, "04_carl.ipynb")
     moodles_other = "week2/Ivy Möller_7_assignsubmission_file/04.ipynb"
     names += (".ipynb_checkpoints/x.ipynb", "week2/ivy/04.ipynb", "lesson 05/ivy 04.ipynb")
+    canvas = ("boola_LATE_8_48214_04.ipynb", "möllerivy_7_48213_read_a_diagram-1.ipynb")
+    names += (*canvas, "desktop.ini")
     write(tmp_path, dict.fromkeys((*names, moodles_other, "ann/note.py", "ola_04.zip"), b""))
     write(tmp_path, {"grades.csv": b"", "points.csv": b"", "._04.ipynb": b""})
     found = grade.workbooks(tmp_path)
@@ -79,13 +82,20 @@ def test_students_are_told_apart_by_folder_or_by_file(tmp_path: Path) -> None:
         ("ann", "ann/01.ipynb"),
         ("ann", "ann/note.py"),
         ("bob", moodle),
+        ("boola_8", canvas[0]),
         ("eve", "eve/week 1/01.ipynb"),
         ("ivy 04", "lesson 05/ivy 04.ipynb"),
+        ("möllerivy_7", canvas[1]),
         ("ola_04", "ola_04.zip"),
         ("Ivy Möller", moodles_other),
         ("ivy", "week2/ivy/04.ipynb"),
     ]
-    problems = [grade.grade(book, tmp_path, 1, 1).problem for book in found if "ola" in book.file]
+    assert [book.student for book in found if grade.is_late(book, None)] == ["boola_8"]
+    due = datetime.now(UTC)
+    os.utime(tmp_path / "ann" / "01.ipynb", times=(0, due.timestamp() + 60))
+    late = [book.file for book in found if grade.is_late(book, due)]
+    assert late == ["ann/01.ipynb", canvas[0]]
+    problems = [grade.grade(book, tmp_path, 1, 1).problem for book in found if "zip" in book.file]
     assert problems[0].startswith("This is no notebook")
 
 
@@ -96,21 +106,22 @@ CANVAS = 'Student,ID,SIS Login ID\n"Möller, Ivy",7,ivy@x.org\n"Bo, Ola",8,ola@x
 
 
 @pytest.mark.parametrize("roster", [MOODLES, CANVAS])
-@pytest.mark.parametrize("student", ["Ivy Möller", "möller_ivy", "ivy@x.org", "7"])
+@pytest.mark.parametrize("student", ["Ivy Möller", "möller_ivy", "ivy@x.org", "7", "möllerivy_7"])
 def test_a_roster_gets_one_row_per_student_with_points_and_what_is_missing(
     roster: str, student: str, tmp_path: Path
 ) -> None:
     write(tmp_path, {"class.csv": roster.encode("utf-8-sig")})
     right = [{"kind": "exercise", "item": str(k), "state": "Correct", "says": ""} for k in range(3)]
-    files = [(student, "04", right[:1]), (student, "04", right), ("Bo, Ola", "05", right[:2])]
-    files += [("mia", "04", right)]
-    grades = [grade.Grade(grade.Workbook(Path("x"), "x", name), lesson, "", rows)
-              for name, lesson, rows in files]  # fmt: skip
+    handed_in = [(student, "04", right[:1], False), (student, "04", right, True)]
+    handed_in += [("Bo, Ola", "05", right[:2], True), ("Bo, Ola", "05", right[:2], False)]
+    handed_in += [("mia", "04", right, False), ("Bo, Ola", "04_further", right[:1], True)]
+    grades = [grade.Grade(grade.Workbook(Path("x"), "x", name), lesson, "", rows, late=late)
+              for name, lesson, rows, late in handed_in]  # fmt: skip
     rows = grade_points.read_roster(tmp_path / "class.csv")
     assert grade.write_points(rows, grades, tmp_path / "points.csv") == ["mia"]
     with (tmp_path / "points.csv").open(encoding="utf-8-sig", newline="") as file:
         found = [[*row.values()][len(rows[0]) :] for row in csv.DictReader(file)]
-    assert found == [["3", "", "05"], ["", "2", "04"]]
+    assert found == [["3", "", "", "04_further 05", "04"], ["", "1", "2", "04", "04_further"]]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +146,7 @@ def test_a_roster_that_is_no_table_is_refused(text: str, words: str, tmp_path: P
         ("carl-04", "carl"),
         ("04_read_a_reliability_diagram_carl", "carl"),
         ("s1104", "s1104"),
+        ("04_read_a_reliability_diagram_carl (2)", "carl"),
         ("04_read_a_reliability_diagram", "04_read_a_reliability_diagram"),
     ],
 )
@@ -158,6 +170,13 @@ def test_a_student_in_a_file_name_is_what_does_not_name_the_lesson(stem: str, st
 def test_the_setup_cell_names_the_lesson_or_else_the_file(cells, name, lesson) -> None:
     known = ("01", "04", "05")
     assert grade_run.lesson_of([(cell, []) for cell in cells], name, known) == lesson
+
+
+def test_what_goes_further_is_a_workbook_of_its_own() -> None:
+    for path in files.sources(["04"]):
+        cells = files.read_source(path).cells
+        code = [(cell.source, []) for cell in cells if cell.cell_type == "code"]
+        assert grade_run.page_of(code, "04")[0] == workbook.name_of(path)
 
 
 def test_solutions_are_known_by_their_text_without_tags_and_below_the_given_code():
@@ -226,6 +245,7 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
     }  # fmt: skip
     tags, text = tags_and_text(tmp_path / "back" / "ann.html")
     assert "Points: 1 of 2. Your teacher" in text and "swapped" in text
+    assert "the folded solution in 0.1" in grades[0].in_words
     assert "b" not in tags and "<b>" in text
     for word in ("Copied", "shares", "Ann", "b/o"):
         assert word not in text

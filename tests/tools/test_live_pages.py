@@ -149,6 +149,7 @@ def test_what_cannot_be_used_is_told_in_the_commands_sentence(folder, content, w
         ("y,p\n1,0.83\n0,\n0,0.2\n", {}, ["drop-missing"], {}),
         ("y,a,b\n0,0.8,0.19\n1,0.2,0.8\n", {"prob": ["a", "b"]}, ["rescale"], {}),
         ("y,p\n1,83\n0,\n0,20\n", {}, ["drop-missing"], ["percent"]),
+        ("y,p\nYes,0.8\nNo,0.2\n", {}, ["positive"], None),
     ],
 )
 def test_a_key_mends_what_was_refused(folder, content, wish, cures, left) -> None:
@@ -171,6 +172,9 @@ def test_a_key_mends_what_was_refused(folder, content, wish, cures, left) -> Non
         ("y,z,p\n1,0,0.1\n0,1,0.2\n0,1,0.3\n1,0,0.4\n", None),
         ("y,p\n1,50\n0,40\n1,30\n0,20\n", None),
         ("y,p\n1,0.5\n1,0.4\n1,0.3\n1,0.2\n", None),
+        ("y,p\nYes,0.5\nNo,0.4\n,0.3\nNo,\n", ["y", "p"]),
+        ("y,who,p\nYes,a,0.5\nNo,b,0.4\n", None),
+        ("y,p,who\n1,0.5,a\n0,0.4,b\n", ["y", "p"]),
     ],
 )
 def test_columns_are_chosen_beforehand_where_only_one_pair_is_possible(
@@ -180,7 +184,20 @@ def test_columns_are_chosen_beforehand_where_only_one_pair_is_possible(
     assert in_page.columns("log.csv", "", "")["likely"] == likely
     Path("log.csv").write_text(text.replace("1", "yes"), encoding="utf-8")
     words = in_page.columns("log.csv", "", "")["words"].get("y", [])
-    assert {*words} <= {"yes", "0"}
+    assert {*words} <= {"yes", "0", "Yes", "No"}
+
+
+def test_columns_of_other_files_are_chosen_beforehand_too(folder: Path) -> None:
+    lines = [
+        '{"id": "a", "y": true, "say": {"p": 0.9}}',
+        '{"id": "b", "y": false, "say": {"p": 0}}',
+    ]
+    Path("log.jsonl").write_text("\n".join(lines) + '\n{"id": "c", "y": null}', encoding="utf-8")
+    found = in_page.columns("log.jsonl", "", "")
+    assert found["likely"] == ["y", "say.p"] and found["words"]["y"] == ["True", "False"]
+    np.savez("log.npz", y=np.array([0, 1, 1]), p=np.array([0.1, np.nan, 0.5]))
+    found = in_page.columns("log.npz", "", "")
+    assert found["likely"] == ["y", "p"] and found["words"]["y"] == ["0", "1"]
 
 
 def test_the_columns_of_a_file_or_why_there_are_none(folder: Path) -> None:
@@ -539,13 +556,13 @@ def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_
     path.write_text(rows(), encoding="utf-8")
     audits.read(str(path))
     audits.choose("y", "p")
+    audits.page.locator('[data-role="rare"] summary').click()
     audits.page.select_option("#ck-group", "site")
     audits.page.fill("#ck-fp", "1")
     audits.page.fill("#ck-fn", "20")
     audits.run()
-    code, _, report = desktop(
-        tmp_path, "--label=y", "--prob=p", "--group=site", "--costs=1:20", str(path)
-    )
+    words = ["--label=y", "--prob=p", "--positive=1", "--group=site", "--costs=1:20"]
+    code, _, report = desktop(tmp_path, *words, str(path))
     assert code == 0
     found = audits.report()
     assert found["headline"] == report["headline"] and found["verdicts"] == report["verdicts"]
@@ -556,6 +573,38 @@ def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_
     assert audits.requests == [] and audits.errors == []
     audits.page.fill("#ck-fp", "")
     audits.page.fill("#ck-fn", "")
+
+
+@pytest.mark.site
+@pytest.mark.browser
+def test_keys_mend_a_file_and_nothing_of_it_is_done_to_the_next(audits: Audit) -> None:
+    """And the report stands above its downloads, and these above the command."""
+    blank_or = ["", "73 %", "8 %", "50 %"]
+    lines = [f"{'Yes' if k % 3 else 'No'},{blank_or[k % 4]}" for k in range(300)]
+    audits.read(csv_file("\n".join(["churned,p", *lines])))
+    audits.choose("churned", "p")
+    audits.run()
+    for key in (
+        "These are percentages",
+        "Leave those rows out, and say how many",
+        "“Yes” means yes",
+    ):
+        audits.page.get_by_role("button", name=key).click()
+        audits.page.wait_for_function("() => !document.querySelector('form :disabled')")
+    command = audits.page.locator('[data-role="command"]')
+    assert "--positive=Yes --percent --drop-missing" in command.inner_text()
+    assert (
+        "churned = Yes"
+        in audits.page.frame_locator("iframe.ck-report").locator("body").inner_text()
+    )
+    parts = ("iframe.ck-report", '[data-role="html"]', '[data-role="command"]')
+    tops = [audits.page.locator(part).bounding_box()["y"] for part in parts]
+    assert tops == sorted(tops)
+    audits.read(csv_file(rows(), "log.csv"))
+    audits.choose("y", "p")
+    audits.run()
+    wanted = "calibkit audit --label=y --prob=p --positive=1 --html=report.html log.csv"
+    assert command.inner_text() == wanted
 
 
 def rounded(value: Any) -> Any:
@@ -646,7 +695,7 @@ def test_parquet_loads_its_reader_from_the_site_and_an_audit_can_be_stopped(
     page.read(str(path))
     page.choose("y", "p")
     page.run()
-    _, _, report = desktop(tmp_path, "--label=y", "--prob=p", str(path))
+    _, _, report = desktop(tmp_path, "--label=y", "--prob=p", "--positive=1", str(path))
     assert rounded(page.report()["answers"]) == rounded(report["answers"])
     assert page.foreign == [] and any("pyarrow" in url for url in page.requests)
     page.page.get_by_role("button", name="Audit", exact=True).click()

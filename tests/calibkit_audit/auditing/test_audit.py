@@ -302,6 +302,7 @@ def test_impossible_statements_are_a_finding_of_their_own() -> None:
     assert "impossible statements" in report.codes
     gone = "1 row gave probability 0 to what happened"
     assert f"{gone} (row {wrong}, counted from 0)" in report["impossible"].sentence
+    assert "write more digits" in report["impossible"].sentence
     assert report.headline.startswith(f"{gone}. Miscalibrated beyond")
     assert AuditSettings(alpha=0.03).promise.startswith("At most 3 % of calibrated models")
     for page in (report.text(), report.to_html(), report._repr_html_()):
@@ -318,6 +319,7 @@ def test_a_tree_that_is_always_certain_leaves_nothing_to_test(share: float) -> N
     y = np.where(rng.random(400) < share, 1 - p, p).astype(int)
     report = audit(y, p, settings=QUICK)
     assert report["impossible"].numbers["rows"] == (y != p).sum()
+    assert "predict_proba in place of predict" in report["impossible"].sentence
     numbers = report["calibration"].numbers
     assert (numbers["p_value"], numbers["p_value_of_others"]) == (0, 1)
     assert "only about 0 should meet a surprise" in report["data"].sentence

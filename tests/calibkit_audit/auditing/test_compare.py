@@ -13,7 +13,8 @@ import calibkit as ck
 from calibkit.decisions import policy_cost
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
-from calibkit_audit.auditing.differences import Differences, judge_change
+from calibkit_audit.auditing.comparison_report import comparison_fields
+from calibkit_audit.auditing.differences import Change, Differences, judge_change
 from tests.helpers import binary_data, class_data, each_case
 
 
@@ -81,6 +82,29 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
     assert found.headline.startswith("fair is better than bold: by ")
     assert "fair is better calibrated." in found.headline
     assert {"better log loss", "better miscalibration"} <= found.codes <= set(COMPARISON_CODES)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("better", "b is better calibrated."),
+        ("not separated", "b is better calibrated, by its calibration error not separated."),
+    ],
+)
+def test_the_headline_speaks_no_louder_than_its_rows(error: str, words: str) -> None:
+    verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
+    verdicts |= {"miscalibration": "better", "calibration error": error}
+    found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, told) for key, told in verdicts.items()}
+    assert comparison_fields(("a", "b"), found, 0.95, [])["headline"].endswith(words)
+
+
+def test_a_model_that_is_off_is_named_however_it_compares() -> None:
+    y, models = two()
+    warning = " may not be taken at its word: it is off by more than chance."
+    assert compare(y, models).headline.endswith("bold" + warning)
+    fair, bold = ({name: models[name], "again": models[name].copy()} for name in ("fair", "bold"))
+    assert "its word" not in compare(y, fair).headline
+    assert "Neither model may be taken at its word" in compare(y, bold).headline
 
 
 @each_case(
