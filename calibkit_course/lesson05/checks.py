@@ -27,6 +27,7 @@ SAY = {
     "each": "this is one shift per prediction. One per bin is asked for: {bins} of them.",
     "extra": "there are {found} shifts for {bins} bins. p = 1.0 belongs to the last bin.",
     "sign": "the signs are reversed. The shift is added to the prediction: frequency minus mean.",
+    "distances": "this averages |y - p|, each case by itself. Average y - p, with its sign.",
     "size": "these have lost their signs. A shift goes up or down; the ECE drops the sign later.",
     "frequency": "this is the frequency, the height of a flat piece. How far is it from the mean?",
     "left": "this is the height at the left edge. The shift is what is added to each prediction.",
@@ -143,6 +144,7 @@ def _shift_problem(
         "frequency": table.frequency,
         "left": table.edges[:-1] + wanted,
         "sums": wanted * table.count,
+        "distances": _mean_shifts(index, np.abs(label - prob), table.n_bins),
         "shares": wanted * table.weight,
         "median": np.array(medians),
         "centres": table.frequency - table.centre,
@@ -261,7 +263,7 @@ CHECKS = {
             "Put two predictions near 0 and two near 1, as far below 0.5 as above it.",
         ),
         praise="the flat piece crosses the diagonal between your predictions, and the ECE does not "
-        "see it.",
+        "see it. It would be 0 even if all four were wrong.",
     ),
     "5.3": Check(
         task="Build the slanted map",
@@ -298,13 +300,13 @@ PREDICTIONS = {
         ),
     ),
     "5b": Prediction(
-        question="In how many of a hundred fresh samples of 500 is isotonic regression nearer to "
-        "the true error than the ECE in 15 bins?",
-        options=("about 60", "about 75", "about 90"),
-        outcome="about 60",
-        why="In the other samples the ECE is nearer. One sample in which a family is nearer "
-        "recommends it hardly more than a coin does.",
-        tells=(r"\b[56]\d of (a |one )?(100|hundred)",),
+        question="Chance alone gives a perfect model with these predictions an ECE of 0.054. How "
+        "much does chance add to the ECE of her model, on average?",
+        options=("about 0.1", "about 0.05", "about 0.015"),
+        outcome="about 0.015",
+        why="Where the model errs much, chance lifts the gap of a bin in one sample and lowers it "
+        "in the next. Only a gap near 0 has nowhere to go but up.",
+        tells=(r"0\.01[4-6]\b|null level is no part|(do not|never) subtract",),
     ),
     "5c": Prediction(
         question="Which family is right about both models, to within 0.02?",
