@@ -115,9 +115,9 @@ def fit_on_test(
             look.draw_truth(ax, np.linspace(0, 1, 401), truth)
         if truth is not None and "violations" in names:
             true = np.asarray(truth(result.prob), dtype=np.float64)
-            _draw_lines(ax, result, true, "violations", "to the true map")
+            _draw_lines(ax, result, true, "violations")
         if "distances" in names:
-            _draw_lines(ax, result, result.fitted, "distances", "to the fitted map")
+            _draw_lines(ax, result, result.fitted, "distances")
         if "map" in names:
             ax.plot(*line, color=look.INK, linewidth=1.9, zorder=3.5, label="fitted map", gid="map")
         if "labels" in names:
@@ -158,15 +158,14 @@ def _some(result: "FitOnTest") -> IntVector:
     return np.linspace(0, result.n - 1, min(result.n, MOST_LINES)).round().astype(np.int64)
 
 
-def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, gid: str, words: str) -> None:
+def _draw_lines(ax: Axes, result: "FitOnTest", end: FloatVector, gid: str) -> None:
     """Draw lines from the diagonal, in two codes for the two signs."""
     some = _some(result)
     prob, end = result.prob[some], end[some]
     width = 2.6 if len(prob) <= _FEW else 1.1
     for sign, rows in look.signs(end - prob):
         ends = (prob[rows], prob[rows]), (prob[rows], end[rows])
-        label = f"{'down' if sign == 'over' else 'up'} {words}"
-        code = {**look.SIGNS[sign], "label": label, "gid": f"{gid}-{sign}"}
+        code = {**look.SIGNS[sign], "label": f"{sign}-estimate", "gid": f"{gid}-{sign}"}
         look.lines(ax, *ends, linewidths=width, zorder=3, **code)
 
 

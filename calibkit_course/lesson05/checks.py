@@ -92,6 +92,7 @@ def _shift_problem(
         "frequency": table.frequency,
         "left": table.edges[:-1] + wanted,
         "sums": wanted * table.count,
+        "distances": _mean_shifts(index, np.abs(label - prob), table.n_bins),
         "shares": wanted * table.weight,
         "median": np.array(medians),
         "centres": table.frequency - table.centre,

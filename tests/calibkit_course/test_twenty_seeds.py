@@ -108,6 +108,17 @@ def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
 # --- lesson 05 -----------------------------------------------------------------------------------
 
 
+def chance_adds_less_than_a_null_level_and_more_to_bins(seed: int) -> bool:
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(100):
+        s = LogitDistortion(slope=0.5).sample(500, rng)
+        curve = cal.IsotonicCalibrator().fit(s.y_prob, s.y_true).curve(s.y_prob)
+        truth = np.abs(s.y_prob - s.true_prob).mean()
+        found.append([ece(s) - truth, np.abs(s.y_prob - curve).mean() - truth])
+    (added, _), off = np.mean(found, axis=0), np.abs(found).mean(axis=0)
+    return 0.01 < added < 0.02 and off[1] < off[0]
+
+
 def bins_have_the_worst_map(seed: int) -> bool:
     sample = SyntheticShape("beta2").sample(3000, seed)
     bins, *others = cal.SlopeOneBinning(14), cal.IsotonicCalibrator(), cal.PlattCalibrator()

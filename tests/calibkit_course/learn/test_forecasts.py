@@ -45,7 +45,7 @@ def test_a_guess_with_a_confidence_becomes_a_forecast_once_its_outcome_is_shown(
     assert file.read_text() == HEAD + "5a,3,0.7,\n"
     lesson.predict("5a", "slanted", sure=0.6)
     lesson.reveal("5a")
-    lesson.predict("5b", "about 90", sure=0.5)
+    lesson.predict("5b", "about 0.1", sure=0.5)
     open_lesson("05").reveal("5b")  # after a restart
     assert file.read_text() == HEAD + "5a,3,0.6,1\n5b,3,0.5,0\n"
     assert my_forecasts().sure.tolist() == [0.6, 0.5] and not my_forecasts().stand_in
@@ -57,11 +57,11 @@ def test_a_guess_with_a_confidence_becomes_a_forecast_once_its_outcome_is_shown(
 def test_a_guess_without_a_confidence_counts_as_before(file: Path) -> None:
     lesson = open_lesson("05")
     assert "`my_calibration()`" in lesson.predict("5a", "both").text
-    assert "my_calibration" not in lesson.predict("5b", "about 90").text, "said once"
+    assert "my_calibration" not in lesson.predict("5b", "about 0.1").text, "said once"
     lesson.reveal("5a")
     assert "shown before" in lesson.predict("5a", "both", sure=0.5).text
-    lesson.predict("5b", "about 90", sure=0.9)
-    lesson.predict("5b", "about 75")  # another guess, whose confidence nobody knows
+    lesson.predict("5b", "about 0.1", sure=0.9)
+    lesson.predict("5b", "about 0.05")  # another guess, whose confidence nobody knows
     lesson.reveal("5b")
     lesson.predict("5d", "rises", sure=0.8)
     lesson.predict("5d", "rises", sure=...)
@@ -168,7 +168,7 @@ def test_an_import_adds_and_changes_nothing(file: Path, tmp_path: Path) -> None:
     assert import_forecasts(tmp_path / "browser.csv").startswith("2 forecasts added; 1 were known")
     rows = read_rows(file.read_text())
     assert rows == RIGHT_ROWS | {"4a": Forecast(2, 0.9, False)}
-    open_lesson("05").predict("5b", "about 90", sure=0.4)
+    open_lesson("05").predict("5b", "about 0.1", sure=0.4)
     assert set(read_rows(file.read_text())) == {*rows, "5b"}
     assert "shown before" in open_lesson("04").predict("4a", "0.100", sure=0.5).text
 

@@ -60,6 +60,11 @@ def short(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return np.bincount(index, y_true - y_prob) / np.maximum(np.bincount(index), 1)
 
 
+def each_alone(y_true: Any, y_prob: Any, n_bins: int) -> Any:
+    index, far = index_of(y_prob, n_bins), np.abs(y_true - y_prob)
+    return np.bincount(index, far, n_bins) / np.maximum(np.bincount(index, minlength=n_bins), 1)
+
+
 def slanted(y_true: Any, y_prob: Any, n_bins: int) -> Any:
     return y_prob + np.array(shifts(y_true, y_prob, n_bins))[index_of(y_prob, n_bins)]
 
@@ -99,6 +104,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (changed(lambda t: np.nan_to_num(-t.gap) + 0.1), "the shift of bin 0"),
         (changed(lambda t: np.abs(np.nan_to_num(t.gap))), "lost their signs"),
         (short, "An empty bin has a shift too"),
+        (each_alone, "each case by itself"),
         (medians, "median of y - p"),
         (lambda y, p, n: OPEN(y, p, n)[0], "belongs to the last bin"),
         (lambda y, p, n: slanted(y, p, n) - p, "one shift per prediction"),
