@@ -181,8 +181,6 @@ def compare(
     calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)
     by_chance = calibration.columns["by chance"]
     changes = _differences(rows, each, by_chance, table, level, of_all)
-    p_values = zip(probs, calibration.columns["p_value"], strict=True)
-    off = [name for name, p_value in p_values if p_value <= 1 - level]
     return Comparison(
         title=str(title),
         n=rows.n,
@@ -193,7 +191,7 @@ def compare(
         **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
         advice="" if rows.clusters or rows.independent else _ONE_CASE,
-        **comparison_fields(tuple(probs), changes, level, off),
+        **comparison_fields(tuple(probs), changes, level, calibration.columns["p_value"]),
     )
 
 

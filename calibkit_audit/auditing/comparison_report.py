@@ -1,6 +1,6 @@
 """What a comparison of models gives back: its table, its words, its codes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,12 +136,13 @@ class Comparison(Report):
 
 
 def comparison_fields(
-    names: tuple[str, ...], found: Changes, level: float, off: list[str]
+    names: tuple[str, ...], found: Changes, level: float, p_values: Sequence[float]
 ) -> dict[str, Any]:
     """Return what a `Comparison` holds of the differences: its columns, headline and light.
 
-    `off` names the models that are themselves miscalibrated beyond chance.
+    A model whose own p-value says so is miscalibrated beyond chance.
     """
+    off = [name for name, p in zip(names, p_values, strict=True) if p <= 1 - level]
     sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
     columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())
