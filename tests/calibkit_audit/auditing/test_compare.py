@@ -95,7 +95,7 @@ def test_the_headline_speaks_no_louder_than_its_rows(error: str, words: str) -> 
     verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
     verdicts |= {"miscalibration": "better", "calibration error": error}
     found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, told) for key, told in verdicts.items()}
-    assert comparison_fields(("a", "b"), found, 0.95, [])["headline"].endswith(words)
+    assert comparison_fields(("a", "b"), found, 0.95, [0.5, 0.5])["headline"].endswith(words)
 
 
 def test_a_model_that_is_off_is_named_however_it_compares() -> None:
