@@ -35,8 +35,7 @@ from calibkit.inputs import (
     quiet,
 )
 from calibkit.reliability import table_of
-from calibkit_audit.clusters import Clusters, clusters_of
-from calibkit_audit.incoming import kish
+from calibkit_audit.clusters import Clusters
 
 _CORRELATIONS = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1])
 _TRIES, _TRIED_NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer of many rows
@@ -137,32 +136,6 @@ class Dependence:
         for _ in range(n_draws):
             factors = np.array([one / rng.chisquare(one) for one in df])
             yield self._labels(self._correlations(factors), self._noise(rng))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """Predictions in sorted order, with their events; ties by event, so row order cannot matter."""
-
-    prob: FloatVector
-    label: FloatVector
-    view: str
-    weight: FloatVector  # 1, or what each row stands for, scaled by `kish`
-    clusters: Clusters | None = None  # in the same order; of unlike weights each row is one
-
-
-def sample_of(problem: BinaryProblem, cluster: Any = None) -> Sample:
-    """Sort the predictions of a problem, and its events among equal ones."""
-    weight = np.ones(problem.n) if problem.weight is None else kish(problem.weight)
-    order = np.lexsort((weight, problem.label, problem.prob))
-    if cluster is None and problem.weight is not None:
-        cluster = Clusters(np.arange(problem.n), problem.n)
-    return Sample(
-        prob=problem.prob[order].astype(np.float64),
-        label=problem.label[order].astype(np.float64),
-        view=problem.view,
-        weight=weight[order],
-        clusters=None if cluster is None else clusters_of(cluster, problem.n).take(order),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,6 +7,7 @@ section 3), and one set of redrawn labels says how large the largest of all gets
 overlap, so that corrections for their number would take too much.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -303,12 +304,10 @@ def _parts(name: str, given: list[Any]) -> tuple[IntVector, tuple[str, ...]]:
         parts = [numbers[code[~gone] == k] for k in range(len(edges) + 1)]
         names = [f"{name} {one.min():g} to {one.max():g}" if len(one) else "" for one in parts]
     else:
-        words, place, count = np.unique(
-            list(map(str, known)), return_inverse=True, return_counts=True
-        )
-        rank = np.argsort(np.argsort(-count, kind="stable"), kind="stable")
-        code[~gone] = np.minimum(rank[place], _LEVELS)
-        names = [f"{name} {words[k]}" for k in np.argsort(-count, kind="stable")[:_LEVELS]]
-        names += [f"other {name}"]
+        count = Counter(map(str, known))
+        words = sorted(count, key=lambda word: (-count[word], word))[:_LEVELS]
+        place = {word: k for k, word in enumerate(words)}
+        code[~gone] = [place.get(str(value), len(words)) for value in known]
+        names = [*(f"{name} {word}" for word in words), f"other {name}"]
     code[gone] = len(names)
     return code, tuple(map(printable, [*names, f"{name} missing"]))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse, special
 
 from calibkit.chance.null import p_value_of, redrawn_labels
+from calibkit.hypothesis_tests.p_values import in_order
 from calibkit.inputs import (
     FloatMatrix,
     FloatVector,
@@ -20,7 +21,6 @@ from calibkit.inputs import (
     binary_problem,
 )
 from calibkit.results import Number, spell
-from calibkit_audit.dependent_rows import sample_of
 
 INDICES = ("ICI", "E50", "E90", "E_max", "ECI")
 _SHOWN = 151  # points of the curve on each scale
@@ -155,8 +155,8 @@ def smooth_curve(
     (0.082, 0.037)
     """
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
-    sample = sample_of(binary_problem(y_true, y_prob, view=view, positive=positive))
-    label, prob = sample.label, sample.prob
+    problem = binary_problem(y_true, y_prob, view=view, positive=positive)
+    label, prob = in_order(problem)
     how = _loess(prob, span, degree)
     value = _indices(how, label)
     return SmoothCurve(
@@ -168,7 +168,7 @@ def smooth_curve(
         of_others=prob[label == 0],
         method=how.words,
         level=level,
-        view=sample.view,
+        view=problem.view,
         n=len(prob),
     )
 
@@ -297,7 +297,9 @@ def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVecto
     worth = np.clip(np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
     curve = (np.clip(line, 0, 1) + 2 * worth) / (1 + 4 * worth)
     parts = influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis]
-    across = _process(how.basis(shown), parts)
+    # A direction for each point; products of them are the covariances of the curve.
+    root: Any = np.linalg.qr(parts, mode="r")
+    across = how.basis(shown) @ root.T
     sd = np.linalg.norm(across, axis=1)
     kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta
@@ -307,13 +309,6 @@ def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVecto
         band[f"{name}low"] = np.clip(middle - reach, 0, 1)
         band[f"{name}high"] = np.clip(middle + reach, 0, 1)
     return band
-
-
-def _process(basis: FloatMatrix, parts: FloatMatrix) -> FloatMatrix:
-    """Return a direction for each point; products of them are the covariances of the curve."""
-    cover = parts.T @ parts
-    enough = 1e-12 * np.trace(cover) + 1e-300  # on the diagonal, for there to be a root
-    return np.asarray(basis @ np.linalg.cholesky(cover + enough * np.eye(len(cover))))
 
 
 def _reach(kappa: float, level: float) -> float:

@@ -7,18 +7,21 @@ for every pattern of features, which no data can show). Lesson 08.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
 from calibkit.hypothesis_tests.cox import likeliest
+from calibkit.hypothesis_tests.p_values import as_floats
 from calibkit.inputs import FloatVector, View, as_level, binary_problem
 from calibkit.results import Number, listed, spell
-from calibkit_audit.dependent_rows import Sample, sample_of
+from calibkit_audit.clusters import Clusters, clusters_of
+from calibkit_audit.incoming import kish
 
+_IDEAL = {"calibration in the large": 0.0, "calibration slope": 1.0, "observed/expected ratio": 1.0}
 _FAR = 1e3  # no estimate lies further from its start
 
 
@@ -56,79 +59,96 @@ class WeakCalibration(Number):
         return listed(self, ("value", "low", "high", "level"), ("quantity", "number"))
 
 
-def _sample(
+class _Rows(NamedTuple):
+    """Events and predictions, what each row counts, and which rows are dependent."""
+
+    label: FloatVector
+    prob: FloatVector
+    weight: FloatVector
+    clusters: Clusters | None  # of unlike weights each row is one
+    view: str
+
+    def mean(self, values: FloatVector) -> float:
+        """Return the weighted mean of (n,) values; 0 where no row counts."""
+        return float(self.weight @ values / (self.weight.sum() or 1.0))
+
+    def loss(self, logits: FloatVector) -> float:
+        """Return the log loss of these logits, summed."""
+        return float(self.weight @ (np.logaddexp(0, logits) - self.label * logits))
+
+    def level(self, logits: FloatVector) -> float:
+        """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
+        goal, some = special.logit(self.mean(self.label)), logits[self.weight > 0]
+
+        def above(a: float) -> float:  # as log odds of the means: nearly a straight line in a
+            return float(special.logit(self.mean(special.expit(a + logits))) - goal)
+
+        return float(optimize.brentq(above, goal - some.max() - 1, goal - some.min() + 1))
+
+    def estimate(
+        self, name: str, value: float, ends: tuple[float, float], level: float
+    ) -> WeakCalibration:
+        """Return an estimate under its name, beside what would be ideal."""
+        of: Any = {"low": ends[0], "high": ends[1], "level": level, "ideal": _IDEAL[name]}
+        return WeakCalibration(value=value, name=name, view=self.view, n=len(self.label), **of)
+
+
+def _rows(
     y_true: Any, y_prob: Any, view: View, cluster: Any, positive: Any, sample_weight: Any
-) -> Sample:
+) -> _Rows:
     how: Any = {"view": view, "positive": positive, "sample_weight": sample_weight}
-    return sample_of(binary_problem(y_true, y_prob, **how), cluster)
+    problem = binary_problem(y_true, y_prob, **how)
+    (label, prob), weight, clusters = as_floats(problem), np.ones(problem.n), None
+    if problem.weight is not None:
+        weight, clusters = kish(problem.weight), Clusters(np.arange(problem.n), problem.n)
+    if cluster is not None:
+        clusters = clusters_of(cluster, problem.n)
+    order = np.lexsort((weight, label, prob))  # so that row order cannot matter
+    clusters = clusters and clusters.take(order)
+    return _Rows(label[order], prob[order], weight[order], clusters, problem.view)
 
 
-def _others(sample: Sample) -> tuple[Sample, FloatVector, float]:
+def _others(rows: _Rows) -> tuple[_Rows, FloatVector, float]:
     """Return rows with weight 0 where they say 0 or 1, their logits, and what these were off by.
 
     The labels of the others rise by what sure rows were off by on average: means agree over all.
     """
-    sure = (sample.prob == 0) | (sample.prob == 1)
-    off, weight = sample.weight * np.where(sure, sample.label - sample.prob, 0), sample.weight
-    weight = np.where(sure, 0.0, weight)
-    left = replace(sample, weight=weight, label=sample.label + off.sum() / (weight.sum() or 1.0))
-    if not 0 < _mean(left, left.label) < 1:
+    sure = (rows.prob == 0) | (rows.prob == 1)
+    off, weight = rows.weight * sure * (rows.label - rows.prob), rows.weight * ~sure
+    left = rows._replace(weight=weight, label=rows.label + off.sum() / (weight.sum() or 1.0))
+    if not 0 < left.mean(left.label) < 1:
         if off.any():
             wrong = spell(int(np.count_nonzero(off)), "row")
             raise ValueError(f"{wrong} wrongly said 0 or 1; no shift of the others outweighs that.")
         happened = "always" if left.label @ left.weight else "never"
         beside = " beside rows that say 0 or 1" if sure.any() else ""
         raise ValueError(f"the event {happened} happened{beside}; a line takes both outcomes.")
-    logits = special.logit(np.where(sure, 0.5, sample.prob))
+    logits = special.logit(np.where(sure, 0.5, rows.prob))
     return left, logits, float(off @ off)
 
 
-def _estimate(
-    named: tuple[str, float], value: float, ends: tuple[float, float], level: float, sample: Sample
-) -> WeakCalibration:
-    """Return an estimate under its name, beside what would be ideal."""
-    (name, ideal), (low, high), n = named, ends, len(sample.label)
-    of = {"low": low, "high": high, "level": level, "ideal": ideal}
-    return WeakCalibration(value=value, name=name, view=sample.view, n=n, **of)
+def _profile(
+    rows: _Rows,
+    loss: Callable[[float], float],
+    best: float,
+    level: float,
+    at_best: tuple[FloatVector, FloatVector, float],
+) -> tuple[float, float]:
+    """Return where the loss has risen as the Notes of `calibration_in_the_large` say.
 
-
-def _loss(sample: Sample, logits: FloatVector) -> float:
-    return float(sample.weight @ (np.logaddexp(0, logits) - sample.label * logits))
-
-
-def _level_of(sample: Sample, logits: FloatVector) -> float:
-    """Return the intercept that fits best beside these logits: the sum of residuals is 0."""
-    goal, some = special.logit(_mean(sample, sample.label)), logits[sample.weight > 0]
-
-    def above(a: float) -> float:  # as log odds of the means: nearly a straight line in a
-        return float(special.logit(_mean(sample, special.expit(a + logits))) - goal)
-
-    return float(optimize.brentq(above, goal - some.max() - 1, goal - some.min() + 1))
-
-
-def _mean(sample: Sample, values: FloatVector) -> float:
-    return float(sample.weight @ values / (sample.weight.sum() or 1.0))
-
-
-def _rise(
-    level: float, sample: Sample, logits: FloatVector, lever: FloatVector, off: float = 0.0
-) -> float:
-    """Return by how much the loss rises to the ends of an interval (equation 1 of the Notes)."""
+    `at_best`: the logits there, how they move, and what rows that said 0 or 1 were off by.
+    """
+    logits, lever, off = at_best
     prob = special.expit(logits)
-    spread = sample.weight * prob * (1 - prob)
+    spread = rows.weight * prob * (1 - prob)
     lever = lever - spread @ lever / spread.sum() if np.ptp(lever) else lever
     promised = float(spread @ lever**2)
-    if (groups := sample.clusters) is None:
-        return float((1 + off / promised) * special.chdtri(1, 1 - level) / 2)
-    scores, count = groups.sums(sample.weight * (sample.label - prob) * lever), groups.count
-    robust = count / (count - 1) * (scores**2).sum() + off
-    design = max(1.0, float(robust / promised))
-    return float(design * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2)
-
-
-def _ends(loss: Callable[[float], float], best: float, rise: float) -> tuple[float, float]:
-    """Return where the loss has risen by so much, on both sides."""
-    limit = loss(best) + rise
+    rise = (1 + off / promised) * special.chdtri(1, 1 - level) / 2
+    if (groups := rows.clusters) is not None:
+        scores, count = groups.sums(rows.weight * (rows.label - prob) * lever), groups.count
+        robust = count / (count - 1) * (scores**2).sum() + off
+        rise = max(1.0, robust / promised) * special.stdtrit(count - 1, (1 + level) / 2) ** 2 / 2
+    limit = loss(best) + float(rise)
 
     def end(side: float) -> float:
         step = 0.1
@@ -196,12 +216,12 @@ def calibration_in_the_large(
     >>> round(float(calibration_in_the_large([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.0986
     """
-    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
-    left, logits, off = _others(sample)
-    best, level = _level_of(left, logits), as_level(level)
-    rise = _rise(level, left, best + logits, np.ones_like(logits), off)
-    ends = _ends(lambda a: _loss(left, a + logits), best, rise)
-    return _estimate(("calibration in the large", 0.0), best, ends, level, sample)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
+    left, logits, off = _others(rows)
+    best, level = left.level(logits), as_level(level)
+    at_best = best + logits, np.ones_like(logits), off
+    ends = _profile(left, lambda a: left.loss(a + logits), best, level, at_best)
+    return rows.estimate("calibration in the large", best, ends, level)
 
 
 def calibration_slope(
@@ -242,26 +262,25 @@ def calibration_slope(
     >>> round(float(calibration_slope(y_true, y_prob)), 2)
     0.5
     """
-    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
-    if wrong := int((sample.prob == 1 - sample.label).sum()):
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
+    if wrong := int((rows.prob == 1 - rows.label).sum()):
         raise ValueError(f"{spell(wrong, 'row')} wrongly said 0 or 1; no line fits such rows.")
-    sample, logits, _ = _others(sample)
-    counted, level = sample.weight > 0, as_level(level)
-    one, none = (sample.prob[counted & (sample.label == y)] for y in (1, 0))  # both ascend
-    if one[0] == one[-1] == none[0] == none[-1]:
+    rows, logits, _ = _others(rows)
+    counted, level = rows.weight > 0, as_level(level)
+    one, none = (rows.prob[counted & (rows.label == y)] for y in (1, 0))
+    if np.ptp(rows.prob[counted]) == 0:
         raise ValueError("all predictions are equal; pass others.")
-    if one[0] >= none[-1] or one[-1] <= none[0]:
+    if one.min() >= none.max() or one.max() <= none.min():
         raise ValueError("a threshold separates the labels: the slope is infinite; pass more rows.")
 
     def loss(b: float) -> float:
-        return _loss(sample, b * logits + _level_of(sample, b * logits))
+        return rows.loss(b * logits + rows.level(b * logits))
 
     features = np.vstack([np.ones_like(logits), logits])
-    start = np.array([0.0, 1.0])
-    best = float(likeliest(features, sample.label, start, sample.weight)[0][1])
-    line = best * logits
-    rise = _rise(level, sample, line + _level_of(sample, line), logits)
-    return _estimate(("calibration slope", 1.0), best, _ends(loss, best, rise), level, sample)
+    best = float(likeliest(features, rows.label, np.array([0.0, 1.0]), rows.weight)[0][1])
+    at_best = best * logits + rows.level(best * logits), logits, 0.0
+    ends = _profile(rows, loss, best, level, at_best)
+    return rows.estimate("calibration slope", best, ends, level)
 
 
 def observed_expected_ratio(
@@ -303,21 +322,21 @@ def observed_expected_ratio(
     >>> round(float(observed_expected_ratio([0, 1, 1, 1], [.5, .5, .5, .5])), 4)
     1.5
     """
-    sample = _sample(y_true, y_prob, view, cluster, positive, sample_weight)
-    mass, level = float(sample.weight.sum()), as_level(level)
-    share, mean = _mean(sample, sample.label), _mean(sample, sample.prob)
+    rows = _rows(y_true, y_prob, view, cluster, positive, sample_weight)
+    mass, level = float(rows.weight.sum()), as_level(level)
+    share, mean = rows.mean(rows.label), rows.mean(rows.prob)
     if mean == 0:
         raise ValueError("all predictions are 0: no event was expected, and O/E divides by that.")
-    off, df = sample.weight * (sample.label - share / mean * sample.prob), np.inf
+    off, df = rows.weight * (rows.label - share / mean * rows.prob), np.inf
     square, alike = float(off @ off), mass * share * (1 - share)
-    if (groups := sample.clusters) is not None:
+    if (groups := rows.clusters) is not None:
         df = groups.count - 1.0
         square = float((groups.sums(off) ** 2).sum()) * groups.count / df
     if share in (0, 1):  # outcomes that are all alike show no variance; predictions promise one
-        square = float(sample.weight**2 @ (sample.prob * (1 - sample.prob)))
+        square = float(rows.weight**2 @ (rows.prob * (1 - rows.prob)))
         alike = mass * mean * (1 - mean)
     unit = special.stdtrit(df, (1 + level) / 2) ** 2 * (square / alike if alike else 1.0) / mass
     middle, half = share + unit / 2, np.sqrt(unit * share * (1 - share) + unit**2 / 4)
-    scale, named = (1 + unit) * mean, ("observed/expected ratio", 1.0)
+    scale = (1 + unit) * mean
     ends = float((middle - half) / scale), float((middle + half) / scale)
-    return _estimate(named, share / mean, ends, level, sample)
+    return rows.estimate("observed/expected ratio", share / mean, ends, level)

@@ -10,11 +10,10 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,10 +93,8 @@ def column_names(path: FilePath, dialect: Dialect = USUAL) -> list[str]:
     if kind == "arrays":
         return list(_arrays(place))
     if kind == "json":
-        with file_errors(place), _open_text(place) as file:
-            return list(dict.fromkeys(name for row in _json_rows(file, place) for name in row))
-    with file_errors(place), _csv_rows(place, dialect) as rows:
-        head: list[str] = next(rows, [])
+        return list(dict.fromkeys(chain.from_iterable(_json_rows(place))))
+    head: list[str] = next(_csv_rows(place, dialect), [])
     if not head:
         raise place.error("is empty; a first row with the names of the columns is needed.")
     return head
@@ -108,9 +105,14 @@ def blocks_of(path: FilePath, names: Sequence[str], *, dialect: Dialect = USUAL)
     kind, place = _kind_of(path), Place(str(path))
     if kind == "parquet":
         return _parquet_blocks(place, names)
+    if kind == "arrays":
+        return _array_blocks(place, names)
     if kind == "json":
-        return _json_blocks(place, names)
-    return _csv_blocks(place, names, dialect) if kind == "csv" else _array_blocks(place, names)
+        values = ([row.get(name) for name in names] for row in _json_rows(place))
+        texts = (["" if value is None else str(value) for value in row] for row in values)
+        return _text_blocks(place, names, names, texts, ".")
+    rows = _csv_rows(place, dialect)
+    return _text_blocks(place, names, next(rows), rows, dialect.decimal)
 
 
 def _kind_of(path: FilePath) -> str:
@@ -124,33 +126,30 @@ def _kind_of(path: FilePath) -> str:
     return kind
 
 
-# --- CSV ------------------------------------------------------------------------------------------
+# --- CSV and JSON lines ---------------------------------------------------------------------------
 
 
-@contextmanager
-def _open_text(place: Place) -> Iterator[IO[Any]]:
-    opened = gzip.open if place.path.lower().endswith(".gz") else open
-    with opened(place.path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield file
+def _lines(place: Place) -> Iterator[str]:
+    """Yield lines; one that does not end is refused before it fills the memory."""
+    opened: Any = gzip.open if place.path.lower().endswith(".gz") else open
+    with file_errors(place), opened(place.path, "rt", encoding="utf-8-sig", newline="") as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE and not line.endswith("\n"):
+                more = f"line {number:,} has more than {LONGEST_LINE:,} characters"
+                raise place.error(f"{more}. Is a quote not closed?")
+            yield line
 
 
-@contextmanager
-def _csv_rows(place: Place, dialect: Dialect) -> Iterator[Iterator[list[str]]]:
-    usual = csv.field_size_limit(LONGEST_LINE)  # of the whole process, until the file is closed
-    try:
-        with _open_text(place) as file:
-            yield _split_rows(file, place, dialect.of(place.path))
-    finally:
-        csv.field_size_limit(usual)
-
-
-def _split_rows(file: IO[Any], place: Place, delimiter: str) -> Iterator[list[str]]:
+def _csv_rows(place: Place, dialect: Dialect) -> Iterator[list[str]]:
     """Yield the values of rows that are not empty; a quote that is not closed is refused."""
-    lines = _lines(file, place)
+    lines, delimiter = _lines(place), dialect.of(place.path)
     if delimiter == " ":  # blanks of any number stand between columns
         lines = (" ".join(line.split()) for line in lines)
     rows, number = csv.reader(lines, delimiter=delimiter, strict=True), -1
     begun, problem = 0, ""
+    usual = csv.field_size_limit(LONGEST_LINE)  # of the whole process, until the rows are read
     try:
         for row in rows:
             if rows.line_num - begun > _SWALLOWED and _holds_rows(row, delimiter):
@@ -162,6 +161,8 @@ def _split_rows(file: IO[Any], place: Place, delimiter: str) -> Iterator[list[st
                 number += 1
     except csv.Error as error:
         problem = str(error)
+    finally:
+        csv.field_size_limit(usual)
     if problem:
         where = f"from line {begun + 1:,} to {rows.line_num:,}: {problem}"
         raise place.error(f"{where}. Is a quote not closed?", number if number >= 0 else None)
@@ -173,27 +174,12 @@ def _holds_rows(row: list[str], delimiter: str) -> bool:
     return all(len(parts) == len(row) and any(map(NUMBER.fullmatch, parts)) for parts in inner)
 
 
-def _lines(file: IO[Any], place: Place) -> Iterator[str]:
-    """Yield lines; one that does not end is refused before it fills the memory."""
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            more = f"line {number:,} has more than {LONGEST_LINE:,} characters"
-            raise place.error(f"{more}. Is a quote not closed?")
-        yield line
-
-
-def _csv_blocks(place: Place, names: Sequence[str], dialect: Dialect) -> Iterator[Block]:
-    with file_errors(place), _csv_rows(place, dialect) as rows:
-        yield from _text_blocks(place, names, next(rows), rows, dialect.decimal)
-
-
 def _text_blocks(
     place: Place, names: Sequence[str], head: Sequence[str], rows: Iterator[Any], decimal: str
 ) -> Iterator[Block]:
     """Yield rows of texts, whose values stand in the order of `head`."""
     first_row, size = 0, max(1, CSV_VALUES // len(head))
+    places = [(name, head.index(name)) for name in names]
     while part := list(islice(rows, size)):
         here = Place(place.path, first_row)
         for number, row in enumerate(part):
@@ -201,27 +187,21 @@ def _text_blocks(
                 short = f"a row has {len(row)} values, but there are {len(head)} columns"
                 remedy = "Put quotes around values that hold what separates columns."
                 raise here.error(f"{short}: {quote(','.join(row))}. {remedy}", number)
-        columns: dict[str, Column] = {}
-        for name in names:
-            place_in_row = head.index(name)
-            columns[name] = [row[place_in_row] or None for row in part]
-        yield Block(here, columns, decimal)
+        yield Block(here, {n: [row[k] or None for row in part] for n, k in places}, decimal)
         first_row += len(part)
 
 
-# --- JSON lines -----------------------------------------------------------------------------------
-
-
-def _json_rows(file: IO[Any], place: Place) -> Iterator[dict[str, Any]]:
+def _json_rows(place: Place) -> Iterator[dict[str, Any]]:
     """Yield the values of each object; of nested ones the names are paths, such as ``a.0.b``."""
-    for number, line in enumerate(filter(str.strip, _lines(file, place))):
+    for number, line in enumerate(filter(str.strip, _lines(place))):
         try:
             row = json.loads(line)
-        except ValueError as error:
+            values = dict(_leaves(row, "")) if isinstance(row, dict) else None
+        except (ValueError, RecursionError) as error:
             raise place.error(f"is no JSON ({error}).", number) from None
-        if not isinstance(row, dict):
+        if values is None:
             raise place.error("is no object: {…} with names and values is needed.", number)
-        yield dict(_leaves(row, ""))
+        yield values
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -231,17 +211,6 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(part, f"{path}{key}.")
         else:
             yield f"{path}{key}", part
-
-
-def _json_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
-    with file_errors(place), _open_text(place) as file:
-        rows = _json_rows(file, place)
-        texts = ([_json_text(row.get(name)) for name in names] for row in rows)
-        yield from _text_blocks(place, names, names, texts, ".")
-
-
-def _json_text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 # --- Parquet --------------------------------------------------------------------------------------
