@@ -38,7 +38,7 @@ class Picture:
     @property
     def source(self) -> str:
         """The picture as a data URI, for the ``src`` of an ``<img>``."""
-        return "data:image/svg+xml," + quote(self.svg, safe=" =:/;,()-.'")
+        return "data:image/svg+xml," + quote(self.svg, safe="!*'()")  # as a script writes it
 
 
 def render(
