@@ -190,7 +190,7 @@ def cut_all(app: Sphinx, problem: Exception | None) -> None:
     for page in pages if problem is None and app.builder.format == "html" else []:
         html = page.read_text(encoding="utf-8")
         if "data-pieces=" not in html and "data-twin=" not in html:
-            html = apart(page, with_twins(html, page.parent, folder.parent / "twins"))
+            html = with_twins(apart(page, html), page.parent, folder.parent / "twins")
             page.write_text(cut(html, page.parent), encoding="utf-8")
 
 

@@ -189,8 +189,12 @@ def legend_below(figure: Figure, entries: dict[str, Any]) -> float:
 
 
 def settle(figure: Figure) -> None:
-    """Thin out or turn the words below an axis that meet in the narrow panel."""
+    """Break what runs out of the figure; thin out or turn the words below an axis that meet."""
     for ax in figure.axes:
+        for text in ax.texts:
+            box = text.get_window_extent()
+            if box.x1 > 100 * WIDTH:
+                text.set_text(broken(text.get_text(), int((WIDTH - box.x0 / 100) / LETTER)))
         labels = [label for label in ax.get_xticklabels() if label.get_text()]
         boxes = [label.get_window_extent() for label in labels]
         if all(left.x1 + 3 < right.x0 for left, right in itertools.pairwise(boxes)):
