@@ -1,17 +1,18 @@
 """What a telephone shows of each wide figure: its twin, or its pieces below each other.
 
 A figure that a page has drawn has a twin (`narrow_twins`), which the browser takes where there is
-little room. An explorer's pictures and stored ones are cut where nothing is drawn, as a page is cut
+little room. A stored picture is cut where nothing is drawn, as a page is cut
 into columns and paragraphs: between two panels, between panels and legend, between entries of a
 legend. Only the places are stored, four numbers for a piece; `narrow_figures.js` shows the same
-picture through them. All states of an explorer are cut where no state draws.
+picture through them. An explorer brings its narrow pictures itself: all are put into files beside
+the page, wide ones and narrow ones, which `explorer.js` fetches when they are wanted.
 """
 
 import io
+import itertools
 import json
 import re
 import shutil
-from base64 import b64decode
 from html import unescape
 from pathlib import Path
 
@@ -28,8 +29,7 @@ NAME = 18  # pixels: as wide is a line of letters that stands upright
 FOOT = 90, 9  # pixels: a legend below panels is not taller, and may narrow their column to less
 GROUND = 250  # of 255: lighter is nothing
 PICTURE = re.compile(r'<img (?=[^>]*\bsrc="(?P<src>[^"]+)")[^>]*?(?=\s*/?>)')
-STATES = re.compile(r'<script type="application/json">(.*?)</script>', re.S)  # of an explorer
-SOURCE = re.compile(r'"src":"(data:[^"]+)"')
+DATA = re.compile(r'(?<=<script type="application/json">).*?(?=</script>)', re.DOTALL)
 WITH_TWIN = re.compile(
     r'<img (?P<rest>[^>]*\bsrc="(?P<stem>[^"]*/_images/(?P<name>\w{64}))\.png"[^>]*>)'
 )
@@ -126,9 +126,7 @@ def drawn(picture: bytes) -> Ink:
 
 
 def bytes_of(source: str, folder: Path) -> bytes:
-    """Return the PNG that an address names: a file of the site, or the address itself."""
-    if source.startswith("data:image/png;base64,"):
-        return b64decode(source.partition(",")[2])
+    """Return the PNG that an address names, or nothing."""
     path = folder / source
     return path.read_bytes() if path.suffix == ".png" and path.is_file() else b""
 
@@ -162,15 +160,27 @@ def cut(html: str, folder: Path) -> str:
         ink = drawn(first)
         if ink.shape[1] <= PHONE:
             continue
-        if "ck-figure" in match[0]:
-            states = STATES.search(html, at)
-            for source in SOURCE.findall(states[1]) if states else []:
-                ink |= drawn(bytes_of(source, folder))
         whole = (0, 0, ink.shape[1], ink.shape[0])
         ways = [pieces(ink, whole, least=least) for least in GUTTERS]
         found = min(ways, key=lambda way: max(map(width, way)) > ROOM)
         done.append(f' data-pieces="{json.dumps(found, separators=(",", ":"))}"')
     return "".join([*done, html[at:]])
+
+
+def apart(page: Path, html: str) -> str:
+    """Put the pictures of explorers into scripts beside their page, which then names the files."""
+    count = itertools.count(1)
+
+    def named(match: re.Match[str]) -> str:
+        data, number = json.loads(match[0]), next(count)
+        for form in ("wide", "narrow") if "states" in data else ():
+            data[form] = f"{page.stem}-{number}-{form}.js"
+            pictures = [state.pop(form) for state in data["states"]]
+            script = f"document.currentScript.pictures = {json.dumps(pictures)};"
+            (page.parent / data[form]).write_text(script, encoding="utf-8")
+        return json.dumps(data).replace("<", "\\u003c")
+
+    return DATA.sub(named, html)
 
 
 def cut_all(app: Sphinx, problem: Exception | None) -> None:
@@ -180,7 +190,7 @@ def cut_all(app: Sphinx, problem: Exception | None) -> None:
     for page in pages if problem is None and app.builder.format == "html" else []:
         html = page.read_text(encoding="utf-8")
         if "data-pieces=" not in html and "data-twin=" not in html:
-            html = with_twins(html, page.parent, folder.parent / "twins")
+            html = with_twins(apart(page, html), page.parent, folder.parent / "twins")
             page.write_text(cut(html, page.parent), encoding="utf-8")
 
 

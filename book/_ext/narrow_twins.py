@@ -1,43 +1,30 @@
 """A twin of each wide figure for a telephone: the same panels, drawn again below each other.
 
 A kernel that executes a page of the book loads this module as an extension of IPython. A figure
-that it shows is copied, its panels are put into fewer columns, its legends below them, and long
-words into more lines; nothing is computed again, for the artists are those of the figure. The twin
-is a file named after the figure's own bytes, as the builder of the book names its pictures, so
-that `narrow_figures` finds it. A figure that cannot be copied has no twin, and is cut.
+that it shows is copied and made narrow, as an explorer makes its own. The twin is a file named
+after the figure's own bytes, as the builder of the book names its pictures, so that
+`narrow_figures` finds it. A figure that cannot be copied has no twin, and is cut.
 """
 
 import hashlib
 import io
-import itertools
 import pickle
-import re
-import textwrap
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.gridspec import GridSpec
+from matplotlib.figure import Figure
 from PIL import Image
 
-FOLDER = Path(__file__).resolve().parent.parent / "_build" / "twins"
-WIDTH = 4.0  # inches, 400 pixels of a telephone: letters of 9.5 points are 11 pixels high or more
-DENSITY = 2  # pixels of the twin for one of the page: a telephone's are small
-LETTER = 0.53 * 9.5 / 72  # inches: what a letter takes on average
-KEY = 0.5  # inches of a legend's entry beside its words
-BESIDE = 0.9  # inches of a panel left and right of its frame, and of what a title needs more
-GAP = 16  # pixels: more empty rows are not kept
-TALLEST = 3.6  # inches of one panel
-LONG = 20  # letters of a line beside an upright axis
-COLOURS = 128
+from calibkit_course.explore.narrow import WIDTH, narrow
 
-Panel = Axes | SubFigure
+FOLDER = Path(__file__).resolve().parent.parent / "_build" / "twins"
+DENSITY = 2  # pixels of the twin for one of the page: a telephone's are small
+GAP = 16  # pixels: more empty rows are not kept
+COLOURS = 128
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -67,186 +54,14 @@ def twin(figure: Figure) -> bytes:
     """Return the PNG of a figure's twin; the figure itself stays as it is."""
     copy = pickle.loads(pickle.dumps(figure))
     plt.close(copy)  # pyplot would show the copy, too
-    engine = copy.get_layout_engine()
-    if engine:  # the last number of an axis reaches beyond it
-        engine.set(w_pad=0.07)
     canvas = FigureCanvasAgg(copy)
-    copy.set_dpi(100)
-    entries = gathered(copy)
-    copy.set_size_inches(WIDTH, stack(copy) + legend_below(copy, entries))
-    copy.draw_without_rendering()
-    settle(copy)
+    narrow(copy)
     copy.set_dpi(100 * DENSITY)
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())[:, :, :3])
     out = io.BytesIO()
     without_gaps(image).quantize(COLOURS).save(out, "PNG", optimize=True)
     return out.getvalue()
-
-
-def stack(part: Figure | SubFigure) -> float:
-    """Put panels into as few columns as the width holds; return the inches of height they need."""
-    panels: list[Panel] = [panel for panel in part.subfigs or part.axes if spec_of(panel)]
-    columns, places = places_of(part, panels)
-    shares = [WIDTH * (place[1].stop - place[1].start) / columns for place in places]
-    label_all(panels)
-    sizes = [size_of(*pair) for pair in zip(panels, shares, strict=True)]
-    rows: dict[int, list[tuple[float, float]]] = {}
-    for (row, _), size in zip(places, sizes, strict=True):
-        rows.setdefault(row, []).append(size)
-    inner = [max(inside for inside, _ in row) for row in rows.values()]
-    grid = GridSpec(len(rows), columns, figure=part, height_ratios=inner)
-    for panel, place in zip(panels, places, strict=True):
-        move(panel, grid[place])
-    return sum(inner) + sum(max(around for _, around in row) for row in rows.values())
-
-
-def places_of(part: Figure | SubFigure, panels: list[Panel]) -> tuple[int, list[tuple[int, slice]]]:
-    """Return how many columns there are, and row and columns of each panel.
-
-    Inside a state of an explorer panels stand in pairs, but of three or more only square ones.
-    """
-    fitting = int(1.03 * WIDTH / min(cell_width(part, panel) for panel in panels))
-    columns = min(2, len(panels)) if isinstance(part, SubFigure) else max(1, fitting)
-    whole = columns if isinstance(part, SubFigure) and len(panels) > columns else 1
-    places, row, start = [], 0, 0
-    for panel in panels:
-        span = whole if isinstance(panel, Axes) and panel.get_aspect() == "auto" else 1
-        if start + span > columns:
-            row, start = row + 1, 0
-        places.append((row, slice(start, start + span)))
-        start += span
-    return columns, places
-
-
-def spec_of(panel: Panel) -> Any:
-    """Return where a panel stands in its grid; the bar of colours beside it has no such place."""
-    return panel.get_subplotspec() if isinstance(panel, Axes) else panel._subplotspec
-
-
-def move(panel: Panel, spec: Any) -> None:
-    """Give a panel another place."""
-    if isinstance(panel, Axes):
-        panel.set_subplotspec(spec)
-    else:
-        panel._subplotspec = spec
-        panel._redo_transform_rel_fig()
-
-
-def cell_width(part: Figure | SubFigure, panel: Panel) -> float:
-    """Return the inches across that the grid leaves to a panel."""
-    spec = spec_of(panel)
-    ratios = np.array(spec.get_gridspec().get_width_ratios() or [1] * spec.get_gridspec().ncols)
-    share = ratios[spec.colspan.start : spec.colspan.stop].sum() / ratios.sum()
-    return float(part.bbox.width / 100 * share)
-
-
-def label_all(panels: list[Panel]) -> None:
-    """Name the axes of each panel: those of small multiples are named at the edges alone."""
-    axes = [panel for panel in panels if isinstance(panel, Axes)]
-    for ax in axes:
-        spec = ax.get_subplotspec()
-        for other in axes:
-            place = other.get_subplotspec()
-            if (
-                place.rowspan == spec.rowspan
-                and not ax.get_ylabel()
-                and alike(ax.yaxis, other.yaxis)
-            ):
-                ax.set_ylabel(other.get_ylabel())
-            if (
-                place.colspan == spec.colspan
-                and not ax.get_xlabel()
-                and alike(ax.xaxis, other.xaxis)
-            ):
-                ax.set_xlabel(other.get_xlabel())
-        if ax.yaxis.get_visible() and any(map(shows_ticks, axes)):
-            ax.tick_params(labelleft=True)
-
-
-def alike(one: Axis, other: Axis) -> bool:
-    """Tell whether two axes have the same limits, as small multiples have."""
-    return bool(np.allclose(one.get_view_interval(), other.get_view_interval()))
-
-
-def shows_ticks(ax: Axes) -> bool:
-    """Tell whether numbers stand beside the upright axis."""
-    return any(tick.label1.get_visible() and tick.label1.get_text() for tick in ax.yaxis.majorTicks)
-
-
-def size_of(panel: Panel, width: float) -> tuple[float, float]:
-    """Return the inches of height that a panel needs inside its frame, and around it."""
-    if isinstance(panel, SubFigure):
-        return stack(panel), 0.0
-    names = panel.yaxis.get_tightbbox()
-    room = width - max(BESIDE, names.width / 100 + 0.2 if names else 0)
-    break_lines(panel, max(12, int(room / LETTER)))
-    box, tight = panel.get_window_extent(), panel.get_tightbbox()
-    beside = max(0.5, (tight.width - box.width) / 100)
-    inside = box.height / 100
-    if panel.get_aspect() != "auto":
-        inside *= (width - beside) * 100 / box.width
-    lines = panel.get_title().count("\n") + 1.5
-    return min(inside, TALLEST), max((tight.height - box.height) / 100, 0.5) + 0.17 * lines
-
-
-def break_lines(ax: Axes, letters: int) -> None:
-    """Break titles, names of axes and long names of ticks into lines."""
-    for text in (ax.title, ax._left_title, ax.xaxis.label):
-        text.set_text(broken(text.get_text(), letters))
-    ax.yaxis.label.set_text(broken(ax.get_ylabel(), 38))
-    words = [tick.get_text() for tick in ax.get_yticklabels()]
-    if max(map(len, words), default=0) > LONG:
-        ax.set_yticks(ax.get_yticks(), [broken(word, LONG) for word in words])
-
-
-def broken(text: str, letters: int) -> str:
-    """Return a text in lines of at most so many letters, without those that it had."""
-    if "$" in text or max(map(len, text.split("\n"))) <= letters:
-        return text
-    return textwrap.fill(text, letters, break_long_words=False)
-
-
-def gathered(figure: Figure) -> dict[str, Any]:
-    """Take away the legends that stand beside or below panels; return their entries by name."""
-    entries: dict[str, Any] = {}
-    legends = list(figure.legends)
-    for ax in figure.axes:
-        legend = ax.get_legend()
-        if legend and legend.get_window_extent().x1 > ax.get_window_extent().x1 + 4:
-            legends.append(legend)
-    for legend in legends:
-        words = [text.get_text() for text in legend.get_texts()]
-        entries |= dict(zip(words, legend.legend_handles, strict=True))
-        legend.remove()
-    return entries
-
-
-def legend_below(figure: Figure, entries: dict[str, Any]) -> float:
-    """Put one legend below all panels; return the inches that it needs."""
-    if not entries:
-        return 0.0
-    words = [broken(word, int((WIDTH - KEY) / LETTER)) for word in entries]
-    longest = max(len(line) for word in words for line in word.split("\n"))
-    columns = max(1, int(WIDTH / (longest * LETTER + KEY)))
-    look = {"loc": "outside lower center", "frameon": False, "handlelength": 1.8, "fontsize": 9.5}
-    figure.legend(list(entries.values()), words, ncols=columns, **look)
-    rows = [words[first : first + columns] for first in range(0, len(words), columns)]
-    return 0.3 + sum(0.19 * max(word.count("\n") + 1 for word in row) for row in rows)
-
-
-def settle(figure: Figure) -> None:
-    """Thin out or turn the words below an axis that meet in the narrow panel."""
-    for ax in figure.axes:
-        labels = [label for label in ax.get_xticklabels() if label.get_text()]
-        boxes = [label.get_window_extent() for label in labels]
-        if all(left.x1 + 3 < right.x0 for left, right in itertools.pairwise(boxes)):
-            continue
-        texts = [label.get_text() for label in ax.get_xticklabels()]
-        if all(re.fullmatch(r"[-−+.,/\d %]*", text) for text in texts):
-            ax.set_xticks(ax.get_xticks()[::2], texts[::2])
-        else:
-            ax.tick_params(axis="x", labelrotation=90)
 
 
 def without_gaps(image: Image.Image) -> Image.Image:

@@ -105,20 +105,20 @@ def controls(address: str, start: str) -> Any:
     return live_controls(explorer(address, start))
 
 
-def state(address: str, start: str, places: list[int]) -> Any:
+def state(address: str, start: str, places: list[int], form: str) -> Any:
     """Return picture, alternative text and sentence of one state, and how long it took."""
     from calibkit_course.explore.page import live_state
 
     begun = time.perf_counter()
-    drawn: dict[str, Any] = dict(live_state(explorer(address, start), places))
+    drawn: dict[str, Any] = dict(live_state(explorer(address, start), places, form))
     return drawn | {"seconds": round(time.perf_counter() - begun, 3)}
 
 
-def draw(address: str, step: int) -> Any:
+def draw(address: str, step: int, form: str) -> Any:
     """Return a draw of a quiz that the page does not hold."""
     from calibkit_course.explore.page import live_draw
 
-    return live_draw(explorer(address, "{}"), step)
+    return live_draw(explorer(address, "{}"), step, form)
 
 
 # --- exercises -----------------------------------------------------------------------------------

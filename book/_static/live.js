@@ -13,7 +13,7 @@
     return made;
   };
 
-  const { position, place } = window.calibkitControls; // from explorer.js
+  const { position, place, frameOf } = window.calibkitControls; // from explorer.js
 
   const inputsOf = (root) => [...root.querySelectorAll(".ck-controls input, .ck-controls select")];
 
@@ -57,7 +57,7 @@
     const start = JSON.stringify(data.start);
     widen(root, data, every);
     const inputs = inputsOf(root);
-    const picture = root.querySelector(".ck-figure");
+    const { form, show } = frameOf(root);
     const readout = root.querySelector(".ck-readout");
     let busy = false;
     let stale = false;
@@ -78,10 +78,9 @@
       try {
         do {
           stale = false;
-          const state = await python.call("state", [address, start, inputs.map(position)]);
+          const state = await python.call("state", [address, start, inputs.map(position), form()]);
           if (!stale) {
-            picture.src = state.src;
-            picture.alt = state.alt;
+            show(state);
             readout.textContent = state.text;
             root.dataset.seconds = state.seconds;
           }
@@ -112,7 +111,7 @@
     let step = data.draws.length;
     const more = async () => {
       try {
-        const draw = await python.call("draw", [root.dataset.explorer, step]);
+        const draw = await python.call("draw", [root.dataset.explorer, step, frameOf(root).form()]);
         step += 1;
         root.dispatchEvent(new CustomEvent("ck-draw", { detail: draw }));
         root.dataset.draws = step;

@@ -103,8 +103,11 @@ class Explorer(Shown, Generic[R]):
     def show(self, **values: Any) -> tuple[Picture, str]:
         """Return picture and sentence for one state."""
         result = self.view(**self.state(**values))
-        picture = render(lambda figure: self.draw(result, figure, False), self.size)
-        return picture, result.describe()
+        return self.picture(result), result.describe()
+
+    def picture(self, result: R, *, narrow: bool = False) -> Picture:
+        """Return the picture of what the view returned, or the one for a telephone."""
+        return render(lambda figure: self.draw(result, figure, False), self.size, narrow=narrow)
 
     def static(self, *states: Preset, columns: int = 2) -> Figure:
         """Draw several states, (caption, values), beside each other; by default the presets."""

@@ -1,110 +1,72 @@
-"""From a drawing function to the bytes of a picture and the words that go with it."""
+"""From a drawing function to a picture of lines and letters, and the words that go with it."""
 
 import io
-import zlib
-from base64 import b64encode
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from urllib.parse import quote
 
-import numpy as np
+import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from numpy.typing import NDArray
-from PIL import Image
 
 from calibkit import plot
+from calibkit_course.explore.narrow import narrow as made_narrow
 
-_FLAT = 8  # colours of flat areas, kept exactly
-_COLOURS = 20  # with those of the edges of letters and lines, which may be rounded
-_NEAR, _FAR = 6.0, 40.0
-GUTTER = 0.2  # inches between panels, where a telephone's page cuts a picture
+MANY = 300  # points of a cloud: more are dots of a picture, each would be a line of text
+DENSITY = 200  # such dots to an inch
+# Always the same file: names that depend on nothing else, and letters as they were measured.
+SAME = {"svg.hashsalt": "calibkit", "svg.fonttype": "path"}
+NEEDLESS = re.compile(
+    r"(?<=\n) +|<metadata>.*?</metadata>\n|<!--.*?-->\n|(?<=[1-9]\.\d\d)\d+", re.DOTALL
+)
+HATCH = re.compile(r"<pattern.*?</pattern>", re.DOTALL)
+DOT = re.compile(r"M (\S+) (\S+) \n(?:C .*\n){8}z")  # a thousand circles, smaller than a pixel
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A rendered figure and its alternative text; its bytes are made when they are asked for."""
+    """A rendered figure and its alternative text."""
 
-    image: Image.Image
+    svg: str
     alt: str
-
-    @cached_property
-    def png(self) -> bytes:
-        """The bytes of a PNG, written quickly: a higher level gains little and costs much."""
-        out = io.BytesIO()
-        how = {"compress_level": 6, "compress_type": zlib.Z_FILTERED}
-        self.image.save(out, "PNG", **(how if self.image.mode == "P" else {"compress_level": 1}))
-        return out.getvalue()
-
-    @property
-    def width(self) -> int:
-        """Number of pixels across."""
-        return self.image.width
-
-    @property
-    def height(self) -> int:
-        """Number of pixels down."""
-        return self.image.height
+    width: int  # pixels, 100 to an inch
+    height: int
 
     @property
     def source(self) -> str:
         """The picture as a data URI, for the ``src`` of an ``<img>``."""
-        return "data:image/png;base64," + b64encode(self.png).decode("ascii")
-
-    def small(self) -> "Picture":
-        """Return the same picture with a palette: a third of the bytes."""
-        return replace(self, image=_with_palette(np.array(self.image.convert("RGBA"))))
-
-
-def _with_palette(pixels: NDArray[np.uint8]) -> Image.Image:
-    """Return the image with each pixel rounded to the nearest of its main colours."""
-    codes = pixels.view("<u4")[..., 0] & 0xFFFFFF  # red, green, blue, and no fourth byte
-    values, count = np.unique(codes, return_counts=True)
-    colours = np.stack([values & 255, (values >> 8) & 255, values >> 16], axis=1).astype(np.int64)
-    main = colours[_main_colours(colours, count)]
-    nearest = np.empty(1 << 24, dtype=np.uint8)  # only the entries of colours there are count
-    nearest[values] = ((colours[:, None] - main) ** 2).sum(axis=2).argmin(axis=1)
-    image = Image.fromarray(nearest[codes])
-    image.putpalette(main.astype(np.uint8).ravel().tolist())
-    return image
-
-
-def _main_colours(colours: NDArray[np.int64], count: NDArray[np.int64]) -> list[int]:
-    """Return the most frequent colours of a figure, each some way from those before it.
-
-    The usual methods average colours by area, and so turn a thin vermilion line grey.
-    """
-    chosen: list[int] = []
-    free = np.ones(len(colours), dtype=bool)
-    distance = np.full(len(colours), np.inf)
-    while len(chosen) < _COLOURS and free.any():
-        chosen.append(int(np.argmax(np.where(free, count, -1))))
-        step = np.sqrt(((colours - colours[chosen[-1]]) ** 2).sum(axis=1))
-        distance = np.minimum(distance, step)
-        free = distance > (_NEAR if len(chosen) < _FLAT else _FAR)
-    return chosen
+        return "data:image/svg+xml," + quote(self.svg, safe="!*'()")  # as a script writes it
 
 
 def render(
-    draw: Callable[[Figure], None], size: tuple[float, float], alt: str | None = None
+    draw: Callable[[Figure], None],
+    size: tuple[float, float],
+    alt: str | None = None,
+    *,
+    narrow: bool = False,
 ) -> Picture:
     """Run `draw` on a figure of `size` inches that no window and no notebook knows of.
 
     One legend for all of the figure is added. The alternative text is `alt`, or what
-    `plot.alt_text` finds.
+    `plot.alt_text` finds. What is `narrow` has its panels below each other.
     """
-    with plot.style():
-        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=GUTTER / 2))
-        canvas = FigureCanvasAgg(figure)
+    with plot.style(), mpl.rc_context(SAME):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
         draw(figure)
         plot.legend(figure)
-        # `savefig` would draw everything twice, the first time only to find the layout.
-        engine = figure.get_layout_engine()
-        if engine is not None:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
-        canvas.draw()  # type: ignore[no-untyped-call]
-        pixels = np.array(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-    words = plot.alt_text(figure) if alt is None else alt
-    return Picture(image=Image.fromarray(pixels), alt=words)
+        words = plot.alt_text(figure) if alt is None else alt
+        if narrow:
+            made_narrow(figure)
+        for cloud in figure.findobj(PathCollection):
+            cloud.set_rasterized(len(cloud.get_offsets()) > MANY)
+        figure.set_dpi(DENSITY)
+        out = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+        width, height = (round(100 * inches) for inches in figure.get_size_inches())
+    svg = NEEDLESS.sub("", out.getvalue().partition("DTD/svg11.dtd\">")[2].strip())
+    svg = HATCH.sub(lambda hatch: DOT.sub(r"M\1 \2h.3v-.6h-.6v.6z", hatch[0]), svg)
+    return Picture(svg=svg, alt=words, width=width, height=height)

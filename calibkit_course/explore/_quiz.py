@@ -99,11 +99,12 @@ class Quiz(Shown, Generic[Q]):
         """Say the score so far."""
         return self.score_form.format(right=right, seen=seen)
 
-    def picture(self, draw: int, *, revealed: bool) -> Picture:
-        """Return the picture of one draw."""
+    def picture(self, draw: int, *, revealed: bool, narrow: bool = False) -> Picture:
+        """Return the picture of one draw, or the one for a telephone."""
         result = self.view(draw=draw)
+        words = result.alt(revealed)
         return render(
-            lambda figure: self.draw(result, figure, revealed), self.size, result.alt(revealed)
+            lambda figure: self.draw(result, figure, revealed), self.size, words, narrow=narrow
         )
 
     def static(self, draw: int | None = None, *, revealed: bool = True) -> Figure:

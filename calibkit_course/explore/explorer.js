@@ -1,15 +1,11 @@
-// Explorers on a page without a kernel. Python has rendered every state beforehand; this script
-// picks the one that the controls ask for. It computes nothing but an index and a running score.
+// Explorers on a page without a kernel. Python has rendered every state beforehand, wide and narrow;
+// this script picks the one that the controls and the screen ask for. It computes nothing but an
+// index and a running score. The book keeps the pictures in files of their own, which are fetched
+// when the explorer comes near the screen (_ext/narrow_figures.py).
 (() => {
   "use strict";
 
-  const parts = (root) => ({
-    picture: root.querySelector(".ck-figure"),
-    readout: root.querySelector(".ck-readout"),
-    inputs: [...root.querySelectorAll("input, select")],
-    data: JSON.parse(root.querySelector('script[type="application/json"]').textContent),
-    button: (role) => root.querySelector(`[data-role="${role}"]`),
-  });
+  const phone = window.matchMedia("screen and (max-width: 48rem)"); // as in page.py
 
   const open = (root) => {
     // JupyterLab and themes bind arrow keys; inside an explorer they belong to its controls.
@@ -17,9 +13,67 @@
     root.querySelector(".ck-controls").hidden = false;
   };
 
-  const show = (picture, state) => {
-    picture.src = state.src;
-    picture.alt = state.alt;
+  // Return what puts the picture of a state before the reader, in the form that the screen asks for.
+  const frame = (root, data) => {
+    const picture = root.querySelector(".ck-figure");
+    const fetched = {};
+    let shown = null;
+
+    const form = () => (phone.matches ? "narrow" : "wide");
+
+    const fetchAll = (which) => {
+      if (!data[which]) return Promise.resolve(); // the page itself holds them
+      fetched[which] ||= new Promise((done) => {
+        const script = document.createElement("script");
+        script.src = data[which];
+        script.onload = () => {
+          script.pictures.forEach((svg, i) => { data.states[i][which] = svg; });
+          root.dataset[which] = "here";
+          done();
+        };
+        script.onerror = () => { delete fetched[which]; script.remove(); done(); };
+        document.head.append(script);
+      });
+      return fetched[which];
+    };
+
+    const show = async (state) => {
+      const isFirst = !shown; // which the page's own picture shows
+      shown = state;
+      if (isFirst) return;
+      const which = form();
+      if (!state[which]) await fetchAll(which);
+      const svg = state[which] ?? state.wide ?? state.narrow;
+      if (shown !== state || !svg) return;
+      root.querySelector("picture > source")?.remove();
+      const [, width, height] = svg.match(/width="([\d.]+)pt" height="([\d.]+)pt"/);
+      picture.width = Math.round(width / 0.72); // 100 pixels to an inch
+      picture.height = Math.round(height / 0.72);
+      picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+      picture.alt = state.alt;
+    };
+
+    phone.addEventListener("change", () => { if (!root.querySelector("picture > source")) show(shown); });
+    new IntersectionObserver(([seen], watch) => {
+      if (!seen.isIntersecting) return;
+      watch.disconnect();
+      fetchAll(form());
+    }, { rootMargin: "100%" }).observe(root);
+    return { form, show };
+  };
+
+  const frames = new WeakMap();
+
+  const parts = (root) => {
+    const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
+    frames.set(root, frame(root, data));
+    return {
+      data,
+      show: frames.get(root).show,
+      readout: root.querySelector(".ck-readout"),
+      inputs: [...root.querySelectorAll("input, select")],
+      button: (role) => root.querySelector(`[data-role="${role}"]`),
+    };
   };
 
   // Where a control stands, as an index into its texts. What makes a page live asks the same.
@@ -34,10 +88,10 @@
     else input.selectedIndex = index;
   };
 
-  window.calibkitControls = { position, place };
+  window.calibkitControls = { position, place, frameOf: (root) => frames.get(root) };
 
   const startExplorer = (root) => {
-    const { picture, readout, inputs, data, button } = parts(root);
+    const { data, show, readout, inputs, button } = parts(root);
 
     const update = () => {
       let index = 0;
@@ -49,7 +103,7 @@
         input.closest(".ck-control").querySelector(".ck-value").textContent = data.texts[i][here];
       });
       const state = data.states[index];
-      show(picture, state);
+      show(state);
       readout.textContent = state.text;
     };
 
@@ -127,7 +181,7 @@
   };
 
   const startQuiz = (root) => {
-    const { picture, readout, inputs, data, button } = parts(root);
+    const { data, show, readout, inputs, button } = parts(root);
     let draw = 0;
     let right = 0;
     let seen = 0;
@@ -159,14 +213,14 @@
     const score = () => data.score.replace("{right}", right).replace("{seen}", seen);
 
     const ask = () => {
-      show(picture, data.draws[draw].asked);
+      show(data.states[2 * draw]);
       inputs.forEach((input) => { input.checked = false; });
       say(seen ? [data.question, score()] : [data.question]);
       lock(false);
     };
 
     const reveal = () => {
-      const { revealed, lines, right: perfect, points } = data.draws[draw];
+      const { lines, right: perfect, points } = data.draws[draw];
       const ticks = inputs.map((input) => Number(input.checked));
       right += ticks.filter((tick, i) => tick === perfect[i]).length;
       seen += ticks.length;
@@ -174,7 +228,7 @@
         won[player] += ticks.reduce((sum, tick, i) => sum + points[i][tick][player], 0);
       });
       tally();
-      show(picture, revealed);
+      show(data.states[2 * draw + 1]);
       say([...ticks.map((tick, i) => lines[i][tick]), score()]);
       lock(true);
       button("again").focus();
@@ -187,7 +241,10 @@
 
     button("reveal").addEventListener("click", reveal);
     button("again").addEventListener("click", again);
-    root.addEventListener("ck-draw", (event) => data.draws.push(event.detail)); // from live.js
+    root.addEventListener("ck-draw", ({ detail }) => { // from live.js
+      data.draws.push(detail);
+      data.states.push(...detail.states);
+    });
     ask();
     open(root);
   };

@@ -1,40 +1,39 @@
 """The shells for a page without a kernel: pictures rendered beforehand, switched by one script.
 
-The script is ``explorer.js``, the looks are ``explorer.css``, both beside this file. Without the
+The script is ``explorer.js``, the looks are ``explorer.css``, both beside this file. Each state is
+drawn twice: wide, and narrow for a telephone, with its panels below each other. Without the
 script the page still shows the default state, its sentence and its alternative text. Where a site
 carries Python, `live_controls`, `live_state` and `live_draw` give the same page all other states.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from math import prod
 from typing import Any
 
 from calibkit_course.explore._controls import Choice, Control, Slider
-from calibkit_course.explore._explorer import Explorer
+from calibkit_course.explore._explorer import Explorer, State
 from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz, points_table
+
+FORMS = "wide", "narrow"
+NARROW = "screen and (max-width: 48rem)"  # as in explorer.js and book.css
 
 
 def explorer_page(explorer: Explorer[Any]) -> str:
     """Return the twin of an explorer: default state as plain HTML, the others as data."""
-    states = list(explorer.states())
-    shown = [(picture.small(), text) for picture, text in (explorer.show(**s) for s in states)]
-    first = states.index(explorer.default)
     html, places = _controls(explorer.controls, explorer.play)
-    data = {
-        **places,
-        "start": explorer.default,
-        "states": [_state(picture, text) for picture, text in shown],
-    }
-    picture, text = shown[first]
+    states = [_state(explorer, state) for state in explorer.states()]
+    data = {**places, "start": explorer.default, "states": states}
+    result = explorer.view(**explorer.default)
+    image = _image(explorer.picture(result), explorer.picture(result, narrow=True))
     return _block(
         "ck-explorer",
         explorer,
         f'<div class="ck-controls" hidden>{html}</div>'
-        f"{_image(picture)}{_status(text)}{_note(explorer)}{_data(data)}",
+        f"{image}{_status(result.describe())}{_note(explorer)}{_data(data)}",
     )
 
 
@@ -45,16 +44,17 @@ def live_controls(explorer: Explorer[Any]) -> dict[str, Any]:
     return {"html": html, **places}
 
 
-def live_state(explorer: Explorer[Any], places: Sequence[int]) -> dict[str, str]:
+def live_state(explorer: Explorer[Any], places: Sequence[int], form: str) -> dict[str, str]:
     """Return one state, by the places of its values among all that the controls take."""
     movable = [control for control in explorer.controls if len(control.values) > 1]
     values = {c.name: c.values[place] for c, place in zip(movable, places, strict=True)}
-    return _state(*explorer.show(**values))
+    return _state(explorer, explorer.state(**values), (form,))
 
 
-def live_draw(quiz: Quiz[Any], step: int) -> dict[str, Any]:
-    """Return one draw of a quiz, so many after its first."""
-    return _draw(quiz, quiz.first + step)
+def live_draw(quiz: Quiz[Any], step: int, form: str) -> dict[str, Any]:
+    """Return one draw of a quiz, so many after its first, and how it looks before and after."""
+    draw = quiz.first + step
+    return {**_draw(quiz, draw), "states": _asked_and_revealed(quiz, draw, (form,))}
 
 
 def quiz_page(quiz: Quiz[Any]) -> str:
@@ -64,13 +64,15 @@ def quiz_page(quiz: Quiz[Any]) -> str:
         "question": quiz.question,
         "score": quiz.score_form,
         "draws": [_draw(quiz, draw) for draw in draws],
+        "states": [state for draw in draws for state in _asked_and_revealed(quiz, draw)],
     }
+    first = [quiz.picture(draws[0], revealed=False, narrow=narrow) for narrow in (False, True)]
     ticks = "".join(_tick(quiz.tick_label(option)) for option in quiz.options)
     buttons = _button("reveal", "Reveal") + _button("again", "New draw")
     return _block(
         "ck-quiz",
         quiz,
-        f"{_image(quiz.picture(draws[0], revealed=False).small())}"
+        f"{_image(*first)}"
         f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
         f"{_status(quiz.question)}{_tally(quiz, draws)}{_data(data)}",
     )
@@ -78,24 +80,40 @@ def quiz_page(quiz: Quiz[Any]) -> str:
 
 def still(picture: Picture, text: str) -> str:
     """Return one state without controls, for a notebook without ipywidgets."""
-    return f"{_image(picture)}{_status(text)}"
+    return f'<div class="ck-frame">{_img(picture)}</div>{_status(text)}'
 
 
 def _draw(quiz: Quiz[Any], draw: int) -> dict[str, Any]:
-    """Return one draw: both pictures, and per option the line for unticked and for ticked."""
+    """Return one draw: per option the line for unticked and for ticked, and what is right."""
     n = len(quiz.options)
     none, every = quiz.answer(draw, [False] * n), quiz.answer(draw, [True] * n)
     return {
-        "asked": _state(quiz.picture(draw, revealed=False).small(), quiz.question),
-        "revealed": _state(quiz.picture(draw, revealed=True).small(), ""),
         "lines": [list(pair) for pair in zip(none.lines, every.lines, strict=True)],
         "right": [int(is_right) for is_right in every.hits],
         **({"points": quiz.points(draw)} if quiz.players else {}),
     }
 
 
-def _state(picture: Picture, text: str) -> dict[str, str]:
-    return {"src": picture.source, "alt": picture.alt, "text": text}
+def _asked_and_revealed(
+    quiz: Quiz[Any], draw: int, forms: Sequence[str] = FORMS
+) -> list[dict[str, str]]:
+    return [
+        _pictured(lambda narrow: quiz.picture(draw, revealed=revealed, narrow=narrow), forms)
+        for revealed in (False, True)
+    ]
+
+
+def _state(
+    explorer: Explorer[Any], state: State, forms: Sequence[str] = FORMS
+) -> dict[str, str]:
+    result = explorer.view(**state)
+    pictures = _pictured(lambda narrow: explorer.picture(result, narrow=narrow), forms)
+    return {**pictures, "text": result.describe()}
+
+
+def _pictured(draw: Callable[[bool], Picture], forms: Sequence[str]) -> dict[str, str]:
+    pictures = {form: draw(form == "narrow") for form in forms}
+    return {form: one.svg for form, one in pictures.items()} | {"alt": pictures[forms[0]].alt}
 
 
 def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
@@ -169,10 +187,17 @@ def _button(role: str, label: str) -> str:
     return f'<button type="button" class="ck-button" data-role="{role}">{label}</button>'
 
 
-def _image(picture: Picture) -> str:
+def _image(wide: Picture, narrow: Picture) -> str:
     return (
-        f'<div class="ck-frame"><img class="ck-figure" src="{picture.source}" '
-        f'alt="{escape(picture.alt)}" width="{picture.width}" height="{picture.height}"></div>'
+        f'<div class="ck-frame"><picture><source media="{NARROW}" srcset="{narrow.source}" '
+        f'width="{narrow.width}" height="{narrow.height}">{_img(wide)}</picture></div>'
+    )
+
+
+def _img(picture: Picture) -> str:
+    return (
+        f'<img class="ck-figure" src="{picture.source}" alt="{escape(picture.alt)}" '
+        f'width="{picture.width}" height="{picture.height}">'
     )
 
 

@@ -355,6 +355,7 @@ def test_explorers_and_an_audit_say_in_the_page_what_they_say_on_the_desktop(fol
         address = f"{lesson}:{one.name}"
         is_explorer = isinstance(one, Explorer)
         words = [address, "{}", beyond(one)] if is_explorer else [address, one.n_book]
+        words += ["narrow"]
         questions.append(["state" if is_explorer else "draw", words])
     wish = {"name": "pasted.csv", **ASKED, "costs": "1:20"}
     done = subprocess.run(
