@@ -39,6 +39,9 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+# Where a line must not break: before the sign of a percentage. Tags and code stay as they are.
+VERBATIM = r"<(script|style|pre|code|textarea|select)\b.*?</\2>|<[^>]*>"
+PERCENT = re.compile(rf"({VERBATIM})|(?<=\d) (?=%)", re.DOTALL)
 SCRIPT = r"\s*<script[^>]*{}[^>]*></script>"
 SEARCH = re.compile(SCRIPT.format(r"(?:_static/(?:searchtools|language_data)|searchindex)\.js"))
 FORMULAS = re.compile(SCRIPT.format("/mathjax/") + r"|\s*<script>window\.MathJax.*?</script>")
@@ -51,6 +54,7 @@ def mended(html: str) -> str:
     """Return a page with all repairs, without what it does not use."""
     for place, instead in REPAIRS:
         html = place.sub(instead, html)
+    html = PERCENT.sub(lambda found: found[1] or "\N{NO-BREAK SPACE}", html)
     if 'id="search-results"' not in html:
         html = SEARCH.sub("", html)
     return html if 'class="math ' in html else FORMULAS.sub("", html)
