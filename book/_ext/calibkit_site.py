@@ -32,7 +32,6 @@ COURSE = ("data", "explore", "finite", "learn", "simplex")  # rooms with a page
 # Rooms that serve the others: the last table of the API's first page.
 INNER = tuple(f"calibkit_audit.{name}" for name in ("doctor", "incoming", "saving"))
 INNER += ("calibkit.results", "calibkit_audit.cli")
-VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math)
 MENTION = re.compile(r"\b[Ll]essons? \d\d(?:(?:,| and| to|, and) \d\d)*")
 
 
@@ -228,19 +227,6 @@ class FoldNotes(SphinxTransform):
                 section.append(nodes.raw("", "</details>", format="html"))
 
 
-class KeepPercent(SphinxTransform):
-    """Let no line begin with the sign of a percentage; what is code or a formula stays."""
-
-    default_priority = 900
-
-    def apply(self, **_: object) -> None:
-        """Do it, on every page."""
-        for part in list(self.document.findall(nodes.TextElement)):
-            for place, text in enumerate([] if isinstance(part, VERBATIM) else part.children):
-                if isinstance(text, nodes.Text):
-                    part[place] = nodes.Text(re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text))
-
-
 class Times(SphinxDirective):
     """Show the minutes of all lessons. What stands inside is not shown."""
 
@@ -308,7 +294,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("teaching", Teaching)
     app.add_directive("times", Times)
     app.add_transform(FoldNotes)
-    app.add_transform(KeepPercent)
     app.connect("autodoc-process-docstring", link_lessons)
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("missing-reference", resolve_name)

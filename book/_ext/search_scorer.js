@@ -19,7 +19,7 @@ const READERS_WORDS = {
   "notebooks/07_": "smooth curve piecewise linear spline loess lowess kernel",
   "notebooks/08_": "p value significance significant hypothesis goodness of fit bootstrap null",
   "notebooks/09_": "imbalanced unbalanced class weights oversampling undersampling smote resampling"
-    + " fraud prevalence base rate observed expected ratio mortality",
+    + " rare disease fraud prevalence base rate observed expected ratio mortality",
   "notebooks/10_": "neural deep learning softmax logits scaling overconfident overconfidence"
     + " confidence image overfitting pytorch tensorflow",
   "notebooks/11_": "platt sigmoid logistic isotonic beta histogram recalibrate recalibration fix"
@@ -28,7 +28,7 @@ const READERS_WORDS = {
   "notebooks/13_": "threshold cutoff decision cost matrix false positive negative utility money"
     + " expected value",
   "notebooks/14_": "check evaluate validate my model calibrated probabilities trust sample size how"
-    + " many report monitor drift production",
+    + " many report monitor drift production performance over time when retrain",
   "notebooks/15_": "llm gpt language model hallucination hallucinations rating evaluation human"
     + " annotators labels agreement kappa",
   "notebooks/further/04_": "confidence interval bands",
@@ -44,6 +44,7 @@ const READERS_WORDS = {
   "book/read_a_diagram": "picture image screenshot figure published article digitize",
   "book/your_calibration": "my own forecasts guesses self test score overconfident",
   "book/trades": "medical medicine clinical hospital doctor patient patients mortality risk score"
+    + " sepsis"
     + " observed expected credit bank loan default scorecard insurance finance probability"
     + " net benefit calibration slope intercept hosmer lemeshow"
     + " weather llm gpt hallucination hallucinations confidence xgboost lightgbm boosting",
@@ -52,6 +53,7 @@ const READERS_WORDS = {
   "book/instructors": "teach teaching lecture slides syllabus course class grade grading students"
     + " homework assignment",
   "book/question_bank": "exam examination quiz test moodle canvas gift",
+  "book/not_built": "regression intervals quantiles conformal survival detection",
   "book/capstone": "project assignment final exam",
 };
 // Which kind of page comes first among equals.

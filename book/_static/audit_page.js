@@ -92,7 +92,6 @@
     form.elements.kind.value = "prob";
     ["drop-missing", "rescale"].forEach((name) => { field(name).checked = false; });
     ["classes", "title"].forEach((name) => { field(name).value = ""; });
-    part("rare").open = false;
     field("label").replaceChildren(option("choose …", ""), ...columns.map((name) => option(name)));
     COLUMNS.forEach((name) => {
       field(name).replaceChildren(option("none", ""), ...columns.map((one) => option(one)));
@@ -103,10 +102,7 @@
     field("label").focus();
   };
 
-  const tick = (name) => {
-    field(name).checked = true;
-    part("rare").open = true;
-  };
+  const tick = (name) => { field(name).checked = true; };
 
   // What one key can mend after a refusal: what it says, and what it does to the form.
   const CURES = {

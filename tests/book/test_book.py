@@ -4,6 +4,7 @@ The second half looks at the folder that the variable CALIBKIT_SITE names: `pyth
 sets it after building the book. Without it those tests are skipped.
 """
 
+import gzip
 import importlib
 import importlib.util
 import inspect
@@ -32,6 +33,7 @@ from tools.lesson_times import stated
 
 BOOK = ROOT / "book"
 HEAVIEST_PAGE = 3_000_000
+FIRST_VISIT = 400_000  # bytes, with styles, scripts and pictures
 ACRONYMS = ("TCE", "MCE", "ACE", "SCE", "ECE")
 # A link may leave the site; what a page loads may not.
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "audio": "src"}
@@ -319,6 +321,22 @@ def test_a_page_is_light(name: str) -> None:
     weight = len(here.text.encode())
     weight += sum((here.path.parent / source).stat().st_size for source in images)
     assert weight <= HEAVIEST_PAGE, f"{weight / 1e6:.1f} MB"
+    assert not re.search(r"fontawesome|searchindex|<i class=.fa|<span class=.fa", here.text)
+    assert ("tex-chtml" in here.text) == ('class="math ' in here.text)
+    shown = {item["href"] for item in here.of("use")}
+    drawn = {f"#{item['id']}" for item in here.of("symbol")}
+    assert shown == drawn and "#fa-bars" in shown
+
+
+@needs_site
+def test_a_first_visit_loads_four_tenths_of_a_megabyte() -> None:
+    """Compressed, as servers send it: a phone has the first page in some two seconds."""
+    here = page("book/intro.html")
+    loaded = {address.partition("?")[0] for address in here.loaded if "data:" not in address}
+    parts = [here.path, *(here.path.parent / address for address in sorted(loaded))]
+    weight = sum(len(gzip.compress(part.read_bytes())) for part in parts)
+    assert weight <= FIRST_VISIT, f"{weight / 1e6:.2f} MB"
+    assert "searchindex" in (site() / "search.html").read_text(encoding="utf-8")
 
 
 @needs_site

@@ -126,7 +126,7 @@ UNKNOWN = """Object.keys(READERS_WORDS).filter(start => !Search._index.docnames.
 
 
 def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> None:
-    """The first twenty were seen when the order was made; the others came from other sites."""
+    """Of 55 more that were tried afterwards three are lost; the hardest stand at the end."""
     lines = (root / "tests" / "book" / "search_words.csv").read_text("utf-8").splitlines()[1:]
     asked = dict(line.split(",") for line in lines)
     page = visit.open("search.html?q=bins")
@@ -137,7 +137,7 @@ def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> No
         for words, wanted in asked.items()
         if any(name in place for place in found[words][:3] for name in wanted.split())
     }
-    assert len(asked) == 46 and len(lost) <= 4, lost
+    assert len(asked) == 60 and len(lost) <= 4, lost
     for words, places in found.items():
         is_api = [place.startswith("book/api") for place in places]
         assert is_api == sorted(is_api), words

@@ -557,7 +557,7 @@ def test_a_file_gets_the_desktops_report_and_asks_no_network(audits: Audit, tmp_
     path.write_text(rows(), encoding="utf-8")
     audits.read(str(path))
     audits.choose("y", "p")
-    audits.page.locator('[data-role="rare"] summary').click()
+    audits.page.get_by_text("Groups, rows that belong together").click()
     audits.page.select_option("#ck-group", "site")
     audits.page.fill("#ck-fp", "1")
     audits.page.fill("#ck-fn", "20")
