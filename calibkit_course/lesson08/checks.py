@@ -24,7 +24,7 @@ SAY = read_words("08").say
 def _files() -> dict[str, tuple[Any, FloatVector]]:
     """Return outcomes and predictions of an honest model, of one far off, and of a sure one."""
     fair = LogitDistortion(scores=(2, 18)).sample(400, rng=861)
-    off = LogitDistortion(slope=0.3).sample(2000, rng=862)
+    off = LogitDistortion(slope=0).sample(2000, rng=862)
     sure = np.tile([0, 1], 20)
     return {
         "fair": (fair.y_true, fair.y_prob),
@@ -69,7 +69,7 @@ def judge_test(answer: Any) -> str | None:
 
 # --- 8.2 ---------------------------------------------------------------------------------------
 
-_CAUGHT = 101 / 200  # what the lesson prints
+_CAUGHT = 118 / 200  # what the lesson prints
 
 
 def judge_share(answer: Any) -> str | None:
@@ -84,7 +84,7 @@ def judge_share(answer: Any) -> str | None:
         "power": _CAUGHT,
         "others": 1 - wanted,
         "all": (honest + others) / 100,
-        "counts": 12 / (12 + 101),
+        "counts": 12 / (12 + 118),
         "alike": 0.05 / (0.05 + _CAUGHT),
         "all caught": honest / (honest + 3),
         "measured": 1.2 * honest / (1.2 * honest + others),

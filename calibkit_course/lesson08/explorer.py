@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from calibkit.plot import look
@@ -13,10 +14,10 @@ from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt, outlier_hu
 
 def _draw(hunt: Hunt, figure: AnyFigure, compact: bool) -> None:
     ax = draw_test_based(hunt.error, figure.subplots())
-    _all_shares_or_none(ax, int(hunt.error.table.occupied.sum()))
+    _all_shares_or_none(ax, np.inf if compact else hunt.error.table.occupied.sum())
     if not compact:
         return
-    # Four states beside each other: the sum of all bins says more than a histogram each.
+    # Four states beside each other: the sum of all bins says more than shares and a histogram each.
     _child(ax, "predictions").remove()
     room: Any = ax.get_axes_locator()
     room.right = 0.0
@@ -38,7 +39,7 @@ def _child(ax: Axes, name: str) -> Any:
     return next(child for child in ax.child_axes if child.get_label() == name)
 
 
-def _all_shares_or_none(ax: Axes, bins: int) -> None:
+def _all_shares_or_none(ax: Axes, bins: float) -> None:
     """Take the shares above the bars away if some bins are too narrow to have theirs."""
     strip = _child(ax, "counts")
     printed = [text for text in strip.texts if text.get_gid() == "share"]

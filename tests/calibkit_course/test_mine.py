@@ -112,6 +112,7 @@ def test_now_yours_runs_on_a_table_of_strangers(folder: Path, number: str) -> No
     bring(folder / "own.csv", **NAMES)
     setup, yours = cells_of(number)
     names: dict[str, Any] = {"show": print, "ece": brier_score_loss}  # of cells in between
+    names["p_value"] = lambda y, p, rng: 0.5
     exec(setup, names)
     if number == "14":
         with pytest.raises(ValueError, match="'discharged' is not there; .*'region'"):

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr
 from sklearn.linear_model import LogisticRegression
 
 import calibkit as ck
@@ -42,9 +42,9 @@ def ece(sample: FakeSample, bins: int = 15) -> float:
     return ck.expected_calibration_error(sample.y_true, sample.y_prob, bins=bins).value
 
 
-def p_value(sample: FakeSample, seed: int, n_draws: int = 199) -> float:
-    rows = sample.y_true, sample.y_prob
-    return ck.null_level(ck.expected_calibration_error, *rows, n_draws=n_draws, rng=seed).p_value
+def p_value(sample: FakeSample, seed: int, n_draws: int = 199, bins: int = 15) -> float:
+    rows, how = (sample.y_true, sample.y_prob), {"n_draws": n_draws, "rng": seed}
+    return ck.null_level(ck.expected_calibration_error, *rows, bins=bins, **how).p_value
 
 
 def rejected(sample: FakeSample, bins: object, alpha: float = 0.05) -> float:
@@ -222,9 +222,23 @@ def one_piece_between_logits_is_enough(seed: int) -> bool:
 # --- lesson 08 -----------------------------------------------------------------------------------
 
 
-def half_of_the_over_confident_models_get_away(seed: int) -> bool:
-    caught = [p_value(OVER.sample(500, 100 * seed + k), k, 99) <= 0.05 for k in range(40)]
-    return bool(0.3 < np.mean(caught) < 0.7)
+def two_of_five_over_confident_models_get_away(seed: int) -> bool:
+    caught = [p_value(OVER.sample(500, 100 * seed + k), k, 99, 10) <= 0.05 for k in range(100)]
+    return bool(0.475 < np.mean(caught) < 0.725)
+
+
+def whole_patients_are_accused_as_rarely_as_promised(seed: int) -> bool:
+    rng, who, accused = np.random.default_rng(seed), np.repeat(np.arange(100), 10), np.zeros(2)
+    for _ in range(200):
+        p = rng.beta(2, 8, size=1000)
+        luck = rng.normal(size=100)[who] + rng.normal(size=1000)
+        y, bins = ndtr(luck / np.sqrt(2)) < p, np.minimum((10 * p).astype(int), 9)
+        coins = [rng.choice([-1, 1], size=100)[who] * (y - p) for _ in range(99)]
+        rows = [(rng.random(1000) < p) - p for _ in range(99)]
+        own, *rest = [np.abs(np.bincount(bins, gap)).sum() for gap in (y - p, *rows, *coins)]
+        higher = np.array(rest).reshape(2, 99) >= own
+        accused += 1 + higher.sum(axis=1) <= 5
+    return bool(25 <= accused[0] <= 55 and accused[1] <= 20)
 
 
 def a_smaller_level_does_not_shrink_the_tce_alike(seed: int) -> bool:
