@@ -84,6 +84,7 @@ def _cost_slips(vain: float, miss: float) -> dict[str, float]:
         "upside down": _bill(miss / (vain + miss) <= _SAID, vain, miss),
         "promised": float(np.mean(np.where(treated, vain * (1 - _SAID), miss * _SAID))),
         "reversed": _bill(~treated, vain, miss),
+        "rates": vain * treated[~sick].mean() + miss * (~treated)[sick].mean(),
     }
 
 

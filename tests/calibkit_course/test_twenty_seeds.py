@@ -422,23 +422,27 @@ def regret_is_none_at_one_half_and_larger_at_the_low_end(seed: int) -> bool:
     return few[4] == 0 < few[5:].sum() < few[:4].sum() and regret[5:].sum() < regret[:4].sum()
 
 
-def worse_than_none(q: FloatVector, centre: float, factor: float) -> int:
-    """Return at how many of 25 thresholds a model with stretched logits is worth less than none."""
+def worse_than_none(q: FloatVector, centre: float, factor: float) -> FloatVector:
+    """Return the thresholds at which a model with stretched logits is worth less than none."""
     t = np.arange(2, 99, 4)[:, None] / 100
     worth = (q - t) / (1 - t)
     treated = expit(logit(centre) + factor * (logit(q) - logit(centre))) >= t
     gap = (treated * worth).mean(axis=1) - np.maximum(worth.mean(axis=1), 0)
-    return int(np.sum(gap < -1e-6))
+    return t[gap < -1e-6].ravel()
 
 
 def timid_towards_one_half_and_not_towards_the_mean_is_worse_than_none(seed: int) -> bool:
     q = LogitDistortion(scores=(0.5, 9.5)).sample(20_000, seed).true_prob
-    return 8 <= worse_than_none(q, 0.5, 0.5) <= 10 and worse_than_none(q, q.mean(), 0.5) == 0
+    where = worse_than_none(q, 0.5, 0.5)
+    return where[[0, -1]].round(2).tolist() == [0.1, 0.42] and not len(
+        worse_than_none(q, q.mean(), 0.5)
+    )
 
 
-def doubled_logits_are_worse_than_none_at_seven_thresholds(seed: int) -> bool:
+def doubled_logits_are_worse_than_none_at_both_ends(seed: int) -> bool:
     q = LogitDistortion(scores=(0.6, 1.4)).sample(20_000, seed).true_prob
-    return worse_than_none(q, 0.5, 2) == 7 and worse_than_none(q, 0.5, 0.5) == 0
+    low, high = (where := worse_than_none(q, 0.5, 2))[where < 0.5], where[where > 0.5]
+    return low.max() < 0.1 and high.min() > 0.8 and len(worse_than_none(q, 0.5, 0.5)) == 0
 
 
 # --- lesson 14 -----------------------------------------------------------------------------------

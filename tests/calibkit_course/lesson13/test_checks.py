@@ -112,6 +112,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (bill(lambda p, t: p < t), "treats those below the threshold"),
         (lambda y, p, a, b: 1 - np.mean((p >= 0.5) == y), "the mean cost is"),
         (bill(lambda p, t: p > t), "exactly at it is treated"),
+        (lambda y, p, a, b: 2 * by_loop(y, p, a, b), "by the healthy and by the sick"),  # 4 each
         (lambda y, p, a, b: by_loop(y, p, a, b) + 1e-4, "the mean cost is"),
         (change, "changes its input"),
         (lambda y, p, a, b: [0.1, 0.2], "a number"),
@@ -209,7 +210,7 @@ def test_the_first_experiment_has_these_exact_costs() -> None:
     assert cost("over", 1) == pytest.approx(0.2058, abs=2e-4)
 
 
-def test_the_requirement_is_what_prediction_13d_says() -> None:
+def test_the_requirement_is_what_its_prediction_says() -> None:
     least = [least_accuracy(WARD, utility=1, error=e, concentration=3) for e in (0, 0.1)]
     assert 100 * (least[1] - least[0]) == pytest.approx(PREDICTIONS["13f"].outcome, abs=0.03)
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
