@@ -1,17 +1,18 @@
 """The controls of an explorer, declared once and built twice: in JupyterLab and in the book."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Control:
     """One thing that the reader can set; the default and all of `book` must be among `values`."""
 
     name: str  # of the parameter of the explorer's view
     label: str  # what the reader sees beside it
     values: tuple[Any, ...]  # every value that it can take
+    _: KW_ONLY
     default: Any  # the value at the start and after a reset
     book: tuple[Any, ...] = ()  # the values that the book's page holds; by default the default
 
@@ -47,7 +48,7 @@ class Control:
 class Slider(Control):
     """A slider over a list of numbers.
 
-    >>> days = Slider(name="days", label="Days", values=(10, 1000), default=10, unit="days")
+    >>> days = Slider("days", "Days", (10, 1000), default=10, unit="days")
     >>> days.text(1000)
     '1,000 days'
     """
@@ -77,7 +78,7 @@ class Slider(Control):
 class Choice(Control):
     """A list from which one entry is chosen.
 
-    >>> rule = Choice(name="rule", label="Edges", values=("width", "mass"), default="width",
+    >>> rule = Choice("rule", "Edges", ("width", "mass"), default="width",
     ...               texts={"width": "equal width", "mass": "equal mass"})
     >>> rule.text("mass")
     'equal mass'

@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Explorer, Preset, Slider
+from calibkit_course.explore import Explorer, Slider
 from calibkit_course.lesson01 import figures
 from calibkit_course.lesson01.view import ForecastRecord, forecaster_view
 
@@ -16,30 +16,10 @@ def _draw(record: ForecastRecord, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(name="days", label="Length", values=_DAYS, default=50, book=_DAYS[2:], unit="days"),
-    Slider(name="stated", label="Stated probability", values=_SHARES, default=0.7, form="{:g}"),
-    Slider(
-        name="truth",
-        label="True probability",
-        values=_SHARES,
-        default=0.6,
-        book=(0.6, 0.7),
-        form="{:g}",
-    ),
-    Slider(
-        name="attempt",
-        label="Attempt",
-        values=tuple(range(1, 21)),
-        default=1,
-        book=(1, 9),
-        unit="of 20",
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("10 days", {"days": 10}),
-    ("50 days", {"days": 50}),
-    ("200 days", {"days": 200}),
-    ("1,000 days", {"days": 1000}),
+    Slider("days", "Length", _DAYS, default=50, book=_DAYS[2:], unit="days"),
+    Slider("stated", "Stated probability", _SHARES, default=0.7, form="{:g}"),
+    Slider("truth", "True probability", _SHARES, default=0.6, book=(0.6, 0.7), form="{:g}"),
+    Slider("attempt", "Attempt", tuple(range(1, 21)), default=1, book=(1, 9), unit="of 20"),
 )
 
 
@@ -52,6 +32,11 @@ def forecaster(**defaults: Any) -> Explorer[ForecastRecord]:
         view=forecaster_view,
         draw=_draw,
         play="days",
-        presets=_PRESETS,
+        presets=(
+            ("10 days", {"days": 10}),
+            ("50 days", {"days": 50}),
+            ("200 days", {"days": 200}),
+            ("1,000 days", {"days": 1000}),
+        ),
         size=(4.15, 4.4),
     ).starting_at(**defaults)

@@ -22,25 +22,23 @@ def _draw(view: Virtues, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="temperature",
-        label="Temperature",
-        values=(0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
+        "temperature",
+        "Temperature",
+        (0.25, 0.33, 0.5, 0.75, *(round(1 + 0.25 * k, 2) for k in range(13)), 5.0),
         default=1.0,
         book=(0.33, 0.5, 1.0, 1.5, 2.0, 2.5),
         form="{:g}",
     ),
     Slider(
-        name="bias",
-        label="Bias",
-        values=tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
+        "bias",
+        "Bias",
+        tuple(round(-2 + 0.25 * k, 2) for k in range(17)),
         default=0.0,
         book=(-1.0, 0.0, 1.0),
         unit="on the logit scale",
         form="{:+g}",
     ),
-    Choice(
-        name="start", label="Start", values=tuple(STARTS), default="calibrated", book=tuple(STARTS)
-    ),
+    Choice("start", "Start", tuple(STARTS), default="calibrated", book=tuple(STARTS)),
 )
 
 

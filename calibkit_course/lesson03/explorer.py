@@ -4,7 +4,7 @@ from typing import Any
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson03 import figures
 from calibkit_course.lesson03.view import FactoryView, fake_factory_view
 
@@ -27,43 +27,37 @@ def _draw(view: FactoryView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="share",
-        label="Share",
-        values=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+        "share",
+        "Share",
+        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
         default=0.0,
         book=(0.0, 0.2, 0.4, 0.6, 0.8, 0.95),
         form="{:.0%}",
     ),
-    Slider(name="n_classes", label="Classes", values=(2, 3, 5, 10, 20), default=10, unit="classes"),
+    Slider("n_classes", "Classes", (2, 3, 5, 10, 20), default=10, unit="classes"),
     Slider(
-        name="accuracy",
-        label="Accuracy",
-        values=(0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98),
+        "accuracy",
+        "Accuracy",
+        (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98),
         default=0.8,
         book=(0.6, 0.8),
         form="{:.2f}",
     ),
     Choice(
-        name="direction",
-        label="Direction",
-        values=tuple(_DIRECTIONS),
+        "direction",
+        "Direction",
+        tuple(_DIRECTIONS),
         default="pivot",
         book=tuple(_DIRECTIONS),
         texts=_DIRECTIONS,
     ),
     Slider(
-        name="concentration",
-        label="Concentration",
-        values=(0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0),
+        "concentration",
+        "Concentration",
+        (0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0),
         default=2.0,
         form="{:g}",
     ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("around the accuracy, share 0", {}),
-    ("share 60 %", {"share": 0.6}),
-    ("over-confident", {"share": 0.6, "direction": "over"}),
-    ("under-confident", {"share": 0.6, "direction": "under"}),
 )
 
 
@@ -76,7 +70,12 @@ def fake_factory(**defaults: Any) -> Explorer[FactoryView]:
         view=fake_factory_view,
         draw=_draw,
         play="share",
-        presets=_PRESETS,
+        presets=(
+            ("around the accuracy, share 0", {}),
+            ("share 60 %", {"share": 0.6}),
+            ("over-confident", {"share": 0.6, "direction": "over"}),
+            ("under-confident", {"share": 0.6, "direction": "under"}),
+        ),
         size=(7.4, 4.6),
         cell=(6.6, 3.2),
     ).starting_at(**defaults)

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from calibkit import plot
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson04.view import (
     ELEMENTS,
     MODELS,
@@ -41,45 +41,37 @@ def _draw_lab(view: DiagramView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n",
-        label="Sample size",
-        values=(100, 200, 300, 500, 1000, 2000, 3000, 5000, 10000),
+        "n",
+        "Sample size",
+        (100, 200, 300, 500, 1000, 2000, 3000, 5000, 10000),
         default=300,
         book=(300, 1000, 10000),
         unit="predictions",
     ),
     Slider(
-        name="n_bins",
-        label="Bins",
-        values=(1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 50),
+        "n_bins",
+        "Bins",
+        (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 50),
         default=15,
         book=(5, 15),
         unit="bins",
     ),
     Choice(
-        name="rule",
-        label="Edges",
-        values=tuple(RULES),
+        "rule",
+        "Edges",
+        tuple(RULES),
         default="width",
         texts={"width": "equal width", "mass": "equal mass"},
     ),
+    Choice("model", "Model", tuple(MODELS), default="calibrated", book=tuple(MODELS)),
     Choice(
-        name="model", label="Model", values=tuple(MODELS), default="calibrated", book=tuple(MODELS)
-    ),
-    Choice(
-        name="show",
-        label="Show",
-        values=tuple(ELEMENTS),
+        "show",
+        "Show",
+        tuple(ELEMENTS),
         default="gaps",
         book=("gaps", "filling", "band"),
         texts=_SHOW_TEXTS,
     ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("300 predictions, 15 bins", {}),
-    ("300 predictions, 5 bins", {"n_bins": 5}),
-    ("10,000 predictions, 15 bins", {"n": 10000}),
-    ("10,000, over-confident", {"n": 10000, "model": "over-confident"}),
 )
 
 
@@ -91,7 +83,12 @@ def diagram_lab(**defaults: Any) -> Explorer[DiagramView]:
         controls=_CONTROLS,
         view=diagram_lab_view,
         draw=_draw_lab,
-        presets=_PRESETS,
+        presets=(
+            ("300 predictions, 15 bins", {}),
+            ("300 predictions, 5 bins", {"n_bins": 5}),
+            ("10,000 predictions, 15 bins", {"n": 10000}),
+            ("10,000, over-confident", {"n": 10000, "model": "over-confident"}),
+        ),
         size=(4.6, 5.6),
         cell=(3.3, 3.8),
     ).starting_at(**defaults)
@@ -137,13 +134,11 @@ def _draw_errors(ax: Axes, view: ChanceAtWork) -> None:
 
 
 _CHANCE = (
-    Slider(
-        name="redraws", label="Redraws", values=_REDRAWS, default=0, book=_REDRAWS, unit="so far"
-    ),
+    Slider("redraws", "Redraws", _REDRAWS, default=0, book=_REDRAWS, unit="so far"),
     Choice(
-        name="seller",
-        label="Seller",
-        values=tuple(SELLERS),
+        "seller",
+        "Seller",
+        tuple(SELLERS),
         default="left",
         book=tuple(SELLERS),
         texts={"left": "left, 300 predictions", "right": "right, 10,000 predictions"},

@@ -4,7 +4,7 @@ from typing import Any
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson05.view import DATA, TOPS, TwoFamilies, two_families_view
 
 
@@ -19,17 +19,17 @@ def _draw(view: TwoFamilies, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n_bins",
-        label="Bins",
-        values=(1, 2, 3, 4, 5, 6, 8, 10, 15, 20),
+        "n_bins",
+        "Bins",
+        (1, 2, 3, 4, 5, 6, 8, 10, 15, 20),
         default=2,
         book=(1, 2, 3, 4, 5, 6, 8, 10),
         unit="bins",
     ),
     Choice(
-        name="data",
-        label="Predictions",
-        values=DATA,
+        "data",
+        "Predictions",
+        DATA,
         default="six",
         book=("six", "spread", "clumped"),
         texts={
@@ -40,27 +40,21 @@ _CONTROLS = (
         },
     ),
     Slider(
-        name="moved",
-        label="Move the edges",
-        values=(-0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4),
+        "moved",
+        "Move the edges",
+        (-0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4),
         default=0.0,
         unit="bin widths",
         form="{:+.1f}",
     ),
     Choice(
-        name="tops",
-        label="Pieces",
-        values=TOPS,
+        "tops",
+        "Pieces",
+        TOPS,
         default="flat",
         book=TOPS,
         texts={"flat": "flat", "slanted": "slanted"},
     ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("flat pieces: 0.189, ECE 0.167", {}),
-    ("slanted pieces: 0.167, ECE 0.167", {"tops": "slanted"}),
-    ("60, flat: 0.084, ECE 0.062", {"data": "spread", "n_bins": 5}),
-    ("five values, flat: 0.107, ECE 0.107", {"data": "clumped", "n_bins": 5}),
 )
 
 
@@ -73,7 +67,12 @@ def two_families(**defaults: Any) -> Explorer[TwoFamilies]:
         view=two_families_view,
         draw=_draw,
         play="n_bins",
-        presets=_PRESETS,
+        presets=(
+            ("flat pieces: 0.189, ECE 0.167", {}),
+            ("slanted pieces: 0.167, ECE 0.167", {"tops": "slanted"}),
+            ("60, flat: 0.084, ECE 0.062", {"data": "spread", "n_bins": 5}),
+            ("five values, flat: 0.107, ECE 0.107", {"data": "clumped", "n_bins": 5}),
+        ),
         size=(4.25, 6.2),
         cell=(3.4, 4.2),
     ).starting_at(**defaults)

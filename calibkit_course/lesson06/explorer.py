@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson06 import figures
 from calibkit_course.lesson06.view import ESTIMATORS, GRID, SHAPES, BinTuner, bin_tuner_view
 
@@ -26,43 +26,31 @@ def _draw(view: BinTuner, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n_bins",
-        label="Bins",
-        values=tuple(GRID.tolist()),
+        "n_bins",
+        "Bins",
+        tuple(GRID.tolist()),
         default=5,
         book=(1, 2, 3, 5, 8, 12, 20, 50),
         unit="bins",
     ),
     Slider(
-        name="n",
-        label="Sample size",
-        values=(250, 500, 1000, 2000, 5000),
+        "n",
+        "Sample size",
+        (250, 500, 1000, 2000, 5000),
         default=1000,
         book=(250, 1000, 5000),
         unit="predictions",
     ),
-    Choice(name="shape", label="Predictions", values=tuple(SHAPES), default="stairs", texts=SHAPES),
+    Choice("shape", "Predictions", tuple(SHAPES), default="stairs", texts=SHAPES),
     Slider(
-        name="error",
-        label="True error",
-        values=(0.0, 0.01, 0.02, 0.05, 0.1),
+        "error",
+        "True error",
+        (0.0, 0.01, 0.02, 0.05, 0.1),
         default=0.05,
         book=(0.0, 0.05),
         form="{:g}",
     ),
-    Choice(
-        name="estimator",
-        label="Estimate",
-        values=tuple(ESTIMATORS),
-        default="plain",
-        texts=ESTIMATORS,
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("1,000 predictions, 5 bins", {}),
-    ("1,000 predictions, 15 bins", {"n_bins": 15}),
-    ("5,000 predictions, 5 bins", {"n": 5000}),
-    ("5,000 predictions, 12 bins", {"n": 5000, "n_bins": 12}),
+    Choice("estimator", "Estimate", tuple(ESTIMATORS), default="plain", texts=ESTIMATORS),
 )
 
 
@@ -75,7 +63,12 @@ def bin_tuner(**defaults: Any) -> Explorer[BinTuner]:
         view=bin_tuner_view,
         draw=_draw,
         play="n_bins",
-        presets=_PRESETS,
+        presets=(
+            ("1,000 predictions, 5 bins", {}),
+            ("1,000 predictions, 15 bins", {"n_bins": 15}),
+            ("5,000 predictions, 5 bins", {"n": 5000}),
+            ("5,000 predictions, 12 bins", {"n": 5000, "n_bins": 12}),
+        ),
         size=(7.4, 4.4),
         cell=(6.6, 2.5),
     ).starting_at(**defaults)

@@ -4,7 +4,7 @@ from typing import Any
 
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Explorer, Preset, Slider
+from calibkit_course.explore import Explorer, Slider
 from calibkit_course.lesson07.figures import draw_map
 from calibkit_course.lesson07.view import FAKE, PATIENTS, TwoPatients, two_patients_view
 
@@ -24,21 +24,11 @@ def _draw(view: TwoPatients, figure: AnyFigure, compact: bool) -> None:
 
 
 _CONTROLS = (
-    Slider(name="drawn", label="Draw", values=DRAWS, default=1, book=DRAWS),
-    Slider(
-        name="n",
-        label="Sample size",
-        values=(300, 1000, 3000),
-        default=1000,
-        book=(1000,),
-        unit="predictions",
-    ),
-    Slider(name="n_bins", label="Bins", values=(5, 15, 30), default=15, book=(15,), unit="bins"),
-    Slider(
-        name="n_pieces", label="Pieces", values=(1, 2, 3, 6), default=2, book=(2,), unit="pieces"
-    ),
+    Slider("drawn", "Draw", DRAWS, default=1, book=DRAWS),
+    Slider("n", "Sample size", (300, 1000, 3000), default=1000, book=(1000,), unit="predictions"),
+    Slider("n_bins", "Bins", (5, 15, 30), default=15, book=(15,), unit="bins"),
+    Slider("n_pieces", "Pieces", (1, 2, 3, 6), default=2, book=(2,), unit="pieces"),
 )
-_PRESETS: tuple[Preset, ...] = tuple((f"draw {k}", {"drawn": k}) for k in (1, 2, 3, 4))
 
 
 def two_patients(**defaults: Any) -> Explorer[TwoPatients]:
@@ -50,7 +40,7 @@ def two_patients(**defaults: Any) -> Explorer[TwoPatients]:
         view=two_patients_view,
         draw=_draw,
         play="drawn",
-        presets=_PRESETS,
+        presets=tuple((f"draw {k}", {"drawn": k}) for k in (1, 2, 3, 4)),
         size=(8.2, 4.4),
         cell=(6.6, 3.3),
     ).starting_at(**defaults)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson08.diagram import draw_test_based
 from calibkit_course.lesson08.view import MODELS, RULES, SIZES, Hunt, outlier_hunter_view
 
@@ -52,20 +52,18 @@ def _all_shares_or_none(ax: Axes, bins: float) -> None:
 
 _CONTROLS = (
     Slider(
-        name="n",
-        label="Sample size",
-        values=(100, 200, 500, 1000, 2000, 4000, 8000),
+        "n",
+        "Sample size",
+        (100, 200, 500, 1000, 2000, 4000, 8000),
         default=500,
         book=(200, 500, 1000, 2000, 4000, 8000),
         unit="predictions",
     ),
+    Choice("model", "Model", tuple(MODELS), default="calibrated", book=tuple(MODELS)),
     Choice(
-        name="model", label="Model", values=tuple(MODELS), default="calibrated", book=tuple(MODELS)
-    ),
-    Choice(
-        name="rule",
-        label="Bins",
-        values=RULES,
+        "rule",
+        "Bins",
+        RULES,
         default="mass",
         book=RULES,
         texts={
@@ -75,26 +73,14 @@ _CONTROLS = (
             "pava-bc": "PAVA-BC",
         },
     ),
-    Slider(
-        name="alpha",
-        label="Level α",
-        values=(0.001, 0.01, 0.05, 0.1, 0.2),
-        default=0.05,
-        form="{:g}",
-    ),
+    Slider("alpha", "Level α", (0.001, 0.01, 0.05, 0.1, 0.2), default=0.05, form="{:g}"),
     Choice(
-        name="sizes",
-        label="Sizes of PAVA-BC",
-        values=tuple(SIZES),
+        "sizes",
+        "Sizes of PAVA-BC",
+        tuple(SIZES),
         default="source",
         texts={"small": "n/40 to n/10", "source": "n/20 to n/5", "large": "n/10 to n/2"},
     ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("500 predictions, 10 bins", {}),
-    ("8,000 predictions, 10 bins", {"n": 8000}),
-    ("500, over-confident", {"model": "over-confident"}),
-    ("8,000, over-confident", {"n": 8000, "model": "over-confident"}),
 )
 
 
@@ -107,7 +93,12 @@ def outlier_hunter(**defaults: Any) -> Explorer[Hunt]:
         view=outlier_hunter_view,
         draw=_draw,
         play="n",
-        presets=_PRESETS,
+        presets=(
+            ("500 predictions, 10 bins", {}),
+            ("8,000 predictions, 10 bins", {"n": 8000}),
+            ("500, over-confident", {"model": "over-confident"}),
+            ("8,000, over-confident", {"n": 8000, "model": "over-confident"}),
+        ),
         size=(4.25, 5.4),
         cell=(4.0, 3.7),
     ).starting_at(**defaults)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson09 import figures
 from calibkit_course.lesson09.view import REPAIRS, PrevalenceView, prevalence_dial_view
 
@@ -29,52 +29,27 @@ def _draw(view: PrevalenceView, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="made_for",
-        label="Made for",
-        values=_SHARES,
-        default=0.01,
-        book=_SHARES,
-        form="{:.1%}",
-        unit="events",
+        "made_for", "Made for", _SHARES, default=0.01, book=_SHARES, form="{:.1%}", unit="events"
     ),
     Slider(
-        name="times",
-        label="Events come",
-        values=(0.5, 1.0, 1.5, 2.0),
+        "times",
+        "Events come",
+        (0.5, 1.0, 1.5, 2.0),
         default=2.0,
         book=(1.0, 2.0),
         form="{:g}",
         unit="times as often",
     ),
-    Choice(
-        name="repair",
-        label="Repair",
-        values=tuple(REPAIRS),
-        default="none",
-        book=tuple(REPAIRS),
-        texts=REPAIRS,
-    ),
+    Choice("repair", "Repair", tuple(REPAIRS), default="none", book=tuple(REPAIRS), texts=REPAIRS),
     Slider(
-        name="signal",
-        label="Distance of the classes",
-        values=(0.25, 0.5, 1.0, 2.0, 3.0),
+        "signal",
+        "Distance of the classes",
+        (0.25, 0.5, 1.0, 2.0, 3.0),
         default=0.5,
         unit="standard deviations",
         form="{:g}",
     ),
-    Slider(
-        name="n",
-        label="Sample size",
-        values=(1000, 2000, 6000, 10000),
-        default=6000,
-        unit="predictions",
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("made for 1 %, used at 2 %", {}),
-    ("made for 5 %, used at 10 %", {"made_for": 0.05}),
-    ("made for 20 %, used at 40 %", {"made_for": 0.2}),
-    ("made for 1 %, used at 1 %", {"times": 1.0}),
+    Slider("n", "Sample size", (1000, 2000, 6000, 10000), default=6000, unit="predictions"),
 )
 
 
@@ -87,7 +62,12 @@ def prevalence_dial(**defaults: Any) -> Explorer[PrevalenceView]:
         view=prevalence_dial_view,
         draw=_draw,
         play="made_for",
-        presets=_PRESETS,
+        presets=(
+            ("made for 1 %, used at 2 %", {}),
+            ("made for 5 %, used at 10 %", {"made_for": 0.05}),
+            ("made for 20 %, used at 40 %", {"made_for": 0.2}),
+            ("made for 1 %, used at 1 %", {"times": 1.0}),
+        ),
         size=(8.0, 4.6),
         cell=(7.6, 3.8),
     ).starting_at(**defaults)

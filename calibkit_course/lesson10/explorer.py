@@ -4,7 +4,7 @@ from typing import Any
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Explorer, Preset, Slider
+from calibkit_course.explore import Explorer, Slider
 from calibkit_course.lesson10 import figures, runs
 from calibkit_course.lesson10.view import Thermostat, thermostat_view
 
@@ -32,27 +32,15 @@ def _draw(view: Thermostat, figure: AnyFigure, compact: bool) -> None:
 
 _CONTROLS = (
     Slider(
-        name="temperature",
-        label="Temperature",
-        values=(0.25, 0.35, 0.5, 0.7, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0),
+        "temperature",
+        "Temperature",
+        (0.25, 0.35, 0.5, 0.7, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0),
         default=1.0,
         book=(0.5, 0.7, 1.0, 1.5, 2.5, 3.5, 5.0, 8.0),
         form="{:g}",
     ),
-    Slider(name="epoch", label="Epoch", values=runs.KEPT, default=40, book=(2, 5, 10, 20, 40)),
-    Slider(
-        name="n",
-        label="Held-out images",
-        values=(100, 250, 500, 1000, 1500),
-        default=500,
-        unit="images",
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("epoch 40, T = 1", {}),
-    ("epoch 40, T = 2.5", {"temperature": 2.5}),
-    ("epoch 40, T = 2.5, 100 images", {"temperature": 2.5, "n": 100}),
-    ("epoch 2, T = 1", {"epoch": 2}),
+    Slider("epoch", "Epoch", runs.KEPT, default=40, book=(2, 5, 10, 20, 40)),
+    Slider("n", "Held-out images", (100, 250, 500, 1000, 1500), default=500, unit="images"),
 )
 
 
@@ -65,7 +53,12 @@ def thermostat(**defaults: Any) -> Explorer[Thermostat]:
         view=thermostat_view,
         draw=_draw,
         play="temperature",
-        presets=_PRESETS,
+        presets=(
+            ("epoch 40, T = 1", {}),
+            ("epoch 40, T = 2.5", {"temperature": 2.5}),
+            ("epoch 40, T = 2.5, 100 images", {"temperature": 2.5, "n": 100}),
+            ("epoch 2, T = 1", {"epoch": 2}),
+        ),
         size=(9.0, 4.8),
         cell=(5.2, 3.9),
     ).starting_at(**defaults)

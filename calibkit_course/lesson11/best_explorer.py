@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson11.best import ALL, TARGETS, Picks, best_by_view, networks, table
 
 _WIDTH = 0.36
@@ -50,28 +50,16 @@ def _draw(view: Picks, figure: AnyFigure, compact: bool) -> None:
     _rightly(view, axes[1])
 
 
-_PRESETS: tuple[Preset, ...] = (
-    ("error left, log loss is asked", {}),
-    ("error left, PL3 is asked", {"evaluator": "PL3"}),
-    ("expected log loss, log loss is asked", {"target": "log_loss"}),
-    ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
-)
-
-
 def _controls() -> tuple[Choice | Slider, ...]:
     """Return the controls; what they offer stands in the stored table."""
     asked, sizes = tuple(table()["evaluators"]), tuple(table()["sizes"])
     target: dict[str, Any] = {"values": tuple(TARGETS), "default": "left", "book": tuple(TARGETS)}
     names = {name: name for name in networks()} | {ALL: "all networks"}
     return (
-        Choice(name="target", label="Best means", texts=TARGETS, **target),
-        Choice(name="evaluator", label="Asked", values=asked, default=asked[0], book=asked),
-        Choice(
-            name="network", label="Network", values=(ALL, *networks()), default=ALL, texts=names
-        ),
-        Slider(
-            name="n", label="Test set", values=sizes, default=sizes[-1], book=sizes, unit="rows"
-        ),
+        Choice("target", "Best means", texts=TARGETS, **target),
+        Choice("evaluator", "Asked", asked, default=asked[0], book=asked),
+        Choice("network", "Network", (ALL, *networks()), default=ALL, texts=names),
+        Slider("n", "Test set", sizes, default=sizes[-1], book=sizes, unit="rows"),
     )
 
 
@@ -83,7 +71,12 @@ def best_by(**defaults: Any) -> Explorer[Picks]:
         controls=_controls(),
         view=best_by_view,
         draw=_draw,
-        presets=_PRESETS,
+        presets=(
+            ("error left, log loss is asked", {}),
+            ("error left, PL3 is asked", {"evaluator": "PL3"}),
+            ("expected log loss, log loss is asked", {"target": "log_loss"}),
+            ("expected log loss, PL3 is asked", {"target": "log_loss", "evaluator": "PL3"}),
+        ),
         size=(8.3, 3.9),
         cell=(6.8, 3.1),
     ).starting_at(**defaults)

@@ -9,7 +9,7 @@ from matplotlib.ticker import NullLocator
 from calibkit.inputs import FloatVector
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Explorer, Preset, Slider
+from calibkit_course.explore import Explorer, Slider
 from calibkit_course.lesson11.number import BINS, Numbers, which_number_view
 
 _LOSSES = (0.57, 0.72)  # the panel of the log loss; what is infinite stands at its upper edge
@@ -57,13 +57,7 @@ def _draw(view: Numbers, figure: AnyFigure, compact: bool) -> None:
     look.remember(axes[0], [view.describe()])
 
 
-_BINS = (Slider(name="n_bins", label="Bins", values=BINS, default=1, book=BINS, unit="bins"),)
-_PRESETS: tuple[Preset, ...] = (
-    ("1 bin", {}),
-    ("5 bins", {"n_bins": 5}),
-    ("20 bins", {"n_bins": 20}),
-    ("100 bins", {"n_bins": 100}),
-)
+_BINS = (Slider("n_bins", "Bins", BINS, default=1, book=BINS, unit="bins"),)
 
 
 def which_number(**defaults: Any) -> Explorer[Numbers]:
@@ -75,7 +69,12 @@ def which_number(**defaults: Any) -> Explorer[Numbers]:
         view=which_number_view,
         draw=_draw,
         play="n_bins",
-        presets=_PRESETS,
+        presets=(
+            ("1 bin", {}),
+            ("5 bins", {"n_bins": 5}),
+            ("20 bins", {"n_bins": 20}),
+            ("100 bins", {"n_bins": 100}),
+        ),
         size=(9.6, 3.6),
         cell=(9.0, 2.9),
     ).starting_at(**defaults)

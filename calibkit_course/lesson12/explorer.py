@@ -8,7 +8,7 @@ from calibkit import plot
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
 from calibkit_course import simplex
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson12 import figures
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES
 from calibkit_course.lesson12.view import VIEWS, LensView, simplex_lens_view
@@ -58,21 +58,19 @@ def _shorten_legend(ax: Axes, view: str) -> None:
 
 _CONTROLS = (
     Choice(
-        name="view",
-        label="View",
-        values=VIEWS,
+        "view",
+        "View",
+        VIEWS,
         default="strong",
         book=("strong", "class"),
         texts={"strong": "strong", "top-label": "confidence", "class": "one class"},
     ),
-    Slider(name="k", label="Class", values=(0, 1, 2), default=0, form="{:d}"),
+    Slider("k", "Class", (0, 1, 2), default=0, form="{:d}"),
+    Choice("model", "Model", tuple(FAKES), default="per class", book=tuple(FAKES)),
     Choice(
-        name="model", label="Model", values=tuple(FAKES), default="per class", book=tuple(FAKES)
-    ),
-    Choice(
-        name="calibrator",
-        label="Calibrator",
-        values=CALIBRATORS,
+        "calibrator",
+        "Calibrator",
+        CALIBRATORS,
         default="none",
         book=("none", "temperature", "vector", "Dirichlet"),
         texts={
@@ -83,19 +81,7 @@ _CONTROLS = (
             "Dirichlet": "Dirichlet",
         },
     ),
-    Slider(
-        name="n_fit",
-        label="Fitted to",
-        values=(50, 200, 1000, 5000, 20_000),
-        default=5000,
-        unit="predictions",
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("per class", {}),
-    ("per class, scaled", {"calibrator": "temperature"}),
-    ("cyclic, scaled", {"model": "cyclic", "calibrator": "temperature"}),
-    ("cyclic, Dirichlet", {"model": "cyclic", "calibrator": "Dirichlet"}),
+    Slider("n_fit", "Fitted to", (50, 200, 1000, 5000, 20_000), default=5000, unit="predictions"),
 )
 
 
@@ -107,7 +93,12 @@ def simplex_lens(**defaults: Any) -> Explorer[LensView]:
         controls=_CONTROLS,
         view=simplex_lens_view,
         draw=_draw,
-        presets=_PRESETS,
+        presets=(
+            ("per class", {}),
+            ("per class, scaled", {"calibrator": "temperature"}),
+            ("cyclic, scaled", {"model": "cyclic", "calibrator": "temperature"}),
+            ("cyclic, Dirichlet", {"model": "cyclic", "calibrator": "Dirichlet"}),
+        ),
         size=(7.2, 7.0),
         cell=(9.6, 2.8),
     ).starting_at(**defaults)

@@ -9,7 +9,7 @@ from calibkit import plot
 from calibkit.decisions import DecisionCurve
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson13 import figures
 from calibkit_course.lesson13.models import MODELS
 from calibkit_course.lesson13.view import Hospital, boldness_view, hospital_view
@@ -34,30 +34,19 @@ def _draw(hospital: Hospital, figure: AnyFigure, compact: bool) -> None:
 _WON = (-0.6, 1.7)
 _CONTROLS = (
     Slider(
-        name="harm",
-        label="Harm of a wrong treatment",
-        values=(0.5, 1, 2, 4, 6, 10, 18),
+        "harm",
+        "Harm of a wrong treatment",
+        (0.5, 1, 2, 4, 6, 10, 18),
         default=0.5,
         book=(0.5, 1, 2, 4, 6, 10, 18),
         form="{:g}",
     ),
-    Choice(name="model", label="Model", values=MODELS, default="over-confident", book=MODELS),
+    Choice("model", "Model", MODELS, default="over-confident", book=MODELS),
     Slider(
-        name="beds",
-        label="Beds for 10 patients",
-        values=(1, 2, 4, 6, 8, 10),
-        default=10,
-        book=(4, 10),
-        unit="beds",
+        "beds", "Beds for 10 patients", (1, 2, 4, 6, 8, 10), default=10, book=(4, 10), unit="beds"
     ),
-    Slider(name="rounds", label="Rounds", values=(2, 5, 20, 100, 500), default=500, unit="rounds"),
-    Slider(name="week", label="Week", values=tuple(range(1, 13)), default=1),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("Over-confident, harm 0.5", {}),
-    ("Over-confident, harm 6", {"harm": 6}),
-    ("Over-confident, harm 18", {"harm": 18}),
-    ("Recalibrated, harm 6", {"harm": 6, "model": "recalibrated"}),
+    Slider("rounds", "Rounds", (2, 5, 20, 100, 500), default=500, unit="rounds"),
+    Slider("week", "Week", tuple(range(1, 13)), default=1),
 )
 
 
@@ -70,7 +59,12 @@ def hospital(**defaults: Any) -> Explorer[Hospital]:
         view=hospital_view,
         draw=_draw,
         play="harm",
-        presets=_PRESETS,
+        presets=(
+            ("Over-confident, harm 0.5", {}),
+            ("Over-confident, harm 6", {"harm": 6}),
+            ("Over-confident, harm 18", {"harm": 18}),
+            ("Recalibrated, harm 6", {"harm": 6, "model": "recalibrated"}),
+        ),
         size=(7.4, 4.6),
         cell=(7.8, 2.5),
     ).starting_at(**defaults)
@@ -87,9 +81,7 @@ def _draw_boldness(curve: DecisionCurve, figure: AnyFigure, compact: bool) -> No
 
 
 _TIMES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4)
-_BOLDNESS = (
-    Slider(name="times", label="Logits times", values=_TIMES, default=2, book=_TIMES, form="{:g}"),
-)
+_BOLDNESS = (Slider("times", "Logits times", _TIMES, default=2, book=_TIMES, form="{:g}"),)
 
 
 def boldness(**defaults: Any) -> Explorer[DecisionCurve]:

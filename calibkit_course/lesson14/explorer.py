@@ -6,7 +6,7 @@ from typing import Any
 
 from calibkit import plot
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson14 import figures
 from calibkit_course.lesson14.view import (
     ALL,
@@ -46,23 +46,11 @@ def _name_class(figure: AnyFigure, view: str, names: Sequence[str]) -> None:
 
 
 _CONTROLS = (
-    Slider(name="rows", label="Rows", values=SIZES, default=ALL, book=SIZES, unit="rows"),
-    Choice(name="file", label="File", values=FILES, default=FILES[0], book=FILES[:2]),
-    Choice(name="view", label="View", values=VIEWS, default=EVERY),
-    Slider(name="bins", label="Bins", values=(5, 8, 15, 25, 50), default=15, unit="bins"),
-    Choice(
-        name="costs",
-        label="False alarm : miss",
-        values=tuple(COSTS),
-        default=UNKNOWN,
-        book=(UNKNOWN, "1 : 20"),
-    ),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("Screening, first 30 rows", {"rows": 30, "costs": "1 : 20"}),
-    ("First 120", {"rows": 120, "costs": "1 : 20"}),
-    ("First 250", {"rows": 250, "costs": "1 : 20"}),
-    ("All 2,500, no costs named", {}),
+    Slider("rows", "Rows", SIZES, default=ALL, book=SIZES, unit="rows"),
+    Choice("file", "File", FILES, default=FILES[0], book=FILES[:2]),
+    Choice("view", "View", VIEWS, default=EVERY),
+    Slider("bins", "Bins", (5, 8, 15, 25, 50), default=15, unit="bins"),
+    Choice("costs", "False alarm : miss", tuple(COSTS), default=UNKNOWN, book=(UNKNOWN, "1 : 20")),
 )
 
 
@@ -91,7 +79,12 @@ def audit_board(**defaults: Any) -> BoardExplorer:
         view=audit_board_view,
         draw=_draw,
         play="rows",
-        presets=_PRESETS,
+        presets=(
+            ("Screening, first 30 rows", {"rows": 30, "costs": "1 : 20"}),
+            ("First 120", {"rows": 120, "costs": "1 : 20"}),
+            ("First 250", {"rows": 250, "costs": "1 : 20"}),
+            ("All 2,500, no costs named", {}),
+        ),
         size=(9.2, 4.8),
         cell=(4.6, 3.1),
     ).starting_at(**defaults)

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit_course.explore import Choice, Explorer, Preset, Slider
+from calibkit_course.explore import Choice, Explorer, Slider
 from calibkit_course.lesson15.view import METHODS, NOISES, SOURCES, STUDIES, Bench, judge_bench_view
 
 _DRAWN = 25  # studies of each method
@@ -41,21 +41,9 @@ def _draw(bench: Bench, figure: AnyFigure, compact: bool) -> None:
 
 _LABELS = (25, 50, 100, 200, 400, 800)
 _CONTROLS = (
-    Slider(name="labels", label="Labels", values=_LABELS, default=25, book=_LABELS),
-    Choice(
-        name="judge",
-        label="Judge",
-        values=tuple(NOISES),
-        default="as published",
-        book=tuple(NOISES),
-    ),
-    Choice(name="source", label="Labels are of", values=SOURCES, default=SOURCES[0], book=SOURCES),
-)
-_PRESETS: tuple[Preset, ...] = (
-    ("25 labels", {}),
-    ("200 labels", {"labels": 200}),
-    ("200 labels, a judge who is nearly blind", {"labels": 200, "judge": "nearly blind"}),
-    ("200 labels of an older model", {"labels": 200, "source": "an older model"}),
+    Slider("labels", "Labels", _LABELS, default=25, book=_LABELS),
+    Choice("judge", "Judge", tuple(NOISES), default="as published", book=tuple(NOISES)),
+    Choice("source", "Labels are of", SOURCES, default=SOURCES[0], book=SOURCES),
 )
 
 
@@ -68,7 +56,12 @@ def judge_bench(**defaults: Any) -> Explorer[Bench]:
         view=judge_bench_view,
         draw=_draw,
         play="labels",
-        presets=_PRESETS,
+        presets=(
+            ("25 labels", {}),
+            ("200 labels", {"labels": 200}),
+            ("200 labels, a judge who is nearly blind", {"labels": 200, "judge": "nearly blind"}),
+            ("200 labels of an older model", {"labels": 200, "source": "an older model"}),
+        ),
         size=(4.2, 4.8),
         cell=(4.2, 3.4),
     ).starting_at(**defaults)

@@ -15,7 +15,7 @@ from calibkit import hypothesis_tests
 from calibkit.bins import Pava, PavaBC
 from calibkit.inputs import FloatVector
 from calibkit_course import data, open_lesson
-from calibkit_course.lesson08.checks_further import LABELS
+from calibkit_course.lesson08.checks import LABELS
 from tests.paths import lesson_text
 
 PREDICTIONS = open_lesson("08").predictions
