@@ -148,7 +148,9 @@
           "controls", [root.dataset.explorer, JSON.stringify(data.start)],
         );
         liveExplorer(root, data, every, parts);
-        status.textContent = root.querySelector(".ck-more") ? "Ready, with more controls." : "Ready.";
+        const more = inputsOf(root).filter((_, i) => !data.names.includes(every.names[i]))
+          .map((input) => input.closest(".ck-control").querySelector("label").firstChild.data.trim());
+        status.textContent = `Ready, with more values${more.length ? `. New: ${more.join(", ")}` : ""}.`;
       }
       root.dataset.live = "";
       button.remove();

@@ -23,7 +23,7 @@ def slide_scores(name: str, label: int, row: list[float]) -> str:
 def sum_of_parts(name: str, parts: CorpDecomposition | BrierDecomposition) -> str:
     """Return a score as the sum of its parts."""
     return (
-        f"{name:<14} {parts.score:.4f} = MCB {parts.miscalibration:.4f} "
+        f"{name:<6} {parts.score:.4f} = MCB {parts.miscalibration:.4f} "
         f"- DSC {parts.discrimination:.4f} + UNC {parts.uncertainty:.4f}"
     )
 
