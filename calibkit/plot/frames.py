@@ -101,7 +101,7 @@ def add_counts(ax: Axes, edges: FloatVector, count: IntVector) -> None:
     strip.set_ylim(base, base * (top / base) ** (1 + room) if log else top * (1 + room))
     strip.set_yticks([], minor=True)
     # Strips side by side may differ in scale, so each logarithmic one says so.
-    lines = ["count"] * look.is_first_column(ax) + ["(log)"] * log
+    lines = ["count"] * (log or look.is_first_column(ax)) + ["(log)"] * log
     strip.set_ylabel("\n".join(lines), fontsize=look.FONT_SIZE)
 
 
