@@ -55,7 +55,7 @@ def ward_rounds(*, model: str = "over-confident", week: int = 1, first: int = 1)
         view=view,
         draw=_draw_round,
         first=first,
-        n_book=8,
+        n_book=6,
         size=(8.0, 4.4),
         score_form="{right} of {seen} decisions as with the truth known.",
         tick_form="Treat {option}",
