@@ -45,6 +45,7 @@ def judge_scale(answer: Any) -> str | None:
     slips = {
         "judge": score.mean(),
         "people": people,
+        "by": by,
         "added": score.mean() + people - mean,
         "backwards": expit(logit(score) - by).mean(),
         "of means": expit(logit(score) + logit(people) - logit(mean)).mean(),

@@ -47,6 +47,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda judge, checked, label: label.mean(), "mean of the labels"),
         (lambda judge, checked, label: judge.mean() + (label - checked).mean(), "leave [0, 1]"),
         (lambda judge, checked, label: shifted(judge, checked, label, -1), "the wrong way"),
+        (lambda judge, checked, label: shift_of(checked, label), "the shift b"),
         (by_means, "logits of two means"),
         (lambda judge, checked, label: 0.5, "should be"),
         (lambda judge, checked, label: judge, "a rate, one number"),
@@ -126,7 +127,7 @@ def test_the_judge_sees_progress_where_people_see_a_fall() -> None:
     )
     assert new.mean() - old.mean() == pytest.approx(0.02, abs=0.004)
     assert passed.mean() - passed_before.mean() == pytest.approx(-0.067, abs=0.004)
-    assert PREDICTIONS["15d"].outcome == "down by 7"
+    assert PREDICTIONS["15d"].outcome == "down"
 
 
 @pytest.mark.slow
