@@ -1,6 +1,6 @@
 """Which columns of a log hold what, and how a block of them becomes labels and probabilities."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,7 +14,7 @@ from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import NUMBER, Block, Column
 from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
-Words = Counter[tuple[str, str]]  # how often a word stands in a column
+Words = defaultdict[str, Counter[str]]  # by column, how often a word stands in it
 _NAMED = 5  # this many rows or words are named in a message
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
@@ -326,8 +326,7 @@ def _count_texts(block: Block, name: str, columns: Columns, words: Words) -> lis
     counted = Counter(texts)
     if absent := _absent(counted, columns, name):
         _refuse_missing([None if text in absent else text for text in texts], block.place, name)
-    for text, count in counted.items():
-        words[name, text] += count
+    words[name].update(counted)
     return texts
 
 
