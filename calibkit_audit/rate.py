@@ -79,11 +79,11 @@ class RateEstimate(Result):
         if not self.needed:
             more = "for 2 of 100 on either side more rows are needed, not only more labels"
         text = (
-            f"Of 100 rows the judge's scores expect {100 * self.rate[-1]:.0f} to pass; people would "
-            f"pass {rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the "
-            f"method {self.method[place]!s}, the narrowest of those that hold for any judge where chance "
-            f"chose the rows to label: {spell(self.n, 'row')}, {self.labelled:,} with a label; "
-            f"{more}."
+            f"Of 100 rows the judge's scores expect {100 * self.rate[-1]:.0f} to pass; people "
+            f"would pass {rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), "
+            f"by the method {self.method[place]!s}, the narrowest of those that hold for any judge "
+            f"where chance chose the rows to label: {spell(self.n, 'row')}, {self.labelled:,} with "
+            f"a label; {more}."
         )
         first = [note for note in self.notes if note.startswith(_CHOSEN)]
         return " ".join([*first, text, *self.notes[len(first) :]])

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from calibkit import __version__
+from calibkit.inputs import View
 from calibkit_audit.auditing import COMPARISON_CODES
 from calibkit_audit.auditing.settings import CODES, FINDINGS
 
@@ -142,11 +143,15 @@ def _add_columns(parser: argparse.ArgumentParser, command: str) -> None:
     add("--rescale", action="store_true", help=rounded)
 
 
+def _view(text: str) -> View:
+    return int(text) if text.isdecimal() else text
+
+
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what is asked").add_argument
     limit = "all rows are kept up to this size, beyond it a random sample of 100,000 (64)"
     add("--memory-limit", type=int, default=64, metavar="MB", help=limit)
-    add("--view", help="top-label, class-wise, or the number of a class")
+    add("--view", type=_view, help="top-label, class-wise, or the number of a class")
     both = "costs of a false positive and a false negative, e.g. 1:20"
     add("--costs", metavar="FP:FN", help=both)
     add("--bins", type=int, default=15, help="number of equal-width bins (15)")
@@ -157,7 +162,7 @@ def _add_bets(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what is watched").add_argument
     add("--state", required=True, metavar="FILE", help="what was seen so far; begun if not there")
     add("--model", help="whose predictions these are (the names of the columns)")
-    add("--view", help="top-label, or the number of a class")
+    add("--view", type=_view, help="top-label, or the number of a class")
     add("--alpha", type=float, default=0.05, help="how often a calibrated model is accused (0.05)")
 
 
