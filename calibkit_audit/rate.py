@@ -305,9 +305,13 @@ def _checked_rows(judge: Any, labels: Any, cluster: Any, chance: Any) -> _Rows:
     known = np.flatnonzero(~np.isnan(label))
     if len(known) < _FEWEST:
         raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
-    weight = np.ones(n) if chance is None else 1 / _chances(chance, n)
+    chances = np.ones(n) if chance is None else _numbers(chance, "chance")
+    none = ~(chances > 0)
+    if len(chances) != n or none.any():
+        where = f"chance[{int(none.argmax())}] is 0 or missing" if none.any() else "too few rows"
+        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
     groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
-    return _Rows(score, label, known, weight, groups)
+    return _Rows(score, label, known, 1 / chances, groups)
 
 
 def _numbers(values: Any, name: str) -> FloatVector:
@@ -325,15 +329,6 @@ def _numbers(values: Any, name: str) -> FloatVector:
             f"{name}[{row}] = {array[row]:g} is not in [0, 1]. Divide counts by the number of "
             "raters, and scores by the largest possible one."
         )
-    return array
-
-
-def _chances(chance: Any, n: int) -> FloatVector:
-    array = _numbers(chance, "chance")
-    wrong = ~(array > 0)
-    if len(array) != n or wrong.any():
-        where = f"chance[{int(wrong.argmax())}] is 0 or missing" if wrong.any() else "too few rows"
-        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
     return array
 
 
