@@ -45,12 +45,8 @@ class Clusters:
 
     def resample(self, rng: np.random.Generator) -> IntVector:
         """Return the rows of as many clusters, drawn with replacement."""
-        drawn = rng.integers(0, self.count, size=self.count)
-        size, order = self.size, np.argsort(self.code, kind="stable")
-        start = np.cumsum(size) - size
-        # Where each drawn cluster begins among the sorted rows, and then row by row.
-        begin = np.repeat(start[drawn] - np.cumsum(size[drawn]) + size[drawn], size[drawn])
-        return np.asarray(order[begin + np.arange(len(begin))])
+        drawn = np.bincount(rng.integers(0, self.count, size=self.count), minlength=self.count)
+        return np.repeat(np.arange(len(self.code)), drawn[self.code])
 
     def sums(self, values: FloatMatrix) -> FloatMatrix:
         """Add up (n,) or (n, q) values per cluster."""

@@ -178,14 +178,13 @@ class DependentRows:
     ) -> BootstrapInterval:
         """Return a reflected interval as `calibkit` does; whole clusters are redrawn."""
         generator, n = as_generator(rng), len(self.prob)
-        groups, weight = self.clusters, self.weight
-
-        def resamples() -> Iterator[Any]:
-            for _ in range(n_draws):
-                rows = groups.resample(generator) if groups else generator.integers(0, n, size=n)
-                yield self.label[rows], self.prob[rows], None if weight is None else weight[rows]
-
-        value, name, draws = self._measure(measure, resamples(), options, "interval")
+        groups, known = self.clusters, (self.label, self.prob, self.weight)
+        places = (
+            groups.resample(generator) if groups else generator.integers(0, n, size=n)
+            for _ in range(n_draws)
+        )
+        samples = ([one if one is None else one[rows] for one in known] for rows in places)
+        value, name, draws = self._measure(measure, samples, options, "interval")
         low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
         ends = {"low": 2 * value - high, "high": 2 * value - low, "level": level}
         return BootstrapInterval(value=value, name=name, method="reflected", draws=draws, **ends)

@@ -304,17 +304,17 @@ class Monitor:
     @property
     def evidence(self) -> Evidence:
         """What was seen so far."""
-        state = self._state
+        state, offsets = self._state, (math.nan,) * 3
         now, largest = (min(log, _LARGEST_LOG) for log in (state.log_now, state.log_largest))
-        never = math.inf if state.impossible else 0.0
+        if state.impossible:
+            now = largest = math.inf
+        elif state.alarm is not None:
+            offsets = _offset_interval(state.later, self.alpha)
         total, squares, n = state.residuals, state.squares, state.n
-        offset = low = high = math.nan
-        if state.alarm is not None and not state.impossible:
-            offset, low, high = _offset_interval(state.later, self.alpha)
         return Evidence(
-            e_value=max(math.exp(now), never),
-            largest=max(math.exp(largest), never),
-            p_value=0.0 if never else math.exp(-largest),
+            e_value=math.exp(now),
+            largest=math.exp(largest),
+            p_value=math.exp(-largest),
             alarm=state.alarm,
             gap=total / n if n else math.nan,
             low=_lowest_mean(total, squares, n, self.alpha / 2),
@@ -322,9 +322,7 @@ class Monitor:
             n=n,
             events=state.events,
             impossible=state.impossible,
-            offset=offset,
-            offset_low=low,
-            offset_high=high,
+            **dict(zip(("offset", "offset_low", "offset_high"), offsets, strict=True)),
             alpha=self.alpha,
             model=self.model,
         )

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from calibkit.chance import ConsistencyBand
+from calibkit.inputs import FloatVector
 from calibkit.plot import frames, look
 from calibkit.reliability import BinTable
 from calibkit_audit.clinic import SmoothCurve
@@ -67,21 +69,20 @@ def audit_gaps(
         ax.axhline(0, color=look.GREY, linewidth=1.0)
         ax.vlines(x, low, high, color="#C9CED3", linewidth=6, label=_CHANCE, gid="band")
         inside = ~band.outside[seen]
-        for rows, colour, marker, label in (
-            (inside, look.INK, "o", "within chance"),
-            (~inside & (gap < 0), look.OVER, "v", "predicted too high"),
-            (~inside & (gap > 0), look.UNDER, "^", "predicted too low"),
-        ):
-            _marks(ax, (x[rows], gap[rows]), colour, marker, label)
+        too_high = ~inside & (gap < 0), look.OVER, "v", "predicted too high"
+        too_low = ~inside & (gap > 0), look.UNDER, "^", "predicted too low"
+        _marks(ax, x, gap, (inside, look.INK, "o", "within chance"), too_high, too_low)
         ax.set_xlim(-0.02, 1.02)
     look.remember(ax, ["Gap of each bin beside the band of chance.", band.describe()])
     return ax
 
 
-def _marks(ax: Axes, points: look.Points, colour: str, marker: str, label: str) -> None:
-    if len(points[0]):
-        code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
-        ax.plot(*points, linestyle="", **code)
+def _marks(ax: Axes, x: FloatVector, y: NDArray[Any], *kinds: tuple[Any, str, str, str]) -> None:
+    """Draw points of several kinds: which they are, their colour, marker and label."""
+    for rows, colour, marker, label in kinds:
+        if rows.any():
+            code = look.marker(marker, 6, 1.0, color=colour, label=label, gid=label)
+            ax.plot(x[rows], y[rows], linestyle="", **code)
 
 
 def audit_repairs(
@@ -180,11 +181,8 @@ def audit_groups(
         ax.axvline(0, color=look.GREY, linewidth=1.0)
         code = look.area("#D9DEE3", label=_CHANCE, gid="chance")
         ax.barh(place, 4 * error, left=-2 * error, height=0.5, **code)
-        for chosen, colour, marker, label in (
-            (~found, look.INK, "o", "no evidence"),
-            (found, look.OVER, "D", "miscalibrated"),
-        ):
-            _marks(ax, (gap[chosen], place[chosen].astype(np.float64)), colour, marker, label)
+        kinds = (~found, look.INK, "o", "no evidence"), (found, look.OVER, "D", "miscalibrated")
+        _marks(ax, gap, place, *kinds)
         _rows(ax, [name.replace(" and ", ", ") for name in groups.segment[shown].tolist()])
     look.remember(ax, ["Error of each group beside chance.", groups.describe()])
     return ax

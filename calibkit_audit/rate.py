@@ -74,22 +74,19 @@ class RateEstimate(Result):
     def describe(self) -> str:
         """Say it to the person who decides, in numbers of a hundred."""
         place = self.recommended
-        judge, rate, low, high = (
-            100 * float(value)
-            for value in (self.rate[-1], self.rate[place], self.low[place], self.high[place])
-        )
+        rate, low, high = (100 * one[place] for one in (self.rate, self.low, self.high))
         more = f"about {self.needed:,} labels would give 2 of 100 on either side"
         if not self.needed:
             more = "for 2 of 100 on either side more rows are needed, not only more labels"
         text = (
-            f"Of 100 rows the judge's scores expect {judge:.0f} to pass; people would pass "
-            f"{rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), by the method "
-            f"{self.method[place]!s}, the narrowest of those that hold for any judge where chance "
-            f"chose the rows to label: {spell(self.n, 'row')}, {self.labelled:,} with a label; "
-            f"{more}."
+            f"Of 100 rows the judge's scores expect {100 * self.rate[-1]:.0f} to pass; people "
+            f"would pass {rate:.0f} ({low:.0f} to {high:.0f}, {100 * self.level:g} % interval), "
+            f"by the method {self.method[place]!s}, the narrowest of those that hold for any judge "
+            f"where chance chose the rows to label: {spell(self.n, 'row')}, {self.labelled:,} with "
+            f"a label; {more}."
         )
         first = [note for note in self.notes if note.startswith(_CHOSEN)]
-        return " ".join([*first, text, *(note for note in self.notes if note not in first)])
+        return " ".join([*first, text, *self.notes[len(first) :]])
 
     def text(self) -> str:
         """Return the sentence, and a line for each method."""
@@ -97,9 +94,7 @@ class RateEstimate(Result):
             f"  {name:<20}{rate:.3f}  ({low:.3f} to {high:.3f})"
             if rate == rate
             else f"  {name:<20}needs verdicts of 0 and 1, independent rows, and both labels"
-            for name, rate, low, high in zip(
-                self.method, self.rate, self.low, self.high, strict=True
-            )
+            for name, rate, low, high in zip(*self._columns().values(), strict=True)
         ]
         return "\n".join([*lines, "", fill(self.describe(), _WIDTH)])
 
@@ -163,25 +158,21 @@ def estimate_rate(
     as_level(level, "level")
     rows = _checked_rows(judge, labels, cluster, chance)
     score, label, known, _, groups = rows
-    n = len(score)
-    mapped = _mapped(rows, as_generator(rng))
-    sums = [_Corrected.of(values, rows) for values in (mapped, score, 0 * score)]
+    n, mean = len(score), float(score.mean())
+    scores = _mapped(rows, as_generator(rng)), score, 0 * score
+    sums = [_Corrected.of(values, rows) for values in scores]
     half = [one.half_width(level) for one in sums]
-    place = int(np.argmin(half))
-    rates = [*(one.rate for one in sums), np.nan, float(score.mean())]
-    ends = [(one.rate - h, one.rate + h) for one, h in zip(sums, half, strict=True)]
-    z = special.ndtri((1 + level) / 2)
-    own = z * float(groups.sums(score - score.mean()).std()) * np.sqrt(groups.count) / n
+    found = [(one.rate, one.rate - h, one.rate + h) for one, h in zip(sums, half, strict=True)]
     verdicts = bool(np.isin(np.append(score, label[known]), (0, 1)).all())
-    by_rates = (np.nan, np.nan, np.nan)
-    if verdicts and cluster is None and chance is None:
-        by_rates = two_error_rates(score, label, level)
-    rates[3] = by_rates[0]
-    ends += [by_rates[1:], (rates[-1] - own, rates[-1] + own)]
-    low, high = np.clip(np.transpose(ends), 0, 1)
+    plain = verdicts and cluster is None and chance is None
+    found.append(two_error_rates(score, label, level) if plain else (np.nan,) * 3)
+    z = special.ndtri((1 + level) / 2)
+    own = z * float(groups.sums(score - mean).std()) * np.sqrt(groups.count) / n
+    rate, low, high = np.clip(np.transpose([*found, (mean, mean - own, mean + own)]), 0, 1)
+    place = int(np.argmin(half))
     return RateEstimate(
         method=np.array([*HONEST, "two error rates", "judge"]),
-        rate=np.clip(rates, 0, 1),
+        rate=rate,
         low=low,
         high=high,
         level=level,
@@ -189,7 +180,7 @@ def estimate_rate(
         n=n,
         labelled=len(known),
         needed=sums[place].needed(level),
-        notes=_notes(rows, undefined=verdicts and bool(np.isnan(rates[3]))),
+        notes=_notes(rows, undefined=verdicts and bool(np.isnan(rate[3]))),
     )
 
 
@@ -314,9 +305,13 @@ def _checked_rows(judge: Any, labels: Any, cluster: Any, chance: Any) -> _Rows:
     known = np.flatnonzero(~np.isnan(label))
     if len(known) < _FEWEST:
         raise ValueError(f"{spell(len(known), 'row')} with a label; at least {_FEWEST} are needed.")
-    weight = np.ones(n) if chance is None else 1 / _chances(chance, n)
+    chances = np.ones(n) if chance is None else _numbers(chance, "chance")
+    none = ~(chances > 0)
+    if len(chances) != n or none.any():
+        where = f"chance[{int(none.argmax())}] is 0 or missing" if none.any() else "too few rows"
+        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
     groups = Clusters(np.arange(n), n) if cluster is None else clusters_of(cluster, n)
-    return _Rows(score, label, known, weight, groups)
+    return _Rows(score, label, known, 1 / chances, groups)
 
 
 def _numbers(values: Any, name: str) -> FloatVector:
@@ -337,27 +332,17 @@ def _numbers(values: Any, name: str) -> FloatVector:
     return array
 
 
-def _chances(chance: Any, n: int) -> FloatVector:
-    array = _numbers(chance, "chance")
-    wrong = ~(array > 0)
-    if len(array) != n or wrong.any():
-        where = f"chance[{int(wrong.argmax())}] is 0 or missing" if wrong.any() else "too few rows"
-        raise ValueError(f"{where}: it needs the probability, above 0, of a label for each row.")
-    return array
-
-
 def _notes(rows: _Rows, *, undefined: bool) -> tuple[str, ...]:
-    notes, score, share = [], rows.score, rows.weight[rows.known] / rows.weight[rows.known].sum()
-    mean = float(share @ score[rows.known])
-    sd = float(np.sqrt(np.square(share) @ (score[rows.known] - mean) ** 2))
-    z = (mean - float(score.mean())) / sd if sd > 0 else 0.0
-    if abs(z) > _APART and len(rows.known) < len(score):
+    notes, label, seen = [], rows.label[rows.known], rows.score[rows.known]
+    share = rows.weight[rows.known] / rows.weight[rows.known].sum()
+    mean, of_all = float(share @ seen), float(rows.score.mean())
+    sd = float(np.sqrt(np.square(share) @ (seen - mean) ** 2))
+    if abs(mean - of_all) > _APART * sd > 0 and len(seen) < len(rows.score):
         notes.append(
-            f"{_CHOSEN} (mean {mean:.2f} against {score.mean():.2f}). Where they were chosen by "
+            f"{_CHOSEN} (mean {mean:.2f} against {of_all:.2f}). Where they were chosen by "
             "score, this estimate is wrong: give chance= (command line: --chance)."
         )
-    label = rows.label[rows.known]
-    if (label == score[rows.known]).all():
+    if (label == seen).all():
         notes.append("The judge errs on no row with a label, which is no proof that it never does.")
     if np.ptp(label) == 0:
         notes.append(f"All labels are {label[0]:g}: how the judge treats others is not known.")

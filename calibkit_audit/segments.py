@@ -208,38 +208,37 @@ def segment_table(
     weight = np.ones(len(prob)) if data.weight is None else data.weight
     n_draws = min(n_draws, max(199, _MOST // sum(len(one.rows) for one in segments)))
     totals, ranges = _redrawn(data, segments, n_draws, rng)
+
+    def sums(values: FloatVector) -> FloatVector:
+        return np.array([values[one.rows].sum() for one in segments])
+
     square = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label).prod(axis=1)
-    variance = square * prob * (1 - prob)
-    sd = np.sqrt([variance[one.rows].sum() for one in segments])
+    sd, law = np.sqrt(sums(square * prob * (1 - prob))), f"{n_draws:,} redraws of the labels"
     if data.clusters is not None:
         sd = np.sqrt(np.mean(np.square(totals), axis=1))
-    residual = weight * (label - prob)
+        law += f" by {data.clusters.count:,} clusters"
+    residual, mass = weight * (label - prob), sums(weight)
     # No test looks at a segment that can hardly be surprised: it has NaN.
     scale = np.where([one.enough for one in segments], sd, np.nan)
     own = np.array([one.differences(residual[np.newaxis])[1][0] for one in segments]) / scale
     largest = np.nan_to_num(ranges / scale[:, np.newaxis]).max(axis=0)
     p_value = (1 + (largest >= own[:, np.newaxis] - 1e-9).sum(axis=1)) / (n_draws + 1)
     p_value[np.isnan(own)] = np.nan
-    p_value[[bool((np.abs(residual) == weight)[one.rows].any()) for one in segments]] = 0.0
+    p_value[sums(np.abs(residual) == weight) > 0] = 0.0
     needed = np.quantile(largest, 1 - alpha) + special.ndtri(0.9)
+    columns: dict[str, Any] = {
+        "segment": np.array([one.name for one in segments]),
+        "count": np.array([len(one.rows) for one in segments]),
+        "mean_prob": sums(weight * prob) / mass,
+        "frequency": sums(weight * label) / mass,
+        "error": sd / mass,
+        "smallest": np.where(np.isnan(scale), np.inf, needed * sd / mass),
+        "statistic": own,
+        "p_value": p_value,
+    }
     order = np.lexsort((-own, p_value))
-    rows = [segments[k].rows for k in order]
-    mass = np.array([weight[one.rows].sum() for one in segments])
-    law = f"{n_draws:,} redraws of the labels"
-    return SegmentTable(
-        segment=np.array([segments[k].name for k in order]),
-        count=np.array([len(one) for one in rows]),
-        mean_prob=np.array([np.average(prob[one], weights=weight[one]) for one in rows]),
-        frequency=np.array([np.average(label[one], weights=weight[one]) for one in rows]),
-        error=(sd / mass)[order],
-        smallest=np.where(np.isnan(scale), np.inf, needed * sd / mass)[order],
-        statistic=own[order],
-        p_value=p_value[order],
-        view=view,
-        law=law if data.clusters is None else f"{law} by {data.clusters.count:,} clusters",
-        alpha=alpha,
-        detectable=detectable,
-    )
+    ordered = {name: column[order] for name, column in columns.items()}
+    return SegmentTable(**ordered, view=view, law=law, alpha=alpha, detectable=detectable)
 
 
 def _redrawn(

@@ -5,17 +5,17 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calibkit.decisions.costs import as_costs
-from calibkit.inputs import View
 from calibkit_audit import Monitor, estimate_rate
 from calibkit_audit.auditing import AuditReport, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.pages import file_name, list_names, plain, source_of_files
@@ -81,10 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _monitor(options: Options) -> int:
     """Show new rows to a monitor, whose state is read before and written after."""
     scores = _scores(options)
-    files = {"state": options.state} | ({"json": options.json} if options.json else {})
-    _check_files(options, files)
+    _files(options)
     state, model = Path(options.state), options.model or list_names(scores)
-    settings: dict[str, Any] = {"model": model, "view": _view(options), "alpha": options.alpha}
+    settings: dict[str, Any] = {"model": model, "view": options.view, "alpha": options.alpha}
     monitor = Monitor.load(state, **settings) if state.exists() else Monitor(**settings)
     with _warnings_printed():
         evidence = monitor_files(monitor, options.paths, **_columns(options, scores))
@@ -95,23 +94,20 @@ def _monitor(options: Options) -> int:
 
 def _rate(options: Options) -> int:
     """Estimate the rate that people would find, by every method."""
-    _check_files(options, {"json": options.json} if options.json else {})
+    _files(options)
     given, columns = vars(options), ("judge", "label", "raters", "chance", "cluster")
     how = {name: given[name] for name in ("labels", "on", "delimiter", "decimal")}
     names = {role: given[role] for role in columns if given[role]}
     others = [name for role, name in names.items() if role != "label"]
     log = open_log(options.paths, label=options.label, prob=others, **how)
-    rows: dict[str, list[Any]] = {role: [] for role in names}
-    for path in options.paths:
-        for block in log.blocks(path):
-            for role, values in _judged(block, names).items():
-                rows[role].extend(values)
+    rows: dict[str, Any] = {role: [] for role in names}
+    for block in chain.from_iterable(map(log.blocks, log.paths)):
+        for role, values in _judged(block, names).items():
+            rows[role].extend(values)
     if not rows["judge"]:
         raise log.place.error("there are no rows.")
-    labels = np.divide(rows["label"], rows.pop("raters", 1.0))
-    found = estimate_rate(
-        rows["judge"], labels, cluster=rows.get("cluster"), chance=rows.get("chance")
-    )
+    labels = np.divide(rows.pop("label"), rows.pop("raters", 1.0))
+    found = estimate_rate(labels=labels, **rows)
     _put(options, json.dumps(found.to_dict(), indent=1), found.text())
     return OK
 
@@ -138,15 +134,12 @@ def _judged(block: Block, names: dict[str, str]) -> dict[str, Any]:
 
 def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
-    conditions = _conditions(options.fail_if, CODES_OF[options.command])
-    scores, given = _scores(options), vars(options)
-    reports = ("html", "json")
-    files = {kind: given[kind] for kind in reports if given[kind] is not None}
-    _check_files(options, files)
-    make: Callable[[Options, list[str]], AuditReport | Comparison]
-    make = _audit if options.command == "audit" else _compare
+    conditions = _conditions(options)
+    scores, files, given = _scores(options), _files(options), vars(options)
+    report: AuditReport | Comparison
     with _warnings_printed():
-        report = make(options, scores)
+        audited = options.command == "audit"
+        report = _audit(options, scores) if audited else _compare(options, scores)
     paths = [*options.paths, *filter(None, [options.labels])]
     roles = {"label": [options.label], "predictions": scores}
     roles |= {name: list(np.atleast_1d(given[name])) for name in ROLES if given[name]}
@@ -212,22 +205,21 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _view(options: Options) -> View:
-    return int(options.view) if (options.view or "").isdecimal() else options.view
-
-
-def _conditions(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    codes = [code for text in given for code in _parts(text) if code]
+def _conditions(options: Options) -> list[str]:
+    known = CODES_OF[options.command]
+    codes = [code for text in options.fail_if for code in _parts(text) if code]
     for code in codes:
         if code not in known:
             raise ValueError(f"--fail-if: {quote(code)} is no code; codes: {', '.join(known)}.")
-    if given and not codes:
+    if options.fail_if and not codes:
         raise ValueError(f"--fail-if names no code; codes: {', '.join(known)}.")
     return codes
 
 
-def _check_files(options: Options, files: dict[str, str]) -> None:
-    """Look before the work whether the reports can be written."""
+def _files(options: Options) -> dict[str, str]:
+    """Return what is to be written, after a look whether it can be."""
+    given, kinds = vars(options), ("state", "html", "json")
+    files = {kind: given[kind] for kind in kinds if given.get(kind) is not None}
     paths = (*options.paths, *filter(None, [options.labels]))
     inputs, places = {Path(path).resolve() for path in paths}, set[Path]()
     for name, target in files.items():
@@ -246,6 +238,7 @@ def _check_files(options: Options, files: dict[str, str]) -> None:
         places.add(path.resolve())
     if "html" in files and find_spec("matplotlib") is None:
         raise ValueError("--html needs matplotlib. Install it: pip install 'calibkit[lab]'.")
+    return files
 
 
 # --- what is answered -----------------------------------------------------------------------------
@@ -275,7 +268,7 @@ def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     costs = None if options.costs is None else as_costs(options.costs)
     files = list_names(list(map(file_name, options.paths)))
     title = options.title or f"{files}: {options.label} by {list_names(scores)}"
-    asked = {"view": _view(options), "costs": costs, "title": title}
+    asked = {"view": options.view, "costs": costs, "title": title}
     return asked | {"rng": options.seed, "independent": options.independent}
 
 

@@ -157,7 +157,13 @@ def smooth_curve(
     level, n_draws = as_level(level), as_count(n_draws, "n_draws", minimum=0)
     problem = binary_problem(y_true, y_prob, view=view, positive=positive)
     label, prob = in_order(problem)
-    how = _loess(prob, span, degree)
+    span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
+    degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
+    if len(prob) < _LEAST:
+        raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
+    if prob[0] == prob[-1]:
+        raise ValueError("all predictions are equal, so there is no curve; compare their mean.")
+    how = Loess(prob, span, degree)
     value = _indices(how, label)
     return SmoothCurve(
         value=float(value[0]),
@@ -246,17 +252,6 @@ def _local(
     size[size == 0] = 1
     solve = np.linalg.pinv(design / size, rcond=100 * np.finfo(np.float64).eps)
     return int(first), solve[:2] / size[:2, np.newaxis] * root
-
-
-def _loess(prob: FloatVector, span: float, degree: int) -> Loess:
-    """Check options and rows of which no curve can be made; return what makes one."""
-    span = as_number(span, "span", "a number in (0, 1]", lambda s: 0 < s <= 1)
-    degree = int(as_number(degree, "degree", "1 or 2", lambda d: d in (1, 2)))
-    if len(prob) < _LEAST:
-        raise ValueError(f"a smooth curve takes at least {_LEAST} rows, got {len(prob)}.")
-    if prob[0] == prob[-1]:
-        raise ValueError("all predictions are equal, so there is no curve; compare their mean.")
-    return Loess(prob, span, degree)
 
 
 def _indices(how: Loess, label: FloatVector) -> FloatVector:

@@ -1,6 +1,7 @@
 """Which columns of a log hold what, and how a block of them becomes labels and probabilities."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ from calibkit_audit.counts.places import Place, quote, quotes
 from calibkit_audit.counts.readers import NUMBER, Block, Column
 from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
-Words = Counter[tuple[str, str]]  # how often a word stands in a column
+Words = defaultdict[str, Counter[str]]  # by column, how often a word stands in it
 _NAMED = 5  # this many rows or words are named in a message
 _MISSING = {"", "na", "n/a", "<na>", "null", "nan"}
 _NO_NUMBER = _MISSING | {"none"}  # which may well be a class
@@ -85,32 +86,28 @@ class Columns:
         elif any("*" in name and name not in names for name in self.prob):
             raise place.error(f"{quotes(self.prob)}: a pattern must be the only one, with one *.")
         for name in columns.names:
-            if list(names).count(name) != 1:
-                if name in names:
-                    twice = "is there more than once: give each column a name of its own."
-                    raise place.error(f"column {quote(name)} {twice}")
-                raise place.error(
-                    f"column {quote(name)} is not there. The columns are {quotes(names)}."
-                    f"{_hint(names)}"
-                )
+            if name not in names:
+                known = f"The columns are {quotes(names)}.{_hint(names)}"
+                raise place.error(f"column {quote(name)} is not there. {known}")
+            if list(names).count(name) > 1:
+                twice = "is there more than once: give each column a name of its own."
+                raise place.error(f"column {quote(name)} {twice}")
         columns._refuse_contradictions(place)
         return columns
 
     def _resolve_pattern(self, names: Sequence[str], place: Place) -> "Columns":
         pattern = self.prob[0]
         if f"{pattern}[0]" in names:  # a table in an .npz file
-            return replace(self, prob=_between(names, f"{pattern}[", "]"))
+            return replace(self, prob=tuple(_matches(names, f"{pattern}[*]")))
         if set(pattern.split(",")) <= set(names):
             return replace(self, prob=tuple(pattern.split(",")))
         if "*" not in pattern:
             return self
-        head, _, tail = pattern.partition("*")
-        prob = tuple(name for name in _between(names, head, tail) if name != self.label)
-        if len(prob) < 2:
-            few = f"the pattern {quote(pattern)} fits {len(prob)} columns, two are needed"
+        fits = _matches([name for name in names if name != self.label], pattern)
+        if len(fits) < 2:
+            few = f"the pattern {quote(pattern)} fits {len(fits)} columns, two are needed"
             raise place.error(f"{few}. The columns are {quotes(names)}.")
-        classes = tuple(name[len(head) : len(name) - len(tail)] for name in prob)
-        return replace(self, prob=prob, classes=self.classes or classes)
+        return replace(self, prob=tuple(fits), classes=self.classes or tuple(fits.values()))
 
     def _refuse_contradictions(self, place: Place) -> None:
         n_classes, problem = len(self.prob), ""
@@ -146,10 +143,10 @@ def columns_of(
     return columns
 
 
-def _between(names: Sequence[str], head: str, tail: str) -> tuple[str, ...]:
-    least = len(head) + len(tail)
-    fits = (name.startswith(head) and name.endswith(tail) and len(name) > least for name in names)
-    return tuple(name for name, fit in zip(names, fits, strict=True) if fit)
+def _matches(names: Sequence[str], pattern: str) -> dict[str, str]:
+    """Return the names that fit a pattern, and what its * stands for in each."""
+    wanted = re.compile("(.+)".join(map(re.escape, pattern.split("*", 1))), re.DOTALL)
+    return {name: found[1] for name in names if (found := wanted.fullmatch(name))}
 
 
 def _hint(names: Sequence[str]) -> str:
@@ -188,7 +185,7 @@ def floats_of(block: Block, name: str, *, percent: bool = False) -> FloatArray:
     if isinstance(column, list):
         if not block.decimal:
             raise place.error(f"column {quote(name)} holds text; store it as numbers.")
-        column = _parse(column, place, name, block.decimal, percent=percent)
+        column = _parse(block, name, column, percent=percent)
     elif percent:
         column = column / 100
     if column.dtype.kind in "bui":
@@ -236,12 +233,10 @@ def _absent(texts: Iterable[str | None], columns: Columns, name: str) -> set[str
     return {t for t in set(texts) if (t or "").strip().lower() in missing and t not in named}
 
 
-def _parse(
-    texts: list[str | None], place: Place, name: str, decimal: str, *, percent: bool = False
-) -> FloatVector:
+def _parse(block: Block, name: str, texts: list[str | None], *, percent: bool) -> FloatVector:
     """Turn texts into numbers, or the exact hundredths of percentages; missing ones are NaN."""
     # Python alone would read 1_0 as 10, and a point beside a decimal comma separates thousands.
-    marks = str.maketrans({"_": "?"} if decimal == "." else {"_": "?", ".": "?", ",": "."})
+    marks = str.maketrans({"_": "?"} | ({".": "?", ",": "."} if block.decimal == "," else {}))
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
         word = (text or "").strip().lower().translate(marks)
@@ -250,16 +245,13 @@ def _parse(
                 word = str(Decimal(word.removesuffix("%").strip()).scaleb(-2))
             numbers[row] = np.nan if word in _NO_NUMBER else float(word)
         except (ValueError, ArithmeticError):
-            mark, other = ("point", ",") if decimal == "." else ("comma", ".")
+            mark, other = ("point", ",") if block.decimal == "." else ("comma", ".")
             remedy = "Write numbers, for no and yes 0 and 1."
-            if any(character.isdigit() for character in word):
-                remedy = (
-                    f"Write a decimal {mark} (or choose decimal={other!r} or --decimal {other})"
-                )
-                remedy += "; percent signs: --percent."
-            raise place.error(
-                f"{quote(text)} in column {quote(name)} is no number. {remedy}", row
-            ) from None
+            if any(map(str.isdigit, word)):
+                choice = f"(or choose decimal={other!r} or --decimal {other})"
+                remedy = f"Write a decimal {mark} {choice}; percent signs: --percent."
+            what = f"{quote(text)} in column {quote(name)} is no number. {remedy}"
+            raise block.place.error(what, row) from None
     return numbers
 
 
@@ -298,15 +290,13 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
         return np.array(list(map(str.__eq__, true, predicted)), np.int64)
     column, known = block.columns[columns.label], columns.labels
     if not isinstance(column, list):
-        kind, n_classes = column.dtype.kind, max(len(columns.prob), 2)
-        if kind not in "buif":
+        if column.dtype.kind not in "buif":
             what = f"column {quote(columns.label)} holds {column.dtype}, not labels."
             raise block.place.error(what)
         # Where nothing names the labels, numbers are among the words that are known.
-        if columns.positive is None and len(known) > len(columns.prob):
-            whole = kind != "f" or column == np.rint(column)
-            if np.all((column >= 0) & (column < n_classes) & whole):
-                return np.asarray(column, column.dtype if kind in "ui" else np.int64)
+        numbered = columns.positive is None and len(known) > len(columns.prob)
+        if numbered and np.isin(column, range(max(len(columns.prob), 2))).all():
+            return column.astype(np.int64)
     texts = _count_texts(block, columns.label, columns, words)
     if columns.positive is None:
         number = {
@@ -326,8 +316,7 @@ def _count_texts(block: Block, name: str, columns: Columns, words: Words) -> lis
     counted = Counter(texts)
     if absent := _absent(counted, columns, name):
         _refuse_missing([None if text in absent else text for text in texts], block.place, name)
-    for text, count in counted.items():
-        words[name, text] += count
+    words[name].update(counted)
     return texts
 
 

@@ -5,15 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from os import stat
-from os.path import realpath
+from os.path import samefile
 from pathlib import Path
 from typing import Any
 
 from scipy import special
 
 from calibkit.calibrators.multiclass import as_scores
-from calibkit.inputs import FloatArray, IntArray, warn
+from calibkit.inputs import warn
 from calibkit_audit.counts.columns import (
     Columns,
     Words,
@@ -63,12 +62,6 @@ class Log:
                 self.changes[LEFT_OUT] += block.n - rows.n
             yield rows
 
-    def rows(self, path: str, words: Words) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Yield checked scores and labels of a file, and count the words that are met."""
-        for block in self.blocks(path):
-            scores = scores_of(block, self.columns, self.changes)
-            yield scores, events_of(block, self.columns, words)
-
 
 def open_log(
     paths: Iterable[FilePath],
@@ -91,18 +84,15 @@ def open_log(
     if (labels is None) != (given.get("on") is None):
         raise ValueError("labels= and on= go together: a file, and a column of both files.")
     wanted, dialect = columns_of(label, prob, **given), Dialect.checked(delimiter, decimal)
-    names, found, files = [str(path) for path in paths], list[Columns](), set[object]()
-    for path in names:
+    names, found = [str(path) for path in paths], list[Columns]()
+    for number, path in enumerate(names):
         place = Place(path)
         there = column_names(path, dialect)
         if labels is not None:  # and not those of the file, if it has some
             there = [*(name for name in there if name != label), label]
         found.append(wanted.resolve(there, place))
-        status = stat(path)  # two hard links are one file
-        file = (status.st_dev, status.st_ino) if status.st_ino else realpath(path)
-        if file in files:
+        if any(samefile(path, other) for other in names[:number]):  # two links are one file
             raise place.error("the file is named twice; its rows would count twice.")
-        files.add(file)
         if _by_class(found[-1]) != _by_class(found[0]):
             raise place.error(
                 f"its columns of probabilities are {quotes(found[-1].prob)}, those of "
@@ -188,14 +178,17 @@ def monitor_files(
     log, old = open_log(paths, label=label, prob=prob, logits=logits, **columns), monitor.evidence
     new, positive = deepcopy(monitor), log.columns.positive
     # A label that was seen on another day is not misspelt because today has none.
-    words = Words([(label, positive)] if positive and old.events else [])
+    words = Words(Counter)
+    words[label].update([positive] if positive and old.events else [])
     for path in log.paths:
         _take_note(new, path)
-        for scores, labels in log.rows(path, words):
-            if logits and len(labels):
+        for block in log.blocks(path):
+            scores = scores_of(block, log.columns, log.changes)
+            labels = events_of(block, log.columns, words)
+            if logits and block.n:
                 scores = as_scores(scores, "logits", AS_PROBABILITIES)
                 scores = special.expit(scores) if scores.ndim == 1 else special.softmax(scores, 1)
-            if len(labels):
+            if block.n:
                 new.update(labels, scores)
     if new.evidence.n == old.n:
         raise log.place.error("there are no rows.")
@@ -226,16 +219,12 @@ def _take_note(monitor: Monitor, path: str) -> None:
 def check_words(words: Words, columns: Columns, place: Place) -> None:
     """Refuse what only all rows can show: words that are misspelt, and a third label."""
     if columns.predicted:
-        true, predicted = (
-            Counter({word: n for (name, word), n in words.items() if name == column})
-            for column in (columns.label, columns.predicted)
-        )
-        _check_classes(true, predicted, place)
+        _check_classes(words[columns.label], words[columns.predicted], place)
     if columns.positive is None:
         return
     positive, column = columns.positive.strip(), quote(columns.label)
     others = Counter[str]()
-    for (_, word), count in words.items():
+    for word, count in words[columns.label].items():
         others[word.strip()] += count
     if not others.pop(positive, 0):
         raise place.error(f"the positive label {quote(positive)} never occurs in column {column}.")

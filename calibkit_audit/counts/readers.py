@@ -311,10 +311,10 @@ def _arrays(place: Place) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {}
         with np.load(place.path, allow_pickle=False) as content:
             for name, array in content.items():
-                if getattr(array, "ndim", 1) == 2 and array.shape[1] == 1:
-                    columns[name] = array[:, 0]
-                elif getattr(array, "ndim", 1) == 2:
+                if not isinstance(array, np.ndarray):  # a note beside the arrays is none
+                    continue
+                if array.ndim == 2 and array.shape[1] != 1:
                     columns |= {f"{name}[{k}]": column for k, column in enumerate(array.T)}
-                elif isinstance(array, np.ndarray):  # a note beside the arrays is none
-                    columns[name] = array
+                else:
+                    columns[name] = array[:, 0] if array.ndim == 2 else array
         return columns

@@ -107,7 +107,7 @@ class CountTable(Result):
         """
         cell, n, events, sum_p = _count_columns(frame)
         place = np.minimum(cell, CELLS - 1).astype(np.intp)
-        mean = np.minimum((cell + 0.5) / CELLS, 1.0) if sum_p is None else sum_p / n
+        mean = sum_p / n
         off = np.abs(mean * CELLS - place - 0.5) > 0.5 + _LOOSE * CELLS
         if off.any():
             row = int(off.argmax())
@@ -183,22 +183,19 @@ class CountTable(Result):
         return {"prediction": mean, "events": self.counts[used, 1], "rows": rows[used]}
 
 
-def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector | None]:
-    """Return cell, n, events and (or None) sum_p of rows that were counted elsewhere."""
+def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, FloatVector]:
+    """Return cell, n, events and sum_p (if need be of the middles) of rows counted elsewhere."""
     names = column_names(frame) or list(frame)
     if missing := [name for name in ("cell", "n", "events") if name not in names]:
         raise ValueError(f"column {missing[0]!r} is not there; the columns are {names!r}.")
-    found = {
-        name: as_array(frame[name], name).astype(np.float64)
-        for name in ("cell", "n", "events", "sum_p")
-        if name in names
-    }
-    cell, n, events = (found[name] for name in ("cell", "n", "events"))
+    known = [name for name in ("cell", "n", "events", "sum_p") if name in names]
+    cell, n, events, *sums = (as_array(frame[name], name).astype(np.float64) for name in known)
+    sum_p = sums[0] if sums else np.minimum((cell + 0.5) / CELLS, 1.0) * n
     for name, values, least, most, what in (
         ("cell", cell, 0, CELLS, f"floor(p * {CELLS}) of a probability in [0, 1]"),
         ("n", n, 1, np.inf, "a number of rows"),
         ("events", events, 0, n, "a number of labels 1, from 0 to n"),
-        ("sum_p", found.get("sum_p", 0 * n), 0, n, "a sum of n probabilities"),
+        ("sum_p", sum_p, 0, n, "a sum of n probabilities"),
     ):
         good = (values >= least) & (values <= most) & ((values % 1 == 0) | (name == "sum_p"))
         if not good.all():
@@ -207,4 +204,4 @@ def _count_columns(frame: Any) -> tuple[FloatVector, FloatVector, FloatVector, F
                 f"{name}[{row}] = {values[row]:.9g} is not {what}. Drop or repair such rows of the "
                 "log; labels are 0 and 1, and none is missing."
             )
-    return cell, n, events, found.get("sum_p")
+    return cell, n, events, sum_p
