@@ -33,7 +33,7 @@ from calibkit_course.learn.forecasts import Forecast, as_forecasts, least_sure, 
 from tools.grade_room import COLUMNS
 from tools.lesson_pages import lesson_pages
 
-PAGE = Path(__file__).with_name("room.html")
+PAGE, LOOPBACK = Path(__file__).with_name("room.html"), "127.0.0.1"
 MOST_PHONES, LONGEST_NAME, MOST_CALLS, SILENT = 200, 40, 400, 30.0
 ASKED = re.compile(r"\.predict\(\s*\"(\w+)\"")
 HEAD = {"Content-Security-Policy": "default-src 'unsafe-inline'; connect-src 'self'; img-src data:"}
@@ -255,6 +255,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def invitation(link: str) -> str:
     """Return the link of the phones as HTML, with a QR code where `segno` is installed."""
+    if link.startswith(f"http://{LOOPBACK}:"):
+        return f"<p>A rehearsal, on this computer alone:<br>{link}<br>--lan lets phones in.</p>"
     said = f"<p>In the same network:<br>{link}</p>"
     with contextlib.suppress(ImportError):
         import segno
@@ -283,7 +285,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     day = time.strftime("%Y-%m-%d_%H-%M-%S")
     room = Room(chosen.lesson, chosen.out / f"class_{chosen.lesson}_{day}.csv")
-    host = chosen.address or (own_address() if chosen.lan else "127.0.0.1")
+    host = chosen.address or (own_address() if chosen.lan else LOOPBACK)
     if not host:
         parser.error("this computer is in no network. Join one, or name its --address.")
     try:
@@ -294,7 +296,9 @@ def main(arguments: list[str]) -> int:
         room.write()
         if room.trouble:
             parser.error(f"{room.trouble} Name a folder of yours by --out.")
-        print(f"The wall, here: {server.link}{server.key}\nFor phones: {server.link}{server.code}")
+        whose = "A phone's page, on this computer alone (--lan lets phones in)"
+        whose = whose if host == LOOPBACK else "For phones"
+        print(f"The wall, here: {server.link}{server.key}\n{whose}: {server.link}{server.code}")
         print(f"Answers go to {room.path}. Ctrl-C ends the class.", flush=True)
         server.serve_forever()
     with room.lock:

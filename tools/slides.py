@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
-from calibkit_course.learn import Prediction
+from calibkit_course.learn import Drawing, Prediction
 from tools import notebook_files as files
 from tools.lesson_pages import lesson_pages
 from tools.notebooks import execute
@@ -28,12 +28,14 @@ from tools.workbook import TERM
 SLIDES = ROOT / "build" / "slides"
 PAGE = Template(Path(__file__).with_name("slides.html").read_text(encoding="utf-8"))
 NOTE = re.compile(r"^- \*\*(\d+[a-z]),.*", re.MULTILINE)
+CANVAS = re.compile('<svg class="ck-canvas".*?</svg>', re.DOTALL)
 PICTURE = '<img src="data:image/png;base64,{}" alt="{}">'
 
 
 def shown(text: str) -> str:
     """Return Markdown as HTML, without pictures and the glossary's links."""
-    return str(MarkdownIt().render(re.sub(r"!\[.*?\]\(.*?\)", "", TERM.sub(r"\1", text))))
+    plain = re.sub(r"!\[.*?\]\(.*?\)", "", TERM.sub(r"\1", text))
+    return str(MarkdownIt().render(re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", plain)))
 
 
 def slide(title: str, *parts: str, note: str = "") -> str:
@@ -42,8 +44,10 @@ def slide(title: str, *parts: str, note: str = "") -> str:
     return f"<section><h2>{escape(title)}</h2>{''.join(parts)}{notes}</section>"
 
 
-def question(asked: Prediction) -> str:
-    """Return a guess with what there is to choose from."""
+def question(pid: str, asked: Prediction) -> str:
+    """Return a guess with what there is to choose from, or the axes for a line."""
+    if isinstance(asked, Drawing):
+        return shown(asked.question) + asked.canvas(pid)
     answers = asked.options or (f"a number ({asked.unit})" if asked.unit else "a number",)
     options = "".join(f"<li>{escape(one)}</li>" for one in answers)
     return f"{shown(asked.question)}<ul>{options}</ul>"
@@ -73,13 +77,20 @@ def slides(notebook: NotebookNode, lesson: str) -> Iterator[str]:
         for pid in files.called_ids(cell, "predict"):
             notes = [one[0] for one in NOTE.finditer(teaching) if one[1] == pid]
             asked.append(pid)
-            yield slide(title, picture, question(guesses[pid]), note="\n".join(notes))
+            yield slide(title, picture, question(pid, guesses[pid]), note="\n".join(notes))
             picture = ""
         for pid in files.called_ids(cell, "reveal"):
-            outcome = guesses[pid].shown(guesses[pid].outcome)
-            yield slide(title, picture, f"<p><b>{escape(outcome)}</b></p>", shown(guesses[pid].why))
+            outcome = f"<p><b>{escape(guesses[pid].shown(guesses[pid].outcome))}</b></p>"
+            if isinstance(guesses[pid], Drawing):  # a cell computes it, and its output draws it
+                told = "".join(one.get("data", {}).get("text/html", "") for one in cell.outputs)
+                outcome = "".join(CANVAS.findall(told))
+            yield slide(title, picture, outcome, shown(guesses[pid].why))
             picture = ""
-    rows = "".join(f"<li><b>{pid}</b>{question(guesses[pid])}sure: ____ %</li>" for pid in asked)
+    rows = "".join(
+        f"<li><b>{pid}</b>{question(pid, guesses[pid])}"
+        f"{'' if isinstance(guesses[pid], Drawing) else 'sure: ____ %'}</li>"
+        for pid in asked
+    )
     yield f'<section class="sheet"><h2>My guesses</h2><ol>{rows}</ol></section>'
 
 

@@ -334,6 +334,14 @@ def test_a_wrong_link_gets_nothing(server: Server, call: Call) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.2 is no address")
+def test_phones_of_the_room_get_a_code_to_scan_and_a_rehearsal_does_not() -> None:
+    in_network = room.invitation("http://192.0.2.1:8000/abc")
+    assert "http://192.0.2.1:8000/abc" in in_network
+    assert ("<svg" in in_network) == (importlib.util.find_spec("segno") is not None)
+    alone = room.invitation("http://127.0.0.1:8000/abc")
+    assert "--lan lets phones in" in alone and "<svg" not in alone
+
+
 def test_the_wall_opens_on_this_computer_alone(server: Server, call: Call) -> None:
     here, elsewhere = call(server.key), call(
         server.key, source_address=("127.0.0.2", 0)
@@ -497,7 +505,7 @@ def test_two_phones_and_the_wall(server: Server, browser: Any, tmp_path: Path) -
         one.get_by_role("status").get_by_text("Noted: ").wait_for()
 
     wall = page(server.key, viewport=DESK)
-    assert wall.locator("aside svg").count() == (importlib.util.find_spec("segno") is not None)
+    assert "rehearsal" in wall.inner_text("aside")
     assert server.link + server.code in wall.inner_text("aside")
     phones = [page(server.code, viewport=TELEPHONE, color_scheme=how) for how in ("light", "dark")]
     for one, name in zip(phones, ("Ana", "ana"), strict=True):
