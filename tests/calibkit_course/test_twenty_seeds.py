@@ -204,6 +204,13 @@ def an_edge_makes_the_bed_a_toss_up_for_ten_times_the_data_too(seed: int) -> boo
     return 0.35 < min(wrong) <= max(wrong) < 0.65
 
 
+def a_staircase_gives_few_beds_to_the_right_patient(seed: int) -> bool:
+    shape, staircase = SyntheticShape.with_error("square", 0.05), cal.IsotonicCalibrator()
+    samples = [shape.sample(1000, 100 * seed + k) for k in range(100)]
+    two = [staircase.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
+    return bool(0.05 < np.mean([second > first + 1e-9 for first, second in two]) < 0.35)
+
+
 def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
     models = (cal.PlattCalibrator(), *fifteen_and_two()[::-1], cal.IsotonicCalibrator())
     far = []
