@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -269,6 +270,16 @@ def test_links_in_the_readme_lead_somewhere() -> None:
     local = [target for target in targets if not target.startswith("http")]
     assert local
     assert [target for target in local if not (ROOT / target).exists()] == []
+
+
+def test_on_a_package_index_every_link_of_the_readme_leads_somewhere() -> None:
+    made = runpy.run_path(str(ROOT / "setup.py"))["with_addresses"](read("README.md"))
+    found = re.findall(r"\]\(([^)]+)\)", made)
+    assert all(target.startswith("https://") for target in found)
+    ours = [target for target in found if target.startswith(PROJECT["urls"]["Source"])]
+    parts = [re.fullmatch(r".*/(raw|blob)/main/(.+)", target) for target in ours]
+    assert len(ours) > 40 and all(part and (ROOT / part[2]).exists() for part in parts)
+    assert all((part[1] == "raw") == part[2].endswith(".png") for part in parts if part)
 
 
 def test_the_figure_of_the_readme_is_what_the_code_draws() -> None:

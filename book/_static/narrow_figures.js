@@ -46,7 +46,7 @@
     document.querySelectorAll("img[data-pieces]").forEach((image) => {
       image.decode().then(() => cut(image), () => {});
     });
-    const columns = [...document.querySelectorAll(".cell_output pre")].filter((pre) => COLUMNS.test(pre.textContent));
+    const columns = [...document.querySelectorAll(".cell_output pre, .highlight-text pre")].filter((pre) => COLUMNS.test(pre.textContent));
     const wide = document.querySelectorAll("div.math, .pst-scrollable-table-container, .cell_output table");
     [...columns, ...wide].forEach((box) => {
       box.classList.add("ck-frame");

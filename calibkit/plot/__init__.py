@@ -8,6 +8,14 @@ safe for colour-blind readers, and line style or hatch says the same a second ti
 Import it explicitly, ``from calibkit import plot``: it needs matplotlib.
 """
 
+from importlib.util import find_spec
+
+if find_spec("matplotlib") is None:
+    raise ModuleNotFoundError(
+        "calibkit.plot draws with matplotlib, which is not installed; run: pip install matplotlib",
+        name="matplotlib",
+    )
+
 from calibkit.plot._chance import cumulative_differences, null_level
 from calibkit.plot._choice import choice
 from calibkit.plot._corp import corp

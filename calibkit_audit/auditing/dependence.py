@@ -38,6 +38,10 @@ NOT_APART = {
     "no discrimination": "The predictions tell nothing apart, or the labels belong to other rows.",
     "upside down": "The ranking is upside down.",
 }
+DOUBTS = {
+    "too little data": "Too few rows to say by how much.",
+    "alignment unclear": "Whether the labels belong to these rows is unclear.",
+}
 
 
 def qualify_headline(
@@ -51,8 +55,10 @@ def qualify_headline(
         return headline, light
     if verdicts["alignment"] in NOT_APART:
         return NOT_APART[verdicts["alignment"]], "bad" if light == "bad" else "caution"
-    if not known and verdicts["calibration"] != "cannot say":
-        headline = f"{headline.removesuffix('.')}, {CONDITION}."
+    if verdicts["calibration"] != "cannot say":
+        about = headline if known else f"{headline.removesuffix('.')}, {CONDITION}."
+        doubts = (DOUBTS[one] for one in (verdicts["data"], verdicts["alignment"]) if one in DOUBTS)
+        headline = " ".join([about, *doubts])
     if verdicts.get("time") == "error changes":
         average = headline[:1].lower() + headline[1:]
         headline, light = f"The error changes over time. On average: {average}", "bad"

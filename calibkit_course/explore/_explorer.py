@@ -126,5 +126,4 @@ class Explorer(Shown, Generic[R]):
         return figure
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{control.name}={control.default!r}" for control in self.controls)
-        return f"<Explorer {self.name}: {values}>"
+        return f'Explorer "{self.title}": {self.view(**self.default).describe()}'

@@ -116,7 +116,7 @@ class Quiz(Shown, Generic[Q]):
         return figure
 
     def __repr__(self) -> str:
-        return f"<Quiz {self.name}: {len(self.options)} panels, first draw {self.first}>"
+        return f'Game "{self.title}": {self.view(draw=self.first).alt(False)}'
 
 
 class Tally:

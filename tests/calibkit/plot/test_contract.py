@@ -1,6 +1,8 @@
 """What all figures hold to: manners, elements, words, and a size for a page."""
 
 import io
+import subprocess
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -270,3 +272,9 @@ def test_axis_labels_name_the_view(name, view):
     ax = DIAGRAMS[name](labels, prob[:, 1] if view is None else prob, view)
     lowest = next(iter(ax.child_axes), ax)  # the strip of counts carries the label
     assert (lowest.get_xlabel(), ax.get_ylabel()) == VIEWS[view]
+
+
+def test_without_matplotlib_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['matplotlib'] = None\nfrom calibkit import plot"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "run: pip install matplotlib" in ran.stderr.splitlines()[-1]

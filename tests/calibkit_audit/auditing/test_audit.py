@@ -784,6 +784,18 @@ def test_groups_without_a_name_are_refused(missing: Any) -> None:
         audit(np.arange(40) % 2, np.full(40, 0.5), groups=names, settings=PLAIN)
 
 
+def test_a_headline_on_twelve_rows_says_how_little_they_say() -> None:
+    """Here labels and predictions are opposed, in so few rows that nobody can say why."""
+    rng = np.random.default_rng(1)
+    y_prob = rng.random(12)
+    y_true = (rng.random(12) < 1 - y_prob).astype(int)
+    headline = audit(y_true, y_prob, independent=True, settings=QUICK).headline
+    assert headline.startswith("Miscalibrated beyond chance")
+    assert "Too few rows to say by how much. Whether the labels belong" in headline
+    rows = np.repeat(y_true, 40), np.repeat(y_prob, 40)
+    assert "Too few" not in audit(*rows, independent=True, settings=QUICK).headline
+
+
 def test_the_condition_stands_in_the_headline_until_it_is_answered() -> None:
     case = make("over-forecast", 2, 900, 1)
     condition = "if no two rows are about the same case."
