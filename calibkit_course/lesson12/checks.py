@@ -41,7 +41,11 @@ def judge_views(answer: Any) -> str | None:
     for view in ("top-label", 2, 0, list(_GROUP), [1]):
         shown = f'"{view}"' if isinstance(view, str) else str(view)
         call = SAY["view call"].format(view=shown)
-        result = answers.call(function, _LABELS, _PROBS, view, shown=call)
+        try:
+            result = answers.call(function, _LABELS, _PROBS, view, shown=call)
+        except answers.WrongKind as error:
+            hint = f" {SAY['a list']}" if isinstance(view, list) else ""
+            raise answers.WrongKind(f"{error}{hint}") from None
         if _is_table(result):
             return SAY["no pair"].format(view=shown)
         pair = answers.as_list(result, SAY["pair"], 2)

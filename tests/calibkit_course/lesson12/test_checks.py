@@ -142,6 +142,7 @@ PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven(
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "12.1": [
         (but("", last_of_a_tie), "has a tie"),
+        (but([], lambda y, p, view: (p[:, view], y == np.array(view + view))), "is a group"),
         (lambda y, p, view: (view_of(y, p, view)[0], y), "not the label itself"),
         (but([], lambda y, p, view: (p[:, view].max(axis=1), np.isin(y, view))), "add up"),
         (but(0, lambda y, p, view: (p[:, 1], y == view)), "class 1 only"),
