@@ -39,14 +39,23 @@ class Frozen:
                 object.__setattr__(self, name, value)
 
 
-class Result(Frozen):
-    """Base of every result: a sentence, a table and an HTML form."""
+class Described(Frozen):
+    """Base of what says in a sentence what it is: the states of an explorer, and all results."""
 
     __slots__ = ()
 
     def describe(self) -> str:
         """Say in plain words what was found."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.describe()}>"
+
+
+class Result(Described):
+    """Base of every result: a sentence, a table and an HTML form."""
+
+    __slots__ = ()
 
     def _columns(self) -> Mapping[str, NDArray[Any]]:
         """Return the columns of the table form, in order."""
@@ -57,9 +66,6 @@ class Result(Frozen):
         import pandas as pd
 
         return pd.DataFrame({name: np.array(column) for name, column in self._columns().items()})
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.describe()}>"
 
     def _repr_html_(self) -> str:
         columns = self._columns()

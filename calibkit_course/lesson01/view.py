@@ -1,6 +1,5 @@
 """A forecaster's record: the days after one stated probability. Lesson 01."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +8,11 @@ from numpy.typing import NDArray
 
 from calibkit.hypothesis_tests import wilson_interval
 from calibkit.inputs import FloatVector, as_count, as_number
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ForecastRecord(Result):
+class ForecastRecord(Described):
     """The days after a forecaster has stated the same probability each morning.
 
     The outcome is 1 for each rainy day; `share`, `low` and `high` are the share of rainy days up to
@@ -45,15 +44,6 @@ class ForecastRecord(Result):
             f"the {percent} interval ({self.method}), {self.low[-1]:.2f}–{self.high[-1]:.2f}, "
             f"{verb} the stated {self.stated:g}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "day": np.arange(1, len(self.outcome) + 1),
-            "outcome": self.outcome,
-            "share": self.share,
-            "low": self.low,
-            "high": self.high,
-        }
 
 
 def forecaster_view(

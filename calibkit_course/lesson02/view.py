@@ -1,11 +1,8 @@
 """Both virtues of a forecaster whose numbers are renamed. Lesson 02."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -13,7 +10,7 @@ from calibkit.chance import NullLevel, null_level
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector, as_choice, as_number
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit.scores import CorpDecomposition, corp_decomposition, log_loss, miscalibration
 
 STARTS = {"calibrated": LogitDistortion(), "over-confident": LogitDistortion(slope=0.5)}
@@ -21,7 +18,7 @@ _BINS, _DRAWS = 10, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Virtues(Result):
+class Virtues(Described):
     """Both virtues of a forecaster after ``expit(logit(p) / temperature + bias)``."""
 
     temperature: float
@@ -47,9 +44,6 @@ class Virtues(Result):
             f"uncertainty {parts.uncertainty:.4f}. A calibrated model with these predictions "
             f"would show the miscalibration {self.null.mean:.4f} ± {self.null.sd:.4f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"false_alarms": self.false_alarms, "hits": self.hits}
 
 
 def distort_me_view(

@@ -3,22 +3,19 @@
 Source: Panchenko (2021), section 6 (fake classifiers).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import FakeTruth, KnobClassifier
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 
 _BINS = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class FactoryView(Result):
+class FactoryView(Described):
     """One fake classifier of the factory, and a sample of it."""
 
     fake: KnobClassifier
@@ -43,9 +40,6 @@ class FactoryView(Result):
             f"the ECE {error.value:.3f} in {error.bins}; a calibrated "
             f"model with these predictions would show {error.null_mean:.3f} ± {error.null_sd:.3f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return self.error.tables[0]._columns()
 
 
 def fake_factory_view(

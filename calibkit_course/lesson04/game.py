@@ -1,16 +1,14 @@
 """The game "which one is perfect?": six small diagrams, some of a calibrated model. Lesson 04."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit import plot
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.plot.look import AnyFigure
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 from calibkit_course.explore import Quiz
 from calibkit_course.lesson04.view import MODELS
 
@@ -18,7 +16,7 @@ PANELS = "ABCDEF"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PerfectGame(Result):
+class PerfectGame(Described):
     """Some diagrams with their errors, and the model behind each; a few are calibrated."""
 
     errors: tuple[CalibrationError, ...]
@@ -65,14 +63,6 @@ class PerfectGame(Result):
             f"{len(values)} of {total} come from a perfect model. "
             f"Their ECE lies between {min(values):.3f} and {max(values):.3f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "panel": np.array(list(PANELS)),
-            "model": np.array(self.kinds),
-            "ECE": np.array([error.value for error in self.errors]),
-            "null level": np.array([error.null_mean for error in self.errors]),
-        }
 
 
 def which_is_perfect_view(*, draw: int = 1, n: int = 300, n_bins: int = 15) -> PerfectGame:

@@ -1,12 +1,9 @@
 """One fake classifier in bins, with its error and its band; and chance at work. Lesson 04."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.bins import EqualMass, EqualWidth
 from calibkit.chance import ConsistencyBand, consistency_band
@@ -14,7 +11,7 @@ from calibkit.errors import null_moments
 from calibkit.fakes import FakeSample, LogitDistortion
 from calibkit.inputs import FloatVector, as_choice, as_number
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 
 MODELS = {
     "calibrated": LogitDistortion(),
@@ -41,7 +38,7 @@ def sellers() -> list[FakeSample]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DiagramView(Result):
+class DiagramView(Described):
     """One state of the diagram lab: what it shows, and the elements to draw."""
 
     band: ConsistencyBand  # with the table
@@ -63,9 +60,6 @@ class DiagramView(Result):
             f"{mean:.3f} ± {sd:.3f}. {outside} of {spell(used, 'bin')} "
             f"{'lies' if outside == 1 else 'lie'} outside the {100 * self.band.level:g} % band."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {**self.table._columns(), "lower": self.band.lower, "upper": self.band.upper}
 
 
 def diagram_lab_view(
@@ -92,7 +86,7 @@ def mean_gap(table: BinTable) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ChanceAtWork(Result):
+class ChanceAtWork(Described):
     """A seller's diagram, and what a perfect model shows with the same predictions, so far."""
 
     seller: str
@@ -114,9 +108,6 @@ class ChanceAtWork(Result):
             f"{self.draws.mean():.3f} on average; {int(np.sum(self.draws >= self.value)):,} of "
             f"{len(self.draws):,} gave as much as the seller's."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return self.table._columns()
 
 
 def chance_at_work_view(*, redraws: int = 0, seller: str = "left") -> ChanceAtWork:

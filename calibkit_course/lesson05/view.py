@@ -4,10 +4,8 @@ Source: Kängsepp, Valk and Kull (2022), section 4.4: the constant pieces that o
 the slanted pieces, of slope 1.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,7 @@ from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.fit_on_test import FitOnTest, fit_on_test
 from calibkit.inputs import FloatVector, as_choice, as_count, as_number
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 
 _SIX = ((0.1, 0.3, 0.4, 0.6, 0.7, 0.9), (0, 1, 0, 1, 1, 1))
 _CLUMPS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -29,7 +27,7 @@ TOPS = ("flat", "slanted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TwoFamilies(Result):
+class TwoFamilies(Described):
     """Both families on the same data and bins, each with the smallest Brier score on these labels.
 
     `ece` is the error of the bins, `tops` the family that is drawn; a crossed bin has predictions
@@ -57,14 +55,6 @@ class TwoFamilies(Result):
             f"Squared, the distances are {flat.squared:.4f} and {slanted.squared:.4f}. "
             f"{spell(self.crossed, 'flat piece')} {verb} the diagonal between predictions."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        fits = (self.flat, self.slanted)
-        return {
-            "tops": np.array(TOPS),
-            "distance": np.array([fit.value for fit in fits]),
-            "squared": np.array([fit.squared for fit in fits]),
-        }
 
 
 @cache

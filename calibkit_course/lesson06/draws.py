@@ -11,9 +11,8 @@ Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (choice of b
 Li's report on Kumar, Liang and Ma (2019), section 4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,11 @@ from scipy.special import ndtr
 
 from calibkit.bins import run_ends
 from calibkit.inputs import FloatVector, IntVector
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Described, read_only, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Replicates(Result):
+class Replicates(Described):
     """Many estimates of one number, one per data set, beside the truth.
 
     `name` says what estimates, e.g. ``"plain ECE in 15 bins"``.
@@ -76,9 +75,6 @@ class Replicates(Result):
             f"{self.sd:.4f}; the truth is {self.truth:.4f}, so the bias is {self.bias:+.4f} and "
             f"the mean error {self.mean_error:.4f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"replicate": np.arange(1, len(self.values) + 1), "estimate": self.values}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,19 +4,16 @@ Sources: Kängsepp, Valk and Kull (2022), sections 4.6, C.2 and C.5 (the fit-on-
 report on Kumar, Liang and Ma (2019), sections 2 and 4.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.bins import run_ends
 from calibkit.calibrators.folds import assign_folds
 from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector, IntVector, as_choice, as_count
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Described, read_only, spell
 from calibkit_course.lesson06.draws import OutcomeDraws, Replicates
 
 GRID = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50])
@@ -34,7 +31,7 @@ _FOLDS, _TOLERANCE = 10, 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BinTuner(Result):
+class BinTuner(Described):
     """One state of the bin tuner."""
 
     replicates: Replicates  # the chosen estimate on every data set
@@ -60,9 +57,6 @@ class BinTuner(Result):
             f"The truth is {self.truth:.4f}, so the bias is {found.bias:+.4f}; the mean error is "
             f"{found.mean_error:.4f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"n_bins": self.grid, "plain_mean": self.plain_mean, "endless_data": self.limit}
 
 
 def bin_tuner_view(

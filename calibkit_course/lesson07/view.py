@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.calibrators import Calibrator, PiecewiseLinear, SlopeOneBinning
 from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector, as_count
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 from calibkit_course.lesson07.trials import map_error
 
 FAKE = SyntheticShape.with_error("square", 0.05)
@@ -18,7 +16,7 @@ PATIENTS = np.array([0.66, 0.67])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TwoPatients(Result):
+class TwoPatients(Described):
     """One state of the explorer: two maps of one sample, and what both say of the patients."""
 
     maps: Mapping[str, Calibrator]  # the bins and the joined pieces, by name
@@ -36,15 +34,6 @@ class TwoPatients(Result):
         )
         words = f"Draw {self.drawn} of {spell(self.n, 'prediction')}.", *maps
         return " ".join([*words, f"The truth is {low:.2f} and {high:.2f}."])
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        first, second = np.transpose(self.means)
-        return {
-            "map": np.array(list(self.maps)),
-            "0.66 means": first,
-            "0.67 means": second,
-            "map off by": self.off,
-        }
 
 
 def two_patients_view(

@@ -1,17 +1,14 @@
 """One state of the outlier hunter: what is rejected of a fake classifier. Lesson 08."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, Pava, PavaBC
 from calibkit.fakes import LogitDistortion
 from calibkit.hypothesis_tests import TestBasedError, test_based_calibration_error
 from calibkit.inputs import as_choice, as_count
-from calibkit.results import Result
+from calibkit.results import Described
 
 MODELS = {"calibrated": LogitDistortion(), "over-confident": LogitDistortion(slope=0.7)}
 RULES = ("mass", "root", "pava", "pava-bc")
@@ -21,7 +18,7 @@ _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Hunt(Result):
+class Hunt(Described):
     """One state of the outlier hunter: what was rejected of which fake classifier."""
 
     error: TestBasedError
@@ -37,9 +34,6 @@ class Hunt(Result):
             f"{100 * error.null_mean:.1f} ± {100 * error.null_sd:.1f} % (p = "
             f"{error.p_value:.2f}). This model is {self.model}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return self.error._columns()
 
 
 def outlier_hunter_view(

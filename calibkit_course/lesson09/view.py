@@ -4,7 +4,6 @@ Matsubara and others (2023), sections 2.2 and 4.1, for the simulation, in the fo
 used; Saerens and others (2002) for the repair.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from calibkit.errors import expected_calibration_error
 from calibkit.hypothesis_tests import test_based_calibration_error
 from calibkit.inputs import FloatVector, as_choice, as_count, as_level, as_number
 from calibkit.reliability import BinTable
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Described, read_only, spell
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 
 _BINS, _DRAWS = 10, 100
@@ -34,7 +33,7 @@ REPAIRS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PrevalenceView(Result):
+class PrevalenceView(Described):
     """One state of the prevalence dial."""
 
     model: GaussianDiscriminant  # with the share that it was made for, and that where it is used
@@ -71,14 +70,6 @@ class PrevalenceView(Result):
             f"). The measures are {words}; in brackets stands what a calibrated model stays below "
             f"in 95 % of all cases. Observed over expected is {self.ratio:.2f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "measure": np.array(self.names),
-            "value": self.values,
-            "null_low": self.null_low,
-            "null_high": self.null_high,
-        }
 
 
 def _percent(share: float) -> str:

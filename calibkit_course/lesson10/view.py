@@ -3,10 +3,8 @@
 It reads the stored training, so that it needs no torch and says the same on every computer.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,7 @@ from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.inputs import FloatMatrix, FloatVector, as_number
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Result, read_only
+from calibkit.results import Described, read_only
 from calibkit_course.lesson10 import runs
 
 GRID = np.geomspace(0.25, 8.0, 121)
@@ -25,7 +23,7 @@ _SURE, _UNSURE = 0.9, 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Thermostat(Result):
+class Thermostat(Described):
     """One network at one epoch, with its logits divided by one temperature."""
 
     epoch: int  # passes through the training data so far
@@ -52,13 +50,6 @@ class Thermostat(Result):
             f"calibrated model would show {error.null_mean:.3f} ± {error.null_sd:.3f}. The log "
             f"loss is lowest at T = {self.best_temperature:.2f}, with {self.best_log_loss:.2f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "temperature": self.temperatures,
-            "log_loss": self.log_losses,
-            "calibration_error": self.errors,
-        }
 
 
 def thermostat_view(*, epoch: int = 40, temperature: float = 1.0, n: int = 500) -> Thermostat:

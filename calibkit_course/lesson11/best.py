@@ -8,17 +8,15 @@ Source: Kängsepp, Valk and Kull (2022), section 6.1, Theorem 3, Figure 15 and T
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.inputs import FloatVector, as_choice
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 
 FILE = Path(__file__).with_name("best.json")
 TARGETS = {
@@ -30,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Picks(Result):
+class Picks(Described):
     """How often each calibrator is best by a target, and how often evaluators find it."""
 
     target: str
@@ -61,13 +59,6 @@ class Picks(Result):
             f"{self.right[mine]:.2f}{error} of them; {most} does most often, in "
             f"{self.right.max():.2f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "evaluator": np.array(self.evaluators),
-            "right": self.right,
-            "standard_error": self.error,
-        }
 
 
 @lru_cache(maxsize=1)

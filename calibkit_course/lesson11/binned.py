@@ -1,8 +1,7 @@
 """What bins hide: the error of a continuous map, measured with more and more bins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +12,14 @@ from calibkit.errors.debiased import debiased_square
 from calibkit.errors.family import weighted_norm
 from calibkit.inputs import FloatVector, Rng, as_count, data_generator
 from calibkit.reliability import reliability_table
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 from calibkit_course.lesson11.population import Population, top
 
 DOUBLED = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BinnedErrors(Result):
+class BinnedErrors(Described):
     """Errors of the predicted label after Platt scaling, by number of bins: shape (B,) each.
 
     Norm 1: means over splits. Norm 2: roots of mean squares over splits, debiased or not. True
@@ -52,10 +51,6 @@ class BinnedErrors(Result):
         if np.isnan(self.continuous_2):
             return text
         return f"{text} The true error without bins is {self.continuous_2:.4f}."
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        names = ("n_bins", "plain_1", "plain_2", "debiased_2", "true_1", "true_2")
-        return {name: getattr(self, name) for name in names}
 
 
 def binned_errors(

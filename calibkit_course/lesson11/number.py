@@ -4,10 +4,8 @@ Histograms are fitted to rows whose true chances are known, and measured on new 
 the two numbers stands how far each map is from the truth.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,7 @@ from calibkit.calibrators import HistogramBinning
 from calibkit.errors import expected_calibration_error
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Described, read_only, spell
 from calibkit.scores import log_loss
 
 BINS = (1, 2, 3, 5, 8, 12, 20, 35, 60, 100)
@@ -27,7 +25,7 @@ GRID = (np.arange(500) + 0.5) / 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Numbers(Result):
+class Numbers(Described):
     """What histograms up to a number of bins reach, as means over the draws."""
 
     n_bins: NDArray[np.intp]  # that have been tried, rising: (B,)
@@ -53,9 +51,6 @@ class Numbers(Result):
             f"loss is {loss}, and the map is {self.far[-1]:.4f} from the truth (means of {DRAWS} "
             f"draws). Of what has been tried, each chooses its lowest: {text}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in ("n_bins", "ece", "loss", "far")}
 
 
 def which_number_view(*, n_bins: int = 1) -> Numbers:

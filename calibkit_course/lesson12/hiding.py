@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from calibkit.inputs import FloatVector, as_number
 from calibkit.plot import frames, look
 from calibkit.plot.look import AnyFigure
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit_course import simplex
 from calibkit_course.explore import Explorer, Slider
 from calibkit_course.finite import FiniteClassifier
@@ -27,7 +26,7 @@ _CODES = (("o", look.INK), ("s", look.OVER), ("^", look.UNDER), ("D", look.TRUTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class HidingView(Result):
+class HidingView(Described):
     """Six stated vectors, their truth, and what four diagrams see of it."""
 
     classifier: FiniteClassifier
@@ -41,13 +40,6 @@ class HidingView(Result):
             f"The largest error of the four diagrams is {worst:g}. The stated vectors are "
             f"{float(one.strong_error()):.2f} away from the true ones, on average."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "diagram": np.repeat(_PANELS, 3),
-            "stated": np.concatenate([stated for stated, _ in self.seen.values()]),
-            "true": np.concatenate([true for _, true in self.seen.values()]),
-        }
 
 
 def six_vectors_view(*, share: float = 0.0) -> HidingView:

@@ -5,17 +5,15 @@ Source: the review of calibration notions, sections 1.1, 1.4 (notions), 5 (calib
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.bins import Binning, EqualMass, EqualWidth
 from calibkit.errors import CalibrationError, expected_calibration_error
 from calibkit.fakes import FakeSample
 from calibkit.inputs import FloatMatrix, IntVector, as_choice, as_count
 from calibkit.reliability import BinTable
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit_course.lesson12.models import CALIBRATORS, FAKES, calibrated
 
 VIEWS = ("strong", "top-label", "class")
@@ -25,7 +23,7 @@ NEAR = {"strong": 0.05, "top-label": 0.02, "class": 0.02}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class LensView(Result):
+class LensView(Described):
     """One state of the simplex lens."""
 
     points: tuple[
@@ -69,13 +67,6 @@ class LensView(Result):
         """Return what a panel is called."""
         names = {"strong": "strong", "top-label": "confidence", "class": f"class {self.k}"}
         return names[view]
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "notion": np.array([self.name_of(name) for name in VIEWS]),
-            "error": np.array([self.errors[name] for name in VIEWS]),
-            "straight": np.array([self.straight[name] for name in VIEWS]),
-        }
 
 
 def simplex_lens_view(

@@ -1,6 +1,5 @@
 """One state of the hospital, and one round of the calibration game. Lesson 13."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from calibkit.decisions import DecisionCurve, RegretCurve, decision_curve, regre
 from calibkit.fakes import LogitDistortion
 from calibkit.inputs import FloatVector, as_positive
 from calibkit.reliability import BinTable, reliability_table
-from calibkit.results import Result, spell
+from calibkit.results import Described, spell
 from calibkit_course.lesson13.models import CLASSIFIERS, MODELS, belief_of
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import Ward
@@ -25,7 +24,7 @@ IGNORE, TRUST, TRUTH = "ignore the model", "trust the machine", "know the truth"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Hospital(Result):
+class Hospital(Described):
     """One state of the hospital."""
 
     table: BinTable  # what the model said in the rounds that were played
@@ -46,13 +45,6 @@ class Hospital(Result):
             f"machine won {won[TRUST]:.2f} per patient, knowing the truth won "
             f"{won[TRUTH]:.2f}, and ignoring the model won {won[IGNORE]:.2f}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "policy": np.array(list(self.plays)),
-            "won per patient": np.array([play.value for play in self.plays.values()]),
-            "treated": np.array([play.acted for play in self.plays.values()]),
-        }
 
 
 def hospital_view(
@@ -112,7 +104,7 @@ WARM_UP, ROUNDS = 2, 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WardRound(Result):
+class WardRound(Described):
     """One round of the calibration game: eight patients."""
 
     names: ClassVar = NAMES
@@ -168,14 +160,6 @@ class WardRound(Result):
             f"Round {self.number}, {spell(len(NAMES), 'patient')}: trusting the machine won "
             f"{self.trust.sum():g}, knowing the truth {self.oracle.sum():g}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "patient": np.array(NAMES),
-            "said": self.said,
-            "true": self.true,
-            "treating wins": self.gain,
-        }
 
 
 def ward_round_view(*, draw: int = 1, model: str = "over-confident", week: int = 1) -> WardRound:

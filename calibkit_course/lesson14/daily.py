@@ -10,7 +10,7 @@ from scipy import special
 from calibkit.inputs import FloatMatrix, as_count, as_finite
 from calibkit.plot import look
 from calibkit.plot.look import AnyFigure
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit_audit import Monitor
 from calibkit_course.explore import Explorer, Preset, Slider
 
@@ -19,7 +19,7 @@ LIMITS = {"test": 1.96, "monitor": 20.0}  # at the 5 % level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Evenings(Result):
+class Evenings(Described):
     """What a test (z) and a monitor (evidence) said of each model, a row, on each evening."""
 
     said: dict[str, FloatMatrix]
@@ -33,9 +33,6 @@ class Evenings(Result):
         """Say how many models were accused."""
         days, (test, monitor) = self.said["test"].shape[1], self.accused.values()
         return f"Of {MODELS} models, by evening {days}: test accuses {test}, monitor {monitor}."
-
-    def _columns(self) -> dict[str, Any]:
-        return {name: said[:, -1] for name, said in self.said.items()}
 
 
 @lru_cache(maxsize=8)

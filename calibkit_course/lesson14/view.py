@@ -1,15 +1,10 @@
 """One state of the audit board: six verdicts on a file, and the numbers behind them. Lesson 14."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from calibkit.inputs import as_choice, as_count
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit_audit.auditing import Answer, AuditReport, AuditSettings, audit
 from calibkit_course.lesson14.sample_files import sample_file
 
@@ -29,7 +24,7 @@ COSTS = {UNKNOWN: None, "1 : 1": (1.0, 1.0), "1 : 5": (1.0, 5.0), "1 : 20": (1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AuditBoard(Result):
+class AuditBoard(Described):
     """One state of the audit board."""
 
     report: AuditReport
@@ -56,13 +51,6 @@ class AuditBoard(Result):
     def promise(self) -> str:
         """The test behind p, and how often it errs."""
         return f"p: level-slope-bins test. {self.report.promise}"
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {
-            "topic": np.array(self.topics),
-            "verdict": np.array(self.verdicts),
-            "numbers": np.array(self.details),
-        }
 
 
 def board_of(report: AuditReport) -> AuditBoard:

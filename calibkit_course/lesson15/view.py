@@ -4,16 +4,14 @@ The judge is simulated. It passes 97 % of the right answers and 72 % of the wron
 others (2025) measured above 96 % and above 75 % of language models that judge programs.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector, as_choice, as_count
-from calibkit.results import Result
+from calibkit.results import Described
 from calibkit_audit.rate import corrected_by_rates
 
 NOISES = {"sharp": 0.2, "as published": 1.0, "nearly blind": 6.0}
@@ -46,7 +44,7 @@ def true_rate(quality: float = QUALITY) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Bench(Result):
+class Bench(Described):
     """A hundred studies of one judge: the intervals of four methods (one row each)."""
 
     low: FloatMatrix
@@ -76,9 +74,6 @@ class Bench(Result):
             f"The judge passes {self.judge:.2f}, people {self.truth:.2f}. Of {STUDIES} studies "
             f"with {self.labels:,} labels so many 95 % intervals hold the truth: {each}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {"method": np.array(METHODS), "hits": self.hits, "half": self.half}
 
 
 def judge_bench_view(

@@ -1,6 +1,6 @@
 """What happened while a network was trained, epoch by epoch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from scipy import special
 
 from calibkit.calibrators.linear import fit_slope
 from calibkit.errors import expected_calibration_error
-from calibkit.results import Result, read_only, spell
+from calibkit.results import Described, read_only, spell
 
 _BOUNDS = 1e-6, 1e6  # of 1/T, as in TemperatureScaling
 MEASURED = (
@@ -20,7 +20,7 @@ MEASURED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class TrainingHistory(Result):
+class TrainingHistory(Described):
     """One row per epoch; all but the training loss is measured on the validation data.
 
     Parameters
@@ -62,9 +62,6 @@ class TrainingHistory(Result):
             f"{self.calibration_error[-1]:.3f} (top label, 15 bins of equal width), on "
             f"{spell(len(self.labels), 'validation row')}."
         )
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in ("epoch", *MEASURED)}
 
 
 def history_of(
