@@ -48,8 +48,8 @@ CUT_OFF = """[...document.querySelectorAll('article .cell_input pre')].filter(co
   code.style.whiteSpace = '';
   return isLong;
 }).map(code => code.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
-# Letters of figures are 9.5 points; a figure has 100 pixels to an inch (a drawn one 96). A telephone
-# shows the pieces of a stored figure, and the narrow form of an explorer.
+# Letters of figures are 9.5 points; a figure has 100 pixels to an inch (an explorer's 96).
+# A telephone shows the pieces of a stored figure, and the narrow form of an explorer.
 PARTS = """[...document.querySelectorAll('article .ck-frame')]
   .filter(frame => frame.querySelector('img') && frame.getClientRects().length).map(frame => {
     const image = frame.querySelector('img');
