@@ -172,8 +172,11 @@ def apart(page: Path, html: str) -> str:
     count = itertools.count(1)
 
     def named(match: re.Match[str]) -> str:
-        data, number = json.loads(match[0]), next(count)
-        for form in ("wide", "narrow") if "states" in data else ():
+        data = json.loads(match[0])
+        if "states" not in data or "wide" in data:  # no explorer, or from an earlier build
+            return match[0]
+        number = next(count)
+        for form in ("wide", "narrow"):
             data[form] = f"{page.stem}-{number}-{form}.js"
             pictures = [state.pop(form) for state in data["states"]]
             script = f"document.currentScript.pictures = {json.dumps(pictures)};"

@@ -4,9 +4,11 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PathCollection
@@ -18,7 +20,7 @@ from calibkit_course.explore.narrow import narrow as made_narrow
 MANY = 300  # points of a cloud: more are dots of a picture, each would be a line of text
 DENSITY = 200  # such dots to an inch
 # Always the same file: names that depend on nothing else, and letters as they were measured.
-SAME = {"svg.hashsalt": "calibkit", "svg.fonttype": "path"}
+SAME: dict[Any, Any] = {"svg.hashsalt": "calibkit", "svg.fonttype": "path"}
 NEEDLESS = re.compile(
     r"(?<=\n) +|<metadata>.*?</metadata>\n|<!--.*?-->\n|(?<=[1-9]\.\d\d)\d+", re.DOTALL
 )
@@ -62,11 +64,11 @@ def render(
         if narrow:
             made_narrow(figure)
         for cloud in figure.findobj(PathCollection):
-            cloud.set_rasterized(len(cloud.get_offsets()) > MANY)
+            cloud.set_rasterized(np.shape(cloud.get_offsets())[0] > MANY)
         figure.set_dpi(DENSITY)
         out = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})  # type: ignore[no-untyped-call]
         width, height = (round(100 * inches) for inches in figure.get_size_inches())
-    svg = NEEDLESS.sub("", out.getvalue().partition("DTD/svg11.dtd\">")[2].strip())
+    svg = NEEDLESS.sub("", out.getvalue().partition('DTD/svg11.dtd">')[2].strip())
     svg = HATCH.sub(lambda hatch: DOT.sub(r"M\1 \2h.3v-.6h-.6v.6z", hatch[0]), svg)
     return Picture(svg=svg, alt=words, width=width, height=height)

@@ -22,12 +22,12 @@ BESIDE = 0.9  # inches of a panel left and right of its frame, and of what a tit
 TALLEST = 3.6  # inches of one panel
 LONG = 20  # letters of a line beside an upright axis
 
-Panel = Axes | SubFigure
+Panel = Any  # Axes or SubFigure: where they stand is not public
 
 
 def narrow(figure: Figure) -> None:
     """Put the panels of a figure below each other; its canvas must be that of a PNG."""
-    engine = figure.get_layout_engine()
+    engine: Any = figure.get_layout_engine()
     if engine:  # the last number of an axis reaches beyond it
         engine.set(w_pad=0.07)
     figure.set_dpi(100)
@@ -37,7 +37,7 @@ def narrow(figure: Figure) -> None:
     settle(figure)
 
 
-def stack(part: Figure | SubFigure) -> float:
+def stack(part: Panel) -> float:
     """Put panels into as few columns as the width holds; return the inches of height they need."""
     panels: list[Panel] = [panel for panel in part.subfigs or part.axes if spec_of(panel)]
     columns, places = places_of(part, panels)
@@ -54,7 +54,7 @@ def stack(part: Figure | SubFigure) -> float:
     return sum(inner) + sum(max(around for _, around in row) for row in rows.values())
 
 
-def places_of(part: Figure | SubFigure, panels: list[Panel]) -> tuple[int, list[tuple[int, slice]]]:
+def places_of(part: Panel, panels: list[Panel]) -> tuple[int, list[tuple[int, slice]]]:
     """Return how many columns there are, and row and columns of each panel.
 
     Inside a state of an explorer panels stand in pairs, but of three or more only square ones.
@@ -86,7 +86,7 @@ def move(panel: Panel, spec: Any) -> None:
         panel._redo_transform_rel_fig()
 
 
-def cell_width(part: Figure | SubFigure, panel: Panel) -> float:
+def cell_width(part: Panel, panel: Panel) -> float:
     """Return the inches across that the grid leaves to a panel."""
     spec = spec_of(panel)
     ratios = np.array(spec.get_gridspec().get_width_ratios() or [1] * spec.get_gridspec().ncols)
@@ -96,7 +96,7 @@ def cell_width(part: Figure | SubFigure, panel: Panel) -> float:
 
 def label_all(panels: list[Panel]) -> None:
     """Name the axes of each panel: those of small multiples are named at the edges alone."""
-    axes = [panel for panel in panels if isinstance(panel, Axes)]
+    axes: list[Any] = [panel for panel in panels if isinstance(panel, Axes)]
     for ax in axes:
         spec = ax.get_subplotspec()
         for other in axes:
@@ -143,7 +143,7 @@ def size_of(panel: Panel, width: float) -> tuple[float, float]:
     return min(inside, TALLEST), max((tight.height - box.height) / 100, 0.5) + 0.17 * lines
 
 
-def break_lines(ax: Axes, letters: int) -> None:
+def break_lines(ax: Panel, letters: int) -> None:
     """Break titles, names of axes and long names of ticks into lines."""
     for text in (ax.title, ax._left_title, ax.xaxis.label):
         text.set_text(broken(text.get_text(), letters))
@@ -182,7 +182,12 @@ def legend_below(figure: Figure, entries: dict[str, Any]) -> float:
     words = [broken(word, int((WIDTH - KEY) / LETTER)) for word in entries]
     longest = max(len(line) for word in words for line in word.split("\n"))
     columns = max(1, int(WIDTH / (longest * LETTER + KEY)))
-    look = {"loc": "outside lower center", "frameon": False, "handlelength": 1.8, "fontsize": 9.5}
+    look: dict[str, Any] = {
+        "loc": "outside lower center",
+        "frameon": False,
+        "handlelength": 1.8,
+        "fontsize": 9.5,
+    }
     figure.legend(list(entries.values()), words, ncols=columns, **look)
     rows = [words[first : first + columns] for first in range(0, len(words), columns)]
     return 0.3 + sum(0.19 * max(word.count("\n") + 1 for word in row) for row in rows)

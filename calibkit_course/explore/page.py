@@ -9,6 +9,7 @@ carries Python, `live_controls`, `live_state` and `live_draw` give the same page
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 from math import prod
 from typing import Any
@@ -98,21 +99,18 @@ def _asked_and_revealed(
     quiz: Quiz[Any], draw: int, forms: Sequence[str] = FORMS
 ) -> list[dict[str, str]]:
     return [
-        _pictured(lambda narrow: quiz.picture(draw, revealed=revealed, narrow=narrow), forms)
+        _pictured(partial(quiz.picture, draw, revealed=revealed), forms)
         for revealed in (False, True)
     ]
 
 
-def _state(
-    explorer: Explorer[Any], state: State, forms: Sequence[str] = FORMS
-) -> dict[str, str]:
+def _state(explorer: Explorer[Any], state: State, forms: Sequence[str] = FORMS) -> dict[str, str]:
     result = explorer.view(**state)
-    pictures = _pictured(lambda narrow: explorer.picture(result, narrow=narrow), forms)
-    return {**pictures, "text": result.describe()}
+    return {**_pictured(partial(explorer.picture, result), forms), "text": result.describe()}
 
 
-def _pictured(draw: Callable[[bool], Picture], forms: Sequence[str]) -> dict[str, str]:
-    pictures = {form: draw(form == "narrow") for form in forms}
+def _pictured(draw: Callable[..., Picture], forms: Sequence[str]) -> dict[str, str]:
+    pictures = {form: draw(narrow=form == "narrow") for form in forms}
     return {form: one.svg for form, one in pictures.items()} | {"alt": pictures[forms[0]].alt}
 
 

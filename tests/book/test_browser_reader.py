@@ -29,6 +29,9 @@ from tests.browser_pages import (
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.browser
+# The pictures of an explorer have been fetched, in the form of this screen.
+HERE = "root => root.dataset[innerWidth > 768 ? 'wide' : 'narrow']"
+SHOWN = "image => image.currentSrc"
 TEACHERS, HEIGHT = "book/instructors.html", "document.documentElement.scrollHeight"
 
 
@@ -47,6 +50,8 @@ def test_every_control_of_every_explorer_changes_the_page(visit, root, subtests)
             page = visit.open(name)
             page.evaluate(OPEN_ALL)
             for explorer in page.locator(".ck-explorer").all():
+                explorer.scroll_into_view_if_needed()
+                page.wait_for_function(HERE, arg=explorer.element_handle())
                 figure, readout = explorer.locator("img"), explorer.locator("[aria-live]")
                 start = figure.get_attribute("src"), readout.inner_text()
                 for control in explorer.locator("input[type=range], select").all():
@@ -58,6 +63,31 @@ def test_every_control_of_every_explorer_changes_the_page(visit, root, subtests)
                 explorer.get_by_role("button", name="Reset").click()
                 assert (figure.get_attribute("src"), readout.inner_text()) == start
     assert visit.messages == []
+
+
+def test_on_a_telephone_the_controls_stay_in_sight_and_panels_stand_below(browser, site) -> None:
+    visit = Visit(browser, site, viewport=TELEPHONE)
+    page = visit.open(FURTHER)
+    page.evaluate(OPEN_ALL)
+    explorer = page.locator(".ck-explorer").first
+    explorer.scroll_into_view_if_needed()
+    page.wait_for_function(HERE, arg=explorer.element_handle())
+    slider, image = explorer.locator("input[type=range]").first, explorer.locator("img")
+    inside, width = explorer.bounding_box(), slider.bounding_box()["width"]
+    assert width > 0.85 * inside["width"]
+    page.evaluate(f"scrollBy(0, {inside['y'] + inside['height'] / 2})")
+    start, seen = image.evaluate(SHOWN), page.evaluate("scrollY")
+    slider.press("End")
+    moved = image.evaluate(SHOWN)
+    assert moved != start and all(one.startswith("data:image/svg+xml,") for one in (start, moved))
+    assert all("width%3D%22288pt" in one for one in (start, moved))  # four inches
+    header = page.locator(".bd-header-article").bounding_box()
+    assert slider.bounding_box()["y"] >= header["y"] + header["height"]
+    assert page.evaluate("scrollY") == seen  # the slider was in sight
+    page.set_viewport_size(DESK)  # the telephone is turned
+    page.wait_for_function("old => document.querySelector('.ck-figure').src !== old", arg=moved)
+    assert "width%3D%22288pt" not in image.evaluate(SHOWN) and visit.messages == []
+    visit.close()
 
 
 def test_without_scripts_the_default_state_and_all_text_remain(browser, site, subtests) -> None:
