@@ -49,6 +49,8 @@ def judge_optimism(answer: Any) -> str | None:
         "two winners": (new.min(axis=1) - seen.min(axis=1)).mean(),
         "once": (new - seen)[:, always].mean(),
         "alone": seen.min(axis=1).mean(),
+        "report": new[draws, best].mean(),
+        "first": each[0],
     }
     slip = answers.slip_of(found, slips, 5e-4) or "optimism off"
     return SAY[slip].format(**apart(found, wanted, 4))

@@ -366,6 +366,16 @@ def distance_of(model: cal.Calibrator, n: int, seed: int) -> float:
     return float(np.median(far))
 
 
+def a_hundred_rows_halve_a_large_error(seed: int) -> bool:
+    doubled, left, off = LogitDistortion(slope=0.5), [], []
+    for k in range(20):
+        rows = doubled.sample(100, 20 * seed + k)
+        out = cal.PlattCalibrator().fit(rows.y_prob, rows.y_true).calibrate(rows.y_prob)
+        for found, p in ((left, rows.y_prob), (off, out)):
+            found.append(np.abs(p - rows.true_prob).mean())
+    return bool(0.35 < np.mean(off) / np.mean(left) < 0.65)
+
+
 def the_race_ends_as_it_is_told(seed: int) -> bool:
     free = [cal.IsotonicCalibrator(), cal.HistogramBinning(ck.EqualMass(15))]
     rigid = [cal.PlattCalibrator(), cal.BetaCalibrator()]
