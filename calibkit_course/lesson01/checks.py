@@ -71,6 +71,7 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
         "stated": np.array([float(prob) for prob in GROUPS]),
         "dry": 1 - hits / count,
         "of all": hits / count.sum(),
+        "overall": np.full(len(hits), hits.sum() / count.sum()),
     }
     per_cent = {"per cent": 100 * hits / count}
     if slip := slip_of(given, patterns, TOLERANCE) or slip_of(given, per_cent, 1):

@@ -57,7 +57,7 @@ def _draw_interval(ax: Axes, record: ForecastRecord) -> None:
         facecolor="#D5DCE2",
         edgecolor="#7F8B96",
         linewidth=0.8,
-        label=f"{100 * record.level:g} % interval ({record.method})",
+        label=f"what still fits ({100 * record.level:g} %)",
         gid="interval",
         zorder=1,
     )
