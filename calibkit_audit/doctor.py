@@ -101,17 +101,12 @@ def package_finding(name: str, *, use: str = "", needed: bool = True) -> Finding
     if not number:
         state = f"not installed ({use})" if use else f"missing; run: pip install {name}"
         return Finding(name, "", state, not needed)
-    broken = trouble(name)
-    return Finding(name, number, broken or "ok", not broken)
-
-
-def trouble(name: str) -> str:
-    """Return why an installed package cannot be imported; empty where it can, or is not tried."""
     try:
         import_module("calibkit" if name in _SLOW else _IMPORTS.get(name, name))
     except Exception as error:  # whatever a broken installation does
-        return f"cannot be imported: {type(error).__name__}: {error}"
-    return ""
+        problem = f"cannot be imported: {type(error).__name__}: {error}"
+        return Finding(name, number, problem, good=False)
+    return Finding(name, number, "ok")
 
 
 def installed_version(name: str) -> str:

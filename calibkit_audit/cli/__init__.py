@@ -26,7 +26,7 @@ from calibkit_audit.auditing.predictions import (
     rows_of_files,
     side_by_side,
 )
-from calibkit_audit.cli.arguments import CODES_OF, ROLES, command_parser
+from calibkit_audit.cli.arguments import CODES_OF, READING, ROLES, command_parser
 from calibkit_audit.counts import monitor_files
 from calibkit_audit.counts.columns import floats_of
 from calibkit_audit.counts.files import Log, open_log
@@ -44,8 +44,6 @@ _SIGNS = str.maketrans({"✓": "+", "✗": "x", "≤": "<=", "…": "...", "–"
 _SCALE = "Each row needs the judge's score, in [0, 1]: divide by the largest possible one."
 _SHARES = "People say 0, 1 or a share; of counts name the column with the number of --raters."
 _CHANCE = "Each row needs the probability, above 0 and up to 1, of being chosen for a label."
-_AS_GIVEN = ("positive", "labels", "on", "delimiter", "decimal", "percent")
-_COUNTED = ("drop_missing", "rescale")
 
 Options = argparse.Namespace  # what was asked; it is read, never changed
 
@@ -96,10 +94,9 @@ def _rate(options: Options) -> int:
     """Estimate the rate that people would find, by every method."""
     _files(options)
     given, columns = vars(options), ("judge", "label", "raters", "chance", "cluster")
-    how = {name: given[name] for name in ("labels", "on", "delimiter", "decimal")}
     names = {role: given[role] for role in columns if given[role]}
-    others = [name for role, name in names.items() if role != "label"]
-    log = open_log(options.paths, label=options.label, prob=others, **how)
+    scores = [name for role, name in names.items() if role not in ("label", "cluster")]
+    log = open_log(options.paths, **_columns(options, scores))
     rows: dict[str, Any] = {role: [] for role in names}
     for block in chain.from_iterable(map(log.blocks, log.paths)):
         for role, values in _judged(block, names).items():
@@ -192,8 +189,8 @@ def _scores(options: Options) -> list[str]:
 
 def _columns(options: Options, scores: Sequence[str]) -> dict[str, Any]:
     """Return what each column holds, as `open_log` takes it."""
-    given, names = vars(options), (*ROLES, *_AS_GIVEN, *_COUNTED)
-    return {name: given[name] for name in names if given[name]} | {
+    given = vars(options)
+    return {name: given[name] for name in (*ROLES, *READING) if given[name]} | {
         "label": options.label,
         "prob": scores,
         "classes": None if options.classes is None else _parts(options.classes),

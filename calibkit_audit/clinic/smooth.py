@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special
+from scipy import interpolate, optimize, special
 
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.hypothesis_tests.p_values import in_order
@@ -206,16 +206,9 @@ class Loess:
 
     def basis(self, at: FloatVector) -> FloatMatrix:
         """Return Hermite's cubics: what heights and slopes at the knots contribute."""
-        cell = np.clip(np.searchsorted(self.knot, at) - 1, 0, len(self.knot) - 2)
-        width = np.diff(self.knot)[cell]
-        h = (at - self.knot[cell]) / width
-        heights = [(1 - h) ** 2 * (1 + 2 * h), h**2 * (3 - 2 * h)]
-        slopes = [h * (1 - h) ** 2 * width, h**2 * (h - 1) * width]
-        columns = np.stack([cell, cell + 1, cell + len(self.knot), cell + len(self.knot) + 1])
-        place = (np.tile(np.arange(len(at)), 4), columns.ravel())
-        shape = (len(at), 2 * len(self.knot))
-        matrix: Any = sparse.csr_array((np.concatenate(heights + slopes), place), shape=shape)
-        return matrix  # type: ignore[no-any-return]
+        each = np.eye(2 * len(self.knot))
+        heights, slopes = np.split(each, 2)
+        return np.asarray(interpolate.CubicHermiteSpline(self.knot, heights, slopes)(at))
 
     def fit(self, label: FloatVector) -> FloatVector:
         """Return heights and slopes at the knots."""
@@ -289,7 +282,7 @@ def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVecto
     theta, basis, shown = how.fit(label), how.rows, _points(how.prob)
     line, influence = basis @ theta, how.operator
     # Two events and two others are added to as many rows as a point of the curve is worth.
-    worth = np.clip(np.asarray((basis * influence.T).sum(axis=1)), 0, 1)
+    worth = np.clip((basis * influence.T).sum(axis=1), 0, 1)
     curve = (np.clip(line, 0, 1) + 2 * worth) / (1 + 4 * worth)
     parts = influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis]
     # A direction for each point; products of them are the covariances of the curve.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, cast
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import FloatArray, FloatVector, row_sum_tolerance
 from calibkit_audit.counts.places import Place, quote, quotes
-from calibkit_audit.counts.readers import NUMBER, Block, Column
+from calibkit_audit.counts.readers import NUMBER, Block
 from calibkit_audit.incoming import PERCENT, RESCALED, Changes, rescale_rows
 
 Words = defaultdict[str, Counter[str]]  # by column, how often a word stands in it
@@ -168,9 +168,10 @@ def _hint(names: Sequence[str]) -> str:
 def texts_of(block: Block, name: str) -> list[str]:
     """Return a column of any kind in words, without a missing one."""
     column = block.columns[name]
-    _refuse_missing(column, block.place, name)
     if isinstance(column, list):
+        _refuse_missing([text is None for text in column], block.place, name)
         return cast(list[str], column)
+    _refuse_missing(column != column, block.place, name)
     return list(map(_as_text, column.tolist()))
 
 
@@ -203,8 +204,8 @@ def numbers_of(
     good = np.isfinite(column) if finite else (column >= 0) & (column <= 1)
     if good.all():
         return column
-    _refuse_missing(column, place, name)
-    row = int(np.flatnonzero(~good)[0])
+    _refuse_missing(np.isnan(column), place, name)
+    row = int(good.argmin())
     value = f"{quote(name)} = {repr(column[row].item()).removesuffix('.0')}"
     if finite:
         raise place.error(f"{value} is not a finite logit or weight.", row)
@@ -217,20 +218,18 @@ def numbers_of(
 
 def with_values(block: Block, columns: Columns, more: Sequence[str] = ()) -> Block:
     """Return the rows that have a label and all predictions; `more`: those of other models."""
-    kept = np.ones(block.n, dtype=np.bool_)
-    for name in (columns.label, columns.predicted or columns.label, *columns.prob, *more):
-        column = block.columns[name]
-        absent = _absent(column, columns, name) if isinstance(column, list) else set()
-        kept &= [text not in absent for text in column] if absent else column == column
-    return block if kept.all() else block.take(kept)
+    names = (columns.label, columns.predicted or columns.label, *columns.prob, *more)
+    return block.take(~np.any([_missing(block, columns, name) for name in names], axis=0))
 
 
-def _absent(texts: Iterable[str | None], columns: Columns, name: str) -> set[str | None]:
-    """Return the words that stand for a missing value, unless one names a class."""
-    missing, named = _NO_NUMBER, set[str]()
+def _missing(block: Block, columns: Columns, name: str) -> NDArray[np.bool_]:
+    """Tell where there is no number, or a word that stands for no value unless it names a class."""
+    column, missing, named = block.columns[name], _NO_NUMBER, set[str]()
+    if not isinstance(column, list):
+        return np.asarray(column != column)  # NaN; other types have none
     if name in (columns.label, columns.predicted):
         missing, named = _MISSING, {*columns.labels, columns.positive or ""} - {""}
-    return {t for t in set(texts) if (t or "").strip().lower() in missing and t not in named}
+    return np.array([(t or "").strip().lower() in missing and t not in named for t in column])
 
 
 def _parse(block: Block, name: str, texts: list[str | None], *, percent: bool) -> FloatVector:
@@ -313,10 +312,8 @@ def events_of(block: Block, columns: Columns, words: Words) -> NDArray[Any]:
 
 def _count_texts(block: Block, name: str, columns: Columns, words: Words) -> list[str]:
     texts = texts_of(block, name)
-    counted = Counter(texts)
-    if absent := _absent(counted, columns, name):
-        _refuse_missing([None if text in absent else text for text in texts], block.place, name)
-    words[name].update(counted)
+    _refuse_missing(_missing(block, columns, name), block.place, name)
+    words[name].update(texts)
     return texts
 
 
@@ -347,12 +344,8 @@ def _as_text(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _refuse_missing(column: Column, place: Place, name: str) -> None:
-    if isinstance(column, list):
-        missing = [row for row, text in enumerate(column) if text is None]
-    else:
-        missing = np.flatnonzero(column != column).tolist()  # NaN; other types have none
-    if missing:
+def _refuse_missing(where: Any, place: Place, name: str) -> None:
+    if missing := np.flatnonzero(where).tolist():
         numbers = ", ".join(f"{place.number(row):,}" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED:,} more here" if len(missing) > _NAMED else ""
         rows = "row" if len(missing) == 1 else "rows"

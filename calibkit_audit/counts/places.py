@@ -1,9 +1,6 @@
 """Where in a file of predictions something is wrong, and how it is said."""
 
-import csv
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,18 +8,6 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST_QUOTE = 120
-# What the standard library and NumPy raise for files that are not what they seem; MemoryError:
-# a header that promises an array which cannot be as large.
-_UNREADABLE: tuple[type[Exception], ...] = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    SyntaxError,
-    NotImplementedError,
-    RecursionError,
-)
-_UNREADABLE += (MemoryError, csv.Error, zlib.error, zipfile.BadZipFile)
 
 
 class PredictionFileError(ValueError):
@@ -81,7 +66,7 @@ def refuse_absent(place: Place) -> None:
 
 
 @contextmanager
-def file_errors(place: Place, *problems: type[BaseException]) -> Iterator[None]:
+def file_errors(place: Place) -> Iterator[None]:
     """Turn what a library says about a bad file into an error that names file and place."""
     try:
         yield
@@ -89,7 +74,7 @@ def file_errors(place: Place, *problems: type[BaseException]) -> Iterator[None]:
         raise
     except PermissionError as error:
         raise place.error("may not be read: its owner has to allow it.") from error
-    except (*_UNREADABLE, *problems) as error:
+    except Exception as error:  # whatever a library meets in a file that is not what it seems
         said = str(error).partition("\n")[0].strip() or type(error).__name__
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in said:
             raise place.error("is not UTF-8 text. Save it as CSV in UTF-8.") from error

@@ -218,12 +218,11 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def _parquet(place: Place) -> Any:
     try:
-        import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
         needed = "needs pyarrow. Install it: pip install 'calibkit[parquet]'."
         raise ImportError(f"{place.path!r} {needed}") from error
-    with file_errors(place, pa.ArrowException):
+    with file_errors(place):
         return parquet.ParquetFile(place.path, page_checksum_verification=True)
 
 
@@ -233,13 +232,11 @@ def _rows_of_a_block(n_columns: int) -> int:
 
 def _parquet_blocks(place: Place, names: Sequence[str]) -> Iterator[Block]:
     with _parquet(place) as file:
-        from pyarrow import ArrowException
-
         first, size = 0, _rows_of_a_block(len(names))
         for group in range(file.num_row_groups):
             here = Place(place.path, first, f"row group {group}")
             only = {"row_groups": [group], "columns": [*names], "use_threads": False}
-            with file_errors(here, ArrowException):
+            with file_errors(here):
                 for batch in file.iter_batches(size, **only):
                     yield Block(here, {n: _from_arrow(batch.column(n), here, n) for n in names})
                     here = Place(place.path, here.first_row + len(batch), here.part)

@@ -116,11 +116,10 @@ class CountTable(Result):
                 f" which lies outside of it. The cell is floor(p * {CELLS}), and sum_p the sum of "
                 "p."
             )
-        counts, sums = np.zeros((CELLS, 2), dtype=np.int64), np.zeros((CELLS, 2))
-        for kind, rows in enumerate((n - events, events)):
-            np.add.at(counts[:, kind], place, rows.astype(np.int64))
-            np.add.at(sums[:, kind], place, mean * rows)
-        return cls(counts=counts, sums=sums, view=view)
+        parts = n - events, events
+        counts = [np.bincount(place, rows, CELLS) for rows in parts]
+        sums = [np.bincount(place, mean * rows, CELLS) for rows in parts]
+        return cls(counts=np.transpose(counts).astype(int), sums=np.transpose(sums), view=view)
 
     def __add__(self, other: object) -> "CountTable":
         if not isinstance(other, CountTable):
