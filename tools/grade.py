@@ -332,6 +332,15 @@ def class_section(rows: Iterable[Line]) -> str:
 # --- the command ---------------------------------------------------------------------------------
 
 
+def moment(text: str) -> datetime:
+    """Read a date with or without the time of day."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        words = f"{text!r} is no date such as 2026-12-01T18:00"
+        raise argparse.ArgumentTypeError(words) from None
+
+
 def parsed(arguments: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="dev.py grade", description=__doc__)
@@ -340,7 +349,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=300, help="for the cells of one (300)")
     parser.add_argument("--memory", type=float, default=4, help="GiB for each process (4)")
     parser.add_argument("--roster", type=Path, help="the class, as Moodle or Canvas exports it")
-    parser.add_argument("--due", type=datetime.fromisoformat, help="e.g. 2026-12-01T18:00")
+    parser.add_argument("--due", type=moment, help="what changed later is late: 2026-12-01T18:00")
     parser.add_argument("--feedback", type=Path, help="folder of a page for each student")
     parser.add_argument("--out", type=Path, help="folder of grades.csv and grades.html (FOLDER)")
     chosen = parser.parse_args(arguments)

@@ -45,6 +45,7 @@ PERCENT = re.compile(rf"({VERBATIM})|(?<=\d) (?=%)", re.DOTALL)
 SCRIPT = r"\s*<script[^>]*{}[^>]*></script>"
 SEARCH = re.compile(SCRIPT.format(r"(?:_static/(?:searchtools|language_data)|searchindex)\.js"))
 FORMULAS = re.compile(SCRIPT.format("/mathjax/") + r"|\s*<script>window\.MathJax.*?</script>")
+BLOCKING = re.compile(r"<script src=(?=[^>]*_static/)(?![^>]*documentation_options)")
 ICONS_SCRIPT = "_static/scripts/fontawesome.js"
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)></\1>')
 STYLE = re.compile(r"fa[sb]?|fa-(solid|brands|lg)")  # words of its class that name no icon
@@ -54,6 +55,8 @@ def mended(html: str) -> str:
     """Return a page with all repairs, without what it does not use."""
     for place, instead in REPAIRS:
         html = place.sub(instead, html)
+    if "Content-Security-Policy" in html:  # below one a browser fetches what blocks one by one
+        html = BLOCKING.sub("<script defer src=", html)
     html = PERCENT.sub(lambda found: found[1] or "\N{NO-BREAK SPACE}", html)
     if 'id="search-results"' not in html:
         html = SEARCH.sub("", html)

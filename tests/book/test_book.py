@@ -329,6 +329,14 @@ def test_a_page_is_light(name: str) -> None:
 
 
 @needs_site
+def test_a_policy_makes_no_page_wait_for_one_script_after_the_other() -> None:
+    head = page("book/audit_a_file.html").text.partition("</head>")[0]
+    assert "Content-Security-Policy" in head
+    waits = re.findall(r'<script src="[^"]*?([\w.]+)(?:\?[^"]*)?"', head)
+    assert waits == ["documentation_options.js"] and head.count("<script defer src=") >= 8
+
+
+@needs_site
 def test_a_first_visit_loads_four_tenths_of_a_megabyte() -> None:
     """Compressed, as servers send it: a phone has the first page in some two seconds."""
     here = page("book/intro.html")

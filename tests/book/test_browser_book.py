@@ -88,7 +88,8 @@ UNSEEN = """() => {
   return at === document.body || isSeen ? '' : at.outerHTML.slice(0, 120);
 }"""
 UNPRINTED = """[...document.querySelectorAll('article details > :not(summary)')]
-  .filter(part => !part.matches('script, .ck-guess, [hidden]') && !part.checkVisibility())
+  .filter(part => !part.matches('script, [hidden]') && !part.checkVisibility()
+    && !part.closest('.ck-fold, .tag_solution, .ck-explorer'))
   .map(part => part.outerHTML.slice(0, 90))"""
 
 
@@ -240,14 +241,26 @@ def test_the_keyboard_is_seen_and_its_first_link_leads_to_the_text(
     visit.close()
 
 
-def test_paper_shows_what_is_folded_and_no_scripts_leave_text_and_figures(
+def test_paper_asks_and_shows_what_is_folded_but_no_outcome_that_nobody_has_opened(
     browser: Any, site: str
 ) -> None:
     visit = Visit(browser, site, viewport=DESK)
     page = visit.open(LESSON)
     page.emulate_media(media="print")
     assert page.evaluate(UNPRINTED) == []
+    inside, solution = (
+        page.locator(".ck-fold > .cell").first,
+        page.locator(".tag_solution pre").first,
+    )
+    options = page.locator(".ck-guess button[value]")
+    assert options.count() >= 7 and all(one.is_visible() for one in options.all())
+    assert not inside.is_visible() and not solution.is_visible()
+    page.evaluate(OPEN_ALL)
+    assert inside.is_visible() and solution.is_visible()
     visit.close()
+
+
+def test_without_scripts_text_and_figures_are_there(browser: Any, site: str) -> None:
     visit = Visit(browser, site, viewport=TELEPHONE, java_script_enabled=False)
     page = visit.page
     page.goto(f"{site}/{LESSON}", wait_until="load")

@@ -262,6 +262,7 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
         ([".", "--jobs", "0"], "--jobs is not above 0"),
         ([".", "--seconds", "-1"], "is not above 0"),
         ([".", "--feedback", "back"], "lies among the workbooks"),
+        ([".", "--due", "tomorrow"], "'tomorrow' is no date such as"),
     ],
 )
 def test_wrong_usage_is_code_2(tmp_path, arguments, words, monkeypatch, capsys) -> None:
