@@ -132,9 +132,10 @@ class KnobClassifier:
     -----
     ``Q = 1/K + (1 - 1/K) B`` with ``B ~ Beta(m s, (1 - m) s)``. Lemma 1 (section 7 of Panchenko,
     2021) bounds the error: at most ``1 - accuracy`` when over-confident, ``accuracy - 1/K`` when
-    under-confident. At ``budget_share=1`` all predictions are equal, and `truth` gives the limit
-    from below. The mean errors of over and under attain it; larger norms do not, nor do pivots,
-    whose error is 0 there. Fake classifiers: section 6; the construction is our own. Lesson 03.
+    under-confident. At ``budget_share=1`` all predictions are equal. A pivot is calibrated then:
+    its error grows with the share, and falls to 0 there. Of over and under `truth` gives the limit
+    from below, which the mean errors attain and larger norms do not. Fake classifiers: section 6;
+    the construction is our own. Lesson 03.
 
     Examples
     --------
@@ -185,12 +186,13 @@ class KnobClassifier:
             raise ValueError("with_error sets budget_share itself; give the error only.")
         fake = cls(n_classes, accuracy, direction=direction, **dials)
         room = fake.room
-        if not 0 <= wanted <= room + ROUNDING:
+        beyond = wanted >= room if direction == "pivot" else wanted > room + ROUNDING
+        if wanted < 0 or beyond:
             formulas = {"over": " = 1 - accuracy", "under": " = accuracy - 1/K"}
             raise InfeasibleTarget(
                 f"error={error!r} is impossible: a classifier that is {fake.kind} with accuracy "
                 f"{accuracy:g} and {n_classes} classes can have an error from 0 to "
-                f"{room:.6g}{formulas.get(direction, '')}."
+                f"{room:.6g}{formulas.get(direction, ', not included')}."
             )
         share = min(wanted / room, 1.0) if room > 0 else 0.0
         return cls(n_classes, accuracy, budget_share=share, direction=direction, **dials)
@@ -238,17 +240,20 @@ class KnobClassifier:
     def truth(self) -> FakeTruth:
         """Return all true values: errors and scores of the distribution, without any data."""
         share, anchor, k, law = self.budget_share, self.anchor, self.n_classes, self.law
-        error = share * self.room
+        error, furthest = share * self.room, share * max(anchor - 1 / k, 1 - anchor)
         square = share**2 * (law.variance + (self.accuracy - anchor) ** 2)
         sharp = law.variance + law.mean**2  # E Q^2
         brier = k / (k - 1) * square + 1 - sharp - (1 - 2 * self.accuracy + sharp) / (k - 1)
+        norm = float(np.sqrt(square))
+        if share == 1 and self.direction == "pivot":  # all say the accuracy, and keep this promise
+            error = norm = furthest = 0.0
         return FakeTruth(
             model=self.describe(),
             accuracy=self.accuracy,
             mean_confidence=float(self.report(self.accuracy)),
             expected=error,
-            root_mean_square=float(np.sqrt(square)),
-            maximum=share * max(anchor - 1 / k, 1 - anchor),
+            root_mean_square=norm,
+            maximum=furthest,
             label_conditional=error,
             strong=2 * error,
             class_wise=2 * error / k,

@@ -205,6 +205,33 @@ def test_the_whole_under_confident_budget_is_a_tie() -> None:
     assert abs(correct.mean() - 0.6) < 5 * np.sqrt(0.24 / 20_000)
 
 
+@pytest.mark.parametrize(
+    ("direction", "gap"), [("over", 0.2), ("under", 0.7), ("pivot", 0.0)], ids=str
+)
+def test_at_the_whole_share_all_say_one_number_and_have_one_gap(direction: str, gap: float) -> None:
+    """A pivot says its accuracy to everybody: no gap is left, as a sample shows."""
+    fake = KnobClassifier(10, 0.8, budget_share=1, direction=direction, concentration=2)
+    truth = fake.truth()
+    found = truth.expected, truth.label_conditional, truth.strong / 2, 5 * truth.class_wise
+    assert found == pytest.approx((gap,) * 4)
+    if direction == "pivot":
+        assert truth.root_mean_square == truth.maximum == 0
+    if direction != "under":  # all its rows are ties
+        rows = fake.sample(20_000, rng=0)
+        error = ck.expected_calibration_error(
+            rows.y_true, rows.y_prob, view="top-label", bins=ck.Distinct()
+        )
+        assert error.value == pytest.approx(gap, abs=0.012)  # four standard deviations
+
+
+def test_no_pivot_has_the_largest_error_itself() -> None:
+    room = KnobClassifier(10, 0.8, direction="pivot").room
+    with pytest.raises(InfeasibleTarget, match="not included"):
+        KnobClassifier.with_error(10, 0.8, room, "pivot")
+    almost = KnobClassifier.with_error(10, 0.8, room * (1 - 1e-9), "pivot")
+    assert almost.truth().expected == pytest.approx(room)
+
+
 def test_true_map_is_nan_where_nothing_is_predicted() -> None:
     over = KnobClassifier(4, 0.6, budget_share=0.5)
     assert np.isnan(over.true_map(0.5)) and over.true_map(0.625) == pytest.approx(0.25)
