@@ -18,7 +18,6 @@ from PIL.PngImagePlugin import PngInfo
 
 from calibkit import consistency_band, expected_calibration_error, plot, reliability_table
 from calibkit.fakes import FakeSample, LogitDistortion
-from calibkit_course.explore import Picture
 from tools.virtual_environment import ROOT
 
 PATH = ROOT / "book" / "_static" / "readme_figure.png"
@@ -110,7 +109,8 @@ def png(image: Image.Image, words: str = "") -> bytes:
     info, out = PngInfo(), io.BytesIO()
     if words:
         info.add_text("Description", words)
-    Picture(image=image, alt=words).small().image.save(out, "PNG", optimize=True, pnginfo=info)
+    few = image.quantize(64, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(out, "PNG", optimize=True, pnginfo=info)
     return out.getvalue()
 
 

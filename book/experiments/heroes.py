@@ -31,6 +31,7 @@ from tools.workbook import PICTURE
 
 FOLDER = NOTEBOOKS / "images"
 TELLS = {"10", "15"}  # these explorers open with what a guess of the lesson asks
+FIRST = {"11": "which_number"}  # of several explorers the one that stands in the core
 CELL, EDGE, GAP = (300, 250), 8, 12  # pixels: a small picture, its margin; above a legend
 REPORT = FOLDER / "report.png"
 AUDIT = "--label readmitted --prob risk --positive yes --drop-missing --cluster patient --costs 1:5"
@@ -63,7 +64,10 @@ def draw(number: str) -> Hero | None:
         figures.append(figure)
         shown.draw(result, figure, compact)
 
-    image = replace(shown, draw=keep).show(**shown.default)[0].image.convert("RGB")
+    replace(shown, draw=keep).show(**shown.default)
+    figures[0].set_layout_engine("constrained", w_pad=0.1)  # inches; room to cut panels apart
+    image = drawn(figures[0])
+    figures[0].set_layout_engine("none")
     box = first_panel(image, figures[0])
     panel = image.crop(box)
     whole = with_legend(panel, figures[0], box)
@@ -94,9 +98,7 @@ def with_legend(panel: Image.Image, figure: Figure, box: narrow_figures.Box) -> 
         figure.legends.clear()
         with plot.style():
             plot.legend(figure, columns=columns)
-            canvas = FigureCanvasAgg(figure)
-            canvas.draw()
-        legend = trimmed(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
+            legend = trimmed(drawn(figure))
         if legend.width <= panel.width:
             break
     size = max(panel.width, legend.width), panel.height + GAP + legend.height
@@ -104,6 +106,15 @@ def with_legend(panel: Image.Image, figure: Figure, box: narrow_figures.Box) -> 
     whole.paste(panel)
     whole.paste(legend, ((whole.width - legend.width) // 2, panel.height + GAP))
     return whole
+
+
+def drawn(figure: Figure) -> Image.Image:
+    """Return the pixels of a figure, 100 to an inch."""
+    figure.set_dpi(100)
+    canvas = FigureCanvasAgg(figure)
+    with plot.style():
+        canvas.draw()
+    return Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB")
 
 
 def trimmed(image: Image.Image) -> Image.Image:
@@ -126,10 +137,9 @@ def area(box: narrow_figures.Box) -> int:
 
 
 def explorers(number: str) -> Iterator[Explorer[Any]]:
-    """Go through the explorers of a lesson, the functions that return one: the core's first."""
+    """Go through the explorers of a lesson, which are the functions that return one."""
     room = importlib.import_module(f"calibkit_course.lesson{number}")
-    core = lesson_pages(number)[0].read_text(encoding="utf-8")
-    for name in sorted(room.__all__, key=lambda name: f"lesson{number}.{name}()" not in core):
+    for name in sorted(room.__all__, key=lambda name: name != FIRST.get(number)):
         returned = str(getattr(getattr(room, name), "__annotations__", {}).get("return", ""))
         if "Explorer" in returned:
             yield getattr(room, name)()
