@@ -13,13 +13,14 @@ from calibkit.reliability import BinTable
 from calibkit.results import spell
 from calibkit_audit.auditing import dependence
 from calibkit_audit.auditing.evidence import SIDE, Measurements, directions
-from calibkit_audit.auditing.pages import Listing
+from calibkit_audit.auditing.pages import Listing, in_digits
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.repairs import REPAIRED, RepairTable
 from calibkit_audit.auditing.rows import EVENT
 
 _LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
+    "worse than ignoring": "it is cheaper to treat all cases alike than to act on it",
     "costly": "acting on it costs more than acting on mended probabilities",
     "not costly": "the error makes no difference that could be shown",
 }
@@ -75,12 +76,12 @@ def advice_of(
     texts = [f"{whole[0].upper()}{whole[1:]}."]
     if measured.miscalibrated:
         texts += _where(measured, words)
-        if verdicts["repair"] == "repair" and verdicts["costs"] in _AT_COSTS:
-            texts += [f"At the given costs {_AT_COSTS[verdicts['costs']]}."]
     elif measured.borderline:
         texts += [f"With {rows} an error may still be chance."]
     else:
         texts += [f"With {rows} no error over all of them can be told from chance."]
+    if verdicts["costs"] in _AT_COSTS and (measured.miscalibrated or measured.impossible.count):
+        texts += [f"At the given costs {_AT_COSTS[verdicts['costs']]}."]
     if times is not None and verdicts.get("time") == "error changes":
         words = _words(measured.first.view, measured.names[0])
         texts += [_step(times, measured.first.design, words)]
@@ -159,7 +160,7 @@ def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: Repa
     if verdicts.get("time") == "error changes":
         return "Find out what has changed over time first: an average over all times hides it."
     if verdicts["costs"] == "worse than ignoring":
-        return "At these costs, decide without the model: acting on it costs more."
+        return f"Decide without it{repair and f', or first {repair}'}."
     if measured.miscalibrated:
         other = "ask for a better model, or more data to mend this one"
         remedy = f"first {repair}" if repair else other
@@ -173,6 +174,6 @@ def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: Repa
         )
     return (
         "Leave the probabilities as they are; they may be taken at their word, so far: an average "
-        f"error of {measured.power.smallest:.3f} would have been seen in nine such "
-        "files of ten."
+        f"error of {in_digits(measured.power.smallest)}, beside a mean of "
+        f"{in_digits(measured.first.mean_prob)}, would have been seen in nine such files of ten."
     )

@@ -17,7 +17,7 @@ from scipy import optimize, special
 from calibkit.inputs import IntVector
 from calibkit_audit.auditing.pages import Answer
 from calibkit_audit.auditing.rows import AuditRows, probability_of, spread_confidence
-from calibkit_audit.clusters import moments, robust_sd
+from calibkit_audit.clusters import moments
 
 # One chance in 4 000 that shuffled labels reach it.
 CLEAR = 3.5
@@ -86,8 +86,11 @@ def _random_order(rows: AuditRows, count: IntVector) -> tuple[float, float]:
     overall = float(share @ by_class)
     apart = table - by_row[:, np.newaxis] - by_class + overall
     sd = np.sqrt(np.square(apart).sum(axis=0) @ count / max(n - 1, 1))
-    if rows.clusters is not None:
-        sd = robust_sd(sd, rows.clusters.sums(probability_of(rows.label, apart)))
+    if rows.clusters is not None:  # the sandwich of C clusters alone would end z at sqrt(C)
+        own = probability_of(rows.label, apart)[np.newaxis]
+        (mean,), ((variance,),), df = moments(own, rows.clusters)
+        z = -special.ndtri(special.stdtr(df, -abs(_ratio(mean, np.sqrt(variance)))))
+        sd = max(sd, n * abs(_ratio(mean, z)))
     return overall, float(sd) / n
 
 

@@ -46,10 +46,13 @@ def data_answer(measured: Measurements) -> Answer:
     rows = spell(n, "prediction")
     rows += f", by weight worth {kish:,.0f} equal ones," if kish < n else ""
     if power.enough:
-        text = f"Yes ({measured.names[0]}). In {rows} an average error of {power.smallest:.3f} is "
-        text += "found nine times in ten. The average error is known to "
         level = f"{100 * measured.settings.level:g} % interval"
-        text += f"±{power.half_width:.3f} ({level}); ±0.01 takes {power.needed_precise:,} rows."
+        text = (
+            f"Yes ({measured.names[0]}). In {rows} an average error of {in_digits(power.smallest)}, "
+            f"beside a mean of {in_digits(measured.first.mean_prob)}, is found nine times in ten. "
+            f"The average error is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
+            f"{power.needed_precise:,} rows."
+        )
     else:
         text = f"Too little data ({measured.names[0]}). {_too_little(measured, rows)}"
     numbers = {
@@ -93,7 +96,8 @@ def calibration_answer(measured: Measurements) -> Answer:
         text = f"Yes: {first.wrong:,} of {first.sure:,} predictions of exactly 0 or 1 were wrong "
         text += f"({measured.focus_words}), and no calibrated model's are."
         if first.sure < first.n:
-            text += f" Of the other predictions: {looked}."
+            they = "contradict" if measured.test.others <= limit else "do not contradict"
+            text += f" The labels {they} the others ({looked})."
     elif measured.miscalibrated:
         verdict, light = "miscalibrated", "bad"
         text = f"Yes: the labels contradict the predictions ({looked})."

@@ -53,10 +53,12 @@ def rows_of_models(
     y_true: Any, y_prob: Any, **options: Any
 ) -> tuple[AuditRows, dict[str, FloatVector]]:
     """Check all models against one set of labels, and put their rows into one order."""
+    if (columns := column_names(y_prob)) is not None:  # of a DataFrame each column is a model
+        y_prob = {name: y_prob[name] for name in columns}
     if not isinstance(y_prob, Mapping) or len(y_prob) < 2:
         raise ValueError(
-            "y_prob must be a mapping from names to the probabilities of two or more models, e.g. "
-            '{"a": p, "b": q}; one model alone is judged by audit.'
+            "models must be a mapping from names to the probabilities of two or more models, e.g. "
+            '{"a": p, "b": q}, or a table of such columns; one model alone is judged by audit.'
         )
     named = {str(name): prob for name, prob in y_prob.items()}
     if len(named) < len(y_prob):
@@ -116,9 +118,9 @@ def compare(
     ----------
     y_true : array-like of shape (n,)
         Labels: 0 and 1, or ``0 .. K-1``.
-    models : mapping from str to array-like of shape (n,) or (n, K)
+    models : mapping from str to array-like of shape (n,) or (n, K), or DataFrame
         Probabilities of two or more models by name, all of one shape. Each is compared with the
-        first.
+        first. Of a DataFrame each column is a model's P(y = 1).
     view : {"top-label", "class-wise"} or int, optional
         The events of the calibration parts. None: y = 1; of K columns every class, summed.
     costs, groups, cluster, independent, class_names, predicted, sample_weight, event

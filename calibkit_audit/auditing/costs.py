@@ -88,6 +88,7 @@ def consequences_of(
         model = DependentRows(label=event, prob=before, clusters=rows.clusters, weight=rows.weight)
         draws = int(np.ceil(2 / settings.alpha)) - 1
         null = model.null_level(largest_saving, n_draws=draws, rng=seed)
+        numbers |= {"saving_p_value": null.p_value}
         if null.p_value <= settings.alpha:
             saving = largest_saving(event, before, sample_weight=rows.weight)
             numbers |= {"saving": saving.value, "saving_by_chance": null.high}
@@ -164,6 +165,8 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
         text = f"Yes, trust costs more than a repair; more than no model is not shown. {text}"
     elif not measured.power.enough:
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
+    elif np.isnan(numbers["repaired"]):
+        verdict, light, text = "costs unknown", "unknown", f"Open: no repair was tried. {text}"
     else:
         verdict, light, text = "not costly", "good", f"Not measurably. {text}"
     if 0 < numbers["threshold"] < 1 and measured.first.view == 1:
@@ -190,14 +193,17 @@ def _net_benefit(numbers: Mapping[str, float], level: float) -> str:
 
 def _at_any_costs(numbers: Mapping[str, float]) -> str:
     """Say what another cut-off could save at the costs where it saves most."""
+    if "saving_p_value" not in numbers:  # nothing speaks against the predictions: not asked
+        return ""
     if "saving" not in numbers:
-        return " At any costs, what another cut-off could save is not beyond chance."
+        return " Whatever the prices are, what another cut-off could save is not beyond chance."
     cutoff = numbers["saving_cutoff"]
     instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
     return (
-        f" At any costs, another cut-off could have saved up to {numbers['saving']:.4f} per "
-        f"prediction (where costs ask to act from {numbers['saving_threshold']:.2f} on: act "
-        f"{instead}); chance alone stays below {numbers['saving_by_chance']:.4f} in 95 of 100."
+        " Whatever the prices are (here they sum to 1), another cut-off could have saved at most "
+        f"{numbers['saving']:.4f} per prediction: where they ask to act from "
+        f"{numbers['saving_threshold']:.2f} on, act {instead}. Chance alone stays below "
+        f"{numbers['saving_by_chance']:.4f} in 95 of 100."
     )
 
 

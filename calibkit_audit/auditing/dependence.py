@@ -1,7 +1,8 @@
 """Beside the six answers: rows that hang together, and an error that changes over time.
 
 Several rows may be about one case; no rule finds that in labels and predictions alone, so the
-headline says it until it is answered. Where each row has a mirror image, 1 - p with the other
+headline says it until it is answered. Of a table's other columns those are named in whose values
+rows agree: `rows_that_agree`. Where each row has a mirror image, 1 - p with the other
 outcome, one side is kept: `keep_one_side`.
 
 Over time one line in logits is fitted to all rows, and the labels are asked whether it holds all
@@ -22,15 +23,15 @@ from scipy.linalg import block_diag
 
 from calibkit.calibrators import PlattCalibrator
 from calibkit.chance.null import p_value_of
-from calibkit.inputs import FloatMatrix, FloatVector, logit, refuse_other_order
+from calibkit.inputs import FloatMatrix, FloatVector, logit, refuse_other_order, unwrapped
 from calibkit_audit.auditing.evidence import POWER, problem_of
 from calibkit_audit.auditing.pages import Answer, Listing
 from calibkit_audit.auditing.redraws import ViewTest, cells_of_equal_variance
 from calibkit_audit.auditing.rows import AuditRows
 from calibkit_audit.auditing.settings import FINDINGS, AuditSettings
-from calibkit_audit.clusters import robust_sd
+from calibkit_audit.clusters import FEW, robust_sd
 from calibkit_audit.dependent_rows import DependentRows
-from calibkit_audit.incoming import one_per_row
+from calibkit_audit.incoming import is_blank, one_per_row
 
 _DIFFERENT = 8  # log odds: fewer may be mirrored by chance
 CONDITION = "if no two rows are about the same case"
@@ -87,6 +88,37 @@ def keep_one_side(rows: AuditRows) -> tuple[AuditRows, tuple[Answer, ...]]:
         "more than one half."
     )
     return kept, (Answer("dependence", "one side kept", "caution", text, {"rows": float(kept.n)}),)
+
+
+_AGREE = 5.0  # standard deviations beyond which rows that share a value agree
+
+
+def rows_that_agree(
+    rows: AuditRows, view: int, others: Mapping[str, Any] | None
+) -> tuple[Answer, ...]:
+    """Return the columns in whose values residuals agree: the sum of the products of all pairs."""
+    if not others or rows.clusters is not None or rows.independent:
+        return ()
+    problem, found = problem_of(rows, view), dict[str, float]()
+    variance = problem.prob * (1 - problem.prob)
+    residual = problem.label - problem.prob
+    residual -= variance * residual.sum() / max(variance.sum(), 1e-300)  # without a common gap
+    for name, values in others.items():
+        code = dict[Any, int]()
+        words = [object() if is_blank(one) else str(one) for one in unwrapped(values, name).tolist()]
+        group = np.array([code.setdefault(word, len(code)) for word in words])[rows.position]
+        r, v = (np.bincount(group, x) ** 2 - np.bincount(group, x**2) for x in (residual, variance))
+        z = float(r.sum() / np.sqrt(max(2 * v.sum(), 1e-9)))
+        if z > _AGREE and len(code) >= FEW:
+            found[name] = z
+    if not found:
+        return ()
+    text = (
+        f"Rows that share {' or '.join(map(repr, found))} agree more than chance has it. If it says "
+        "what case a row is about (a patient, a match, a question), name it by cluster= (command "
+        "line: --cluster): what was found may else be no more than that."
+    )
+    return (Answer("dependence", "rows agree", "caution", text, found),)
 
 
 _MOST_BLOCKS, _VARIANCE = 20, 10.0  # blocks, and the variance sum p (1 - p) that each should hold

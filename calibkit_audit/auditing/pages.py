@@ -340,5 +340,5 @@ def in_digits(value: float) -> str:
 def interval_in_words(level: float, low: float, high: float) -> str:
     """Return an interval with its content in per cent, or that there is none."""
     if math.isnan(low):
-        return "too few rows decide for an interval"
+        return "too few rows, or clusters, decide for an interval"
     return f"{100 * level:g} % interval {four_digits(low)} to {four_digits(high)}"

@@ -44,9 +44,9 @@ Rows = dict[str, NDArray[Any]]
 def options_of(log: Log) -> dict[str, Any]:
     """Return what is known of all rows of a log, as arguments of `audit` and `compare`."""
     columns = log.columns
-    event = columns.positive and f"{columns.label} = {columns.positive.strip()}"
+    event = columns.classes is None and f"{columns.label} = {(columns.positive or '1').strip()}"
     right = {"predicted": True} if columns.right else {}
-    return {"class_names": columns.classes, "event": event, **right}
+    return {"class_names": columns.classes, "event": event or None, **right}
 
 
 def by_role(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,10 +166,12 @@ def rows_of_table(
     logits: bool = False,
     drop_missing: bool = False,
     rescale: bool = False,
+    others: bool = False,
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...] | None, Changes]:
     """Return columns of a table by role, scores by model, names of classes, and what was changed.
 
-    `roles`: the labels are ``y_true``; None is left out, True stays.
+    `roles`: the labels are ``y_true``; None is left out, True stays. `others`: also the columns
+    that nothing names.
     """
     known, changes = _known_columns(table), Changes()
     named = {role: name for role, name in roles.items() if name is not None and name is not True}
@@ -180,6 +182,9 @@ def rows_of_table(
     label, names = roles["y_true"], list(map(str, known))
     found = {m: columns_of(label, prob).resolve(names, _TABLE) for m, prob in models.items()}
     parts = {m: [unwrapped(table[k], k) for k in one.prob] for m, one in found.items()}
+    if others:
+        used = {*named.values(), *chain.from_iterable(one.prob for one in found.values())}
+        columns |= {f"others {name}": table[name] for name in known if name not in used}
     if drop_missing:
         needed = [columns[role] for role in ("y_true", "predicted") if role in named]
         arrays = [unwrapped(one, "a column") for one in (*needed, *chain(*parts.values()))]
@@ -198,6 +203,8 @@ def rows_of_table(
 
 
 def _known_columns(table: Any) -> list[Any]:
+    if type(table).__name__ == "LazyFrame":
+        raise ValueError("the table is a LazyFrame; pass table.collect().")
     names = list(table) if isinstance(table, Mapping) else column_names(table)
     if names is None:
         raise ValueError(

@@ -41,6 +41,7 @@ def audit(
     positive: Any = None,
     predicted: Any = None,
     sample_weight: Any = None,
+    others: Mapping[str, Any] | None = None,
     event: str | None = None,
     title: str = "Audit of predictions",
     settings: AuditSettings | None = None,
@@ -79,6 +80,9 @@ def audit(
         True: `y_true` is 1 where it was right.
     sample_weight : array-like of shape (n,), optional
         What each row stands for in the population; only ratios matter.
+    others : mapping from names to array-like of shape (n,), optional
+        What else is known of the rows: a column in whose values rows agree is named, as it may
+        say which rows belong together.
     event : str, optional
         What y = 1 is called in the report, e.g. ``"churned = Yes"``.
     title : str
@@ -131,8 +135,9 @@ def audit(
     prices = None if costs is None else as_costs(costs, rows.n_classes)
     how: Any = {"settings": settings, "rng": as_generator(rng)}
     rows, sides = dependence.keep_one_side(rows)
-    how["findings"] = sides
-    return replace(_report(rows, views_of(rows, view), prices, **how), title=str(title))
+    views = views_of(rows, view)
+    how["findings"] = (*sides, *dependence.rows_that_agree(rows, views[0], others))
+    return replace(_report(rows, views, prices, **how), title=str(title))
 
 
 def audit_table(
@@ -188,9 +193,10 @@ def audit_table(
     roles |= {"predicted": predicted, "sample_weight": sample_weight}
     kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
+    how["others"] = True
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
-    if options.get("positive") is not None:
-        options = {"event": f"{label} = {options['positive']}"} | options
+    if names is None:
+        options = {"event": f"{label} = {options.get('positive', 1)}"} | options
     report = audit(**by_role(rows), **scores, class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}

@@ -14,7 +14,7 @@ from calibkit_audit.auditing.costs import Consequences
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
 from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
-from calibkit_audit.auditing.redraws import ViewTest
+from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
 from calibkit_audit.auditing.settings import AuditSettings
 from calibkit_audit.segments import SegmentTable
@@ -116,12 +116,12 @@ class AuditReport(Report):
 
     @property
     def size(self) -> str:
-        """How much was looked at, in two sentences."""
-        events = f"{self['data'].numbers['events']:,.0f} events"
-        return (
-            f"{spell(self.n, 'prediction')}, {self.n_classes} classes. First view: {self.view}, "
-            f"{events}."
-        )
+        """How much was looked at."""
+        first, rows = self.evidence.first, spell(self.n, "prediction")
+        events = f"{first.events:,} right" if first.view == TOP else spell(first.events, "event")
+        if len(self.evidence.names) == 1:
+            return f"{rows}, {events} ({self.view})."
+        return f"{rows} of {self.n_classes} classes; first view: {self.view}, {events}."
 
     def passed(self) -> bool:
         """Tell whether nothing speaks against the predictions, and the data would have shown it.
@@ -145,10 +145,8 @@ class AuditReport(Report):
 
     def text(self) -> str:
         """Return all six answers for a terminal."""
-        classes = spell(self.n_classes, "class", "classes")
-        size = f"{spell(self.n, 'prediction')}, {classes}, first view: {self.view}"
         lines = [f"{self.symbol} {self.headline}", f"  {self.promise}"]
-        lines += [f"  {self.title}: {size}", "", *_wrapped(self.advice), ""]
+        lines += [f"  {self.title}: {self.size}", "", *_wrapped(self.advice), ""]
         for one in self.findings:
             lines += [f"{one.symbol} {one.verdict}", *_wrapped(one.sentence, "   "), ""]
         for number, answer in self.numbered[len(self.findings) :]:

@@ -56,7 +56,7 @@ CODES = {
 # Verdicts beside the six answers, which only some reports have.
 FINDINGS = {
     "impossible": ("impossible statements",),
-    "dependence": ("one side kept",),
+    "dependence": ("one side kept", "rows agree"),
     "time": ("error changes", "no change shown"),
 }
 

@@ -59,7 +59,7 @@ def test_where_fewer_than_ten_rows_decide_there_is_no_interval() -> None:
     prob = np.where(np.arange(100) < 30, 0.9, 0.1)  # thirty rows, but of six patients
     assert np.isnan(benefits(labels, prob, 0.5, cluster=np.arange(100) // 5)[0, 1:]).all()
     report = audit(labels, np.where(np.arange(100) < 9, 0.9, 0.1), costs=(1, 1), independent=True)
-    assert "(too few rows decide for an interval)" in report["costs"].sentence
+    assert "(too few rows, or clusters, decide for an interval)" in report["costs"].sentence
 
 
 @pytest.mark.long

@@ -830,6 +830,14 @@ def test_of_both_sides_of_a_match_one_is_kept(digits: int, clustered: bool) -> N
     assert coin.n == 100  # a constant .5, right half of the time, is its own image
 
 
+def test_few_clusters_can_be_aligned_and_shuffled_labels_never_are() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y, p, case = effects(rng, clusters=10, rows=60)
+        for label, verdict in ((y, "aligned"), (rng.permutation(y), "no discrimination")):
+            assert alignment_answer(rows_of(label, p, cluster=case), rng).verdict == verdict
+
+
 def test_clusters_are_what_their_rows_are(subtests: pytest.Subtests) -> None:
     """Other names, and another order of rows, change nothing; any of several names connects."""
     y, p, case = effects(np.random.default_rng(3), clusters=40, rows=8)

@@ -135,7 +135,12 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
     frame = frame.assign(what=NAMES[label], first=label == 0, said=guess, sure=top, site=label % 2)
     o: dict[str, Any] = {"settings": QUICK}
     direct = {
-        "one": (audit(label == 0, prob[:, 0], groups=label % 2, **o), "first", "p_ant", "groups"),
+        "one": (
+            audit(label == 0, prob[:, 0], groups=label % 2, event="first = 1", **o),
+            "first",
+            "p_ant",
+            "groups",
+        ),
         "classes": (audit(label, prob, class_names=NAMES, **o), "what", "p_*", ""),
         "words": (audit(NAMES[label], prob, class_names=NAMES, **o), "what", "p_*", ""),
         "confidence": (audit(NAMES[label], top, predicted=guess, **o), "what", "sure", "predicted"),
@@ -155,9 +160,35 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
     ):
         with subtests.test(words), pytest.raises(ValueError, match=words):
             audit_table(frame, label="first", **options)
+    lazy = type("LazyFrame", (), {"columns": ["first"]})()
+    with pytest.raises(ValueError, match=r"is a LazyFrame; pass table.collect\(\)"):
+        audit_table(lazy, label="first", prob="p_ant")
     with pytest.raises(ValueError, match="the table must be of pandas"):
         audit_table(label, label="first", prob="p_ant")
     with pytest.raises(ValueError, match="'emu' is none of class_names"):
         audit(np.where(label == 3, "emu", NAMES[label]), prob, class_names=NAMES)
     with pytest.raises(ValueError, match="sum to 1 within 0.1 as probabilities do"):
         audit(label % 4, logits=np.round(softmax(np.log(prob[:, :4]), axis=1), 1))
+
+
+def test_a_column_in_whose_values_rows_agree_is_named_and_no_other() -> None:
+    offered = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        team, order = np.repeat(np.arange(60), 15), rng.permutation(900)
+        chance = 0.5 + 0.3 * rng.choice([-1, 1], 60)[team]  # on average the half that is said
+        table = {
+            "y": (rng.random(900) < chance) * 1,
+            "p": np.full(900, 0.5),
+            "team": team,
+            "age": rng.integers(20, 80, 900),
+            "row": np.arange(900),
+            "note": ["", None, "x"] * 300,
+        }
+        table = {name: np.asarray(values)[order] for name, values in table.items()}
+        report = audit_table(table, label="y", prob="p", settings=QUICK)
+        offered += [name for one in report.findings for name in one.numbers]
+        assert report.headline.endswith("if no two rows are about the same case.")
+        for answer in ({"cluster": "team"}, {"independent": True}):
+            assert not audit_table(table, label="y", prob="p", settings=QUICK, **answer).findings
+    assert offered == ["team"] * 5

@@ -340,3 +340,10 @@ def test_the_figures_show_all_models() -> None:
         drawn = [line.get_label() for line in ax.lines if line.get_gid() == gid]
         assert drawn == ["bold", "fair"]
         assert "bold" in plot.alt_text(figures[name])
+
+
+def test_each_column_of_a_data_frame_is_a_model() -> None:
+    pd = pytest.importorskip("pandas")
+    label, prob = binary_data(200)
+    models = {"a": prob, "b": prob**2}
+    assert compare(label, pd.DataFrame(models)).text() == compare(label, models).text()
