@@ -48,9 +48,10 @@ def data_answer(measured: Measurements) -> Answer:
     if power.enough:
         level = f"{100 * measured.settings.level:g} % interval"
         text = (
-            f"Yes ({measured.names[0]}). In {rows} an average error of {in_digits(power.smallest)}, "
-            f"beside a mean of {in_digits(measured.first.mean_prob)}, is found nine times in ten. "
-            f"The average error is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
+            f"Yes ({measured.names[0]}). In {rows} an average error of "
+            f"{in_digits(power.smallest)}, beside a mean of "
+            f"{in_digits(measured.first.mean_prob)}, is found nine times in ten. The average error "
+            f"is known to ±{in_digits(power.half_width)} ({level}); ±0.01 takes "
             f"{power.needed_precise:,} rows."
         )
     else:

@@ -1,6 +1,6 @@
 """What a comparison of models gives back: its table, its words, its codes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from calibkit.decisions import MurphyCurve
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
+from calibkit_audit.auditing.costs import FEWEST
+from calibkit_audit.auditing.differences import SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 
@@ -136,7 +137,7 @@ class Comparison(Report):
 
 
 def comparison_fields(
-    names: tuple[str, ...], found: Changes, level: float, p_values: Sequence[float]
+    names: tuple[str, ...], found: Changes, level: float, p_values: FloatVector
 ) -> dict[str, Any]:
     """Return what a `Comparison` holds of the differences: its columns, headline and light.
 

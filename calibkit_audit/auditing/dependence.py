@@ -105,7 +105,10 @@ def rows_that_agree(
     residual -= variance * residual.sum() / max(variance.sum(), 1e-300)  # without a common gap
     for name, values in others.items():
         code = dict[Any, int]()
-        words = [object() if is_blank(one) else str(one) for one in unwrapped(values, name).tolist()]
+        given = unwrapped(values, name)
+        if given.ndim != 1 or len(given) <= rows.position.max():
+            raise ValueError(f"others {name!r} has shape {given.shape}; it needs a value per row.")
+        words = [object() if is_blank(one) else str(one) for one in given.tolist()]
         group = np.array([code.setdefault(word, len(code)) for word in words])[rows.position]
         r, v = (np.bincount(group, x) ** 2 - np.bincount(group, x**2) for x in (residual, variance))
         z = float(r.sum() / np.sqrt(max(2 * v.sum(), 1e-9)))
@@ -114,9 +117,9 @@ def rows_that_agree(
     if not found:
         return ()
     text = (
-        f"Rows that share {' or '.join(map(repr, found))} agree more than chance has it. If it says "
-        "what case a row is about (a patient, a match, a question), name it by cluster= (command "
-        "line: --cluster): what was found may else be no more than that."
+        f"Rows that share {' or '.join(map(repr, found))} agree more than chance has it. If it "
+        "says what case a row is about (a patient, a match, a question), name it by cluster= "
+        "(command line: --cluster): what was found may else be no more than that."
     )
     return (Answer("dependence", "rows agree", "caution", text, found),)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -44,9 +45,9 @@ Rows = dict[str, NDArray[Any]]
 def options_of(log: Log) -> dict[str, Any]:
     """Return what is known of all rows of a log, as arguments of `audit` and `compare`."""
     columns = log.columns
-    event = columns.classes is None and f"{columns.label} = {(columns.positive or '1').strip()}"
+    event = columns.positive and f"{columns.label} = {columns.positive.strip()}"
     right = {"predicted": True} if columns.right else {}
-    return {"class_names": columns.classes, "event": event or None, **right}
+    return {"class_names": columns.classes, "event": event, **right}
 
 
 def by_role(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +185,11 @@ def rows_of_table(
     parts = {m: [unwrapped(table[k], k) for k in one.prob] for m, one in found.items()}
     if others:
         used = {*named.values(), *chain.from_iterable(one.prob for one in found.values())}
-        columns |= {f"others {name}": table[name] for name in known if name not in used}
+        n = len(next(iter(parts.values()))[0])
+        for name in filter(lambda name: name not in used, known):
+            with suppress(TypeError, ValueError):  # what cannot be read was not asked for
+                values = unwrapped(table[name], str(name))
+                columns |= {f"others {name}": values} if values.shape == (n,) else {}
     if drop_missing:
         needed = [columns[role] for role in ("y_true", "predicted") if role in named]
         arrays = [unwrapped(one, "a column") for one in (*needed, *chain(*parts.values()))]

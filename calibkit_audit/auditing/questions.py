@@ -195,8 +195,8 @@ def audit_table(
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
     how["others"] = True
     rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
-    if names is None:
-        options = {"event": f"{label} = {options.get('positive', 1)}"} | options
+    if options.get("positive") is not None:
+        options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**by_role(rows), **scores, class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}

@@ -861,7 +861,7 @@ def test_clusters_are_what_their_rows_are(subtests: pytest.Subtests) -> None:
     both = audit(y, p, cluster=[np.arange(320) % 20, np.arange(320) // 20], settings=PLAIN)
     table = {"y": y, "p": p, "patient": np.arange(320) % 20, "doctor": np.arange(320) // 20}
     ways, how = ["patient", "doctor"], {"label": "y", "prob": "p", "settings": PLAIN}
-    assert audit_table(table, event="positive class", cluster=ways, **how).text() == both.text()
+    assert audit_table(table, cluster=ways, **how).text() == both.text()
     assert "if rows that share no name are independent" in both.promise
     assert "Several columns say what belongs together" in str(both.notes)
     with pytest.raises(ValueError, match="one value for each of 320 rows"):

@@ -135,12 +135,7 @@ def test_columns_of_a_table_are_audited_by_name(subtests: pytest.Subtests) -> No
     frame = frame.assign(what=NAMES[label], first=label == 0, said=guess, sure=top, site=label % 2)
     o: dict[str, Any] = {"settings": QUICK}
     direct = {
-        "one": (
-            audit(label == 0, prob[:, 0], groups=label % 2, event="first = 1", **o),
-            "first",
-            "p_ant",
-            "groups",
-        ),
+        "one": (audit(label == 0, prob[:, 0], groups=label % 2, **o), "first", "p_ant", "groups"),
         "classes": (audit(label, prob, class_names=NAMES, **o), "what", "p_*", ""),
         "words": (audit(NAMES[label], prob, class_names=NAMES, **o), "what", "p_*", ""),
         "confidence": (audit(NAMES[label], top, predicted=guess, **o), "what", "sure", "predicted"),
@@ -186,9 +181,12 @@ def test_a_column_in_whose_values_rows_agree_is_named_and_no_other() -> None:
             "note": ["", None, "x"] * 300,
         }
         table = {name: np.asarray(values)[order] for name, values in table.items()}
+        table |= {"source": "one text", "wide": np.zeros((900, 2)), "short": [1, 2]}
         report = audit_table(table, label="y", prob="p", settings=QUICK)
         offered += [name for one in report.findings for name in one.numbers]
         assert report.headline.endswith("if no two rows are about the same case.")
         for answer in ({"cluster": "team"}, {"independent": True}):
             assert not audit_table(table, label="y", prob="p", settings=QUICK, **answer).findings
     assert offered == ["team"] * 5
+    with pytest.raises(ValueError, match=r"others 'few' has shape \(2,\)"):
+        audit([0, 1, 1], [0.2, 0.5, 0.9], others={"few": [1, 2]})

@@ -177,6 +177,7 @@ def test_several_clusters_and_groups_as_in_python(run: Run) -> None:
         prob="p",
         cluster=["patient", "doctor"],
         groups=["age", "ward"],
+        event="positive class",
     ).to_dict()
     for name in ("headline", "answers", "promise", "groups"):
         assert found[name] == own[name]
