@@ -42,25 +42,22 @@ _TRIES, _TRIED_NUMBERS = 30, 3_000_000  # redraws behind the correlation; fewer 
 _RISK = 0.001  # of a p-value by redraws on the wrong side of a limit
 
 
-def weights_of_labels(weight: FloatVector, table: FloatMatrix, label: NDArray[Any]) -> FloatMatrix:
-    """Return the weight that each row would have with each label, (n, K).
+def weights_of_labels(
+    weight: FloatVector, table: FloatMatrix, label: NDArray[Any]
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """Return the weight that each row would have with each label, (n, K), and the labels' chances.
 
     Of two classes log w is a parabola in p with a step at the label, by least squares, as rows may
-    have been chosen by their label. P(y | chosen) is then proportional to p_y / w_y, and
-    ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
+    have been chosen by their label. P(y | chosen), the chance, is then proportional to p_y / w_y,
+    and ``sum w (y - p)`` has the mean 0 and the variance ``sum w_0 w_1 p (1 - p)``.
     """
-    weights, p = weight[:, np.newaxis], table[:, 1]
-    if table.shape[1] > 2 or np.ptp(weight) == 0:
-        return np.broadcast_to(weights, table.shape)
-    features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
-    step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
-    return np.asarray(weights * np.exp(step * (np.arange(2) - label[:, np.newaxis])))
-
-
-def chances_of_labels(table: FloatMatrix, weights: FloatMatrix) -> FloatMatrix:
-    """Return the probability of each label in a row that was chosen by it: as p_y / w_y."""
+    weights, p = np.broadcast_to(weight[:, np.newaxis], table.shape), table[:, 1]
+    if table.shape[1] == 2 and np.ptp(weight) > 0:
+        features = np.column_stack([np.ones(len(p)), p, p**2, label - label.mean()])
+        step = np.linalg.lstsq(features, np.log(weight), rcond=None)[0][-1]
+        weights = weights * np.exp(step * (np.arange(2) - label[:, np.newaxis]))
     chance = table / weights
-    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+    return weights, chance / chance.sum(axis=1, keepdims=True)
 
 
 class Dependence:
@@ -157,9 +154,7 @@ class DependentRows:
         prob, weights = self.prob, None
         if self.weight is not None:
             both = np.column_stack([1 - prob, prob]) if prob.ndim == 1 else prob
-            table = both.astype(np.float64)
-            weights = weights_of_labels(self.weight, table, self.label)
-            chance = chances_of_labels(table, weights)
+            weights, chance = weights_of_labels(self.weight, both.astype(np.float64), self.label)
             prob = chance[:, 1] if prob.ndim == 1 else chance
         drawn: Iterator[IntVector] = redrawn_labels(prob, n_draws, rng)
         if self.clusters is not None:

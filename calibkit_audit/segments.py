@@ -212,8 +212,9 @@ def segment_table(
     def sums(values: FloatVector) -> FloatVector:
         return np.array([values[one.rows].sum() for one in segments])
 
-    square = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label).prod(axis=1)
-    sd, law = np.sqrt(sums(square * prob * (1 - prob))), f"{n_draws:,} redraws of the labels"
+    both, _ = weights_of_labels(weight, np.column_stack([1 - prob, prob]), label)
+    sd = np.sqrt(sums(both.prod(axis=1) * prob * (1 - prob)))
+    law = f"{n_draws:,} redraws of the labels"
     if data.clusters is not None:
         sd = np.sqrt(np.mean(np.square(totals), axis=1))
         law += f" by {data.clusters.count:,} clusters"

@@ -21,12 +21,7 @@ from calibkit.hypothesis_tests.cox import cox_scores
 from calibkit.hypothesis_tests.p_values import ratio
 from calibkit.inputs import FloatMatrix, FloatVector, IntVector
 from calibkit_audit.clusters import Clusters, robust_sd
-from calibkit_audit.dependent_rows import (
-    Dependence,
-    chances_of_labels,
-    undecided,
-    weights_of_labels,
-)
+from calibkit_audit.dependent_rows import Dependence, undecided, weights_of_labels
 
 TOP = -1  # the view of the predicted class; other views are numbers of classes
 _LEAST_VARIANCE = 4.0  # bins are halved while each holds at least this much variance
@@ -283,10 +278,9 @@ def joint_test(
         order = np.argsort(table[np.arange(len(label)), label], kind="stable")
         table, label = table[order], label[order]
         weight = None if weight is None else weight[order]
-    scale, chance = np.ones(len(label)) if weight is None else weight, table
-    weights = weights_of_labels(scale, table, label)
-    if weight is not None:  # the chance of each label, given that the row was chosen
-        chance = chances_of_labels(table, weights)
+    scale = np.ones(len(label)) if weight is None else weight
+    weights, chance = weights_of_labels(scale, table, label)
+    chance = table if weight is None else chance  # of each label, given that the row was chosen
     tests = [_View(view, table, scale, weights) for view in views]
     room = _NEAR // table.size, _KEPT // (sum(test.n_cells for test in tests) + 1)
     most, sums = max(n_draws, min(_MOST_DRAWS, *room)), [[test.sums(label)] for test in tests]
