@@ -92,8 +92,8 @@ def _draw_days(ax: Axes, record: ForecastRecord) -> None:
         (~rained, -0.05, "white", look.OVER, "a dry day"),
     ]
     for rows, height, face, edge, label in codes:
-        shape = ("o", size) if size > 2 else ("|", 6)
-        code = look.marker(*shape, min(1.0, size / 3), label=label, zorder=2)
+        shape, wide = ("o", size) if size > 2 else ("|", 6.0)
+        code = look.marker(shape, wide, min(1.0, size / 3), label=label, zorder=2)
         up = np.full(rows.sum(), height)
         look.points(ax, days[rows], up, face, edge, gid=label.replace(" ", "-"), **code)
 
