@@ -28,15 +28,11 @@ def diagrams(
 
 
 def forecaster(
-    record: ForecastRecord,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
+    record: ForecastRecord, ax: Axes | None = None, *, legend: bool | None = None
 ) -> Axes:
     """Draw the days one by one, with the running share and its interval."""
     words = ("days", "share of rainy days")
-    with look.drawing(ax, (4.8, 3.6), words=words, title=title, legend=legend, grid="y") as ax:
+    with look.drawing(ax, (4.8, 3.6), words=words, legend=legend, grid="y") as ax:
         n_days, ticks = len(record.outcome), np.linspace(0, 1, 6)
         ax.set(xlim=(0, n_days + 0.02 * n_days + 0.5), ylim=(-0.09, 1.09))
         ax.set_yticks(ticks, [f"{tick:.1g}" for tick in ticks])
@@ -96,20 +92,10 @@ def _draw_days(ax: Axes, record: ForecastRecord) -> None:
         (~rained, -0.05, "white", look.OVER, "a dry day"),
     ]
     for rows, height, face, edge, label in codes:
-        ax.plot(
-            days[rows],
-            np.full(rows.sum(), height),
-            linestyle="none",
-            marker="o" if size > 2 else "|",
-            markersize=size if size > 2 else 6,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            markeredgewidth=min(1.0, size / 3),
-            clip_on=False,
-            label=label,
-            gid=label.replace(" ", "-"),
-            zorder=2,
-        )
+        shape, wide = ("o", size) if size > 2 else ("|", 6.0)
+        code = look.marker(shape, wide, min(1.0, size / 3), label=label, zorder=2)
+        up = np.full(rows.sum(), height)
+        look.points(ax, days[rows], up, face, edge, gid=label.replace(" ", "-"), **code)
 
 
 def _draw_levels(ax: Axes, record: ForecastRecord) -> None:

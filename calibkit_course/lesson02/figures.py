@@ -43,18 +43,8 @@ def roc(
             gid="roc",
             zorder=3,
         )
-        ax.plot(
-            *view.at_half,
-            linestyle="none",
-            marker="D",
-            markersize=8,
-            markerfacecolor=look.SKY,
-            markeredgecolor=look.INK,
-            clip_on=False,
-            label="threshold 0.5",
-            gid="at-half",
-            zorder=4,
-        )
+        code = look.marker("D", 8, 1.0, label="threshold 0.5", gid="at-half")
+        look.points(ax, *view.at_half, look.SKY, look.INK, **code)
         area = f"area {view.area:.3f}"
         ax.text(0.97, 0.05, area, ha="right", fontsize=look.FONT_SIZE, gid="area")
     false_alarms, hits = view.at_half

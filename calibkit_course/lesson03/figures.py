@@ -27,15 +27,13 @@ def accuracy_error(
     n_classes: int,
     direction: str = "over",
     ax: Axes | None = None,
-    title: str | None = None,
-    legend: bool | None = None,
 ) -> Axes:
     """Draw classifiers in the plane of accuracy and expected calibration error."""
     n_classes = as_count(n_classes, "n_classes", minimum=2)
     as_choice(direction, "direction", _BOUND)
     places = {name: _place(name, point) for name, point in (points or {}).items()}
     words = ("accuracy", "expected calibration error")
-    with look.drawing(ax, (4.8, 4.2), words=words, title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.8, 4.2), words=words) as ax:
         _frame(ax, n_classes)
         _draw_wedge(ax, n_classes, direction)
         _draw_general_bound(ax, n_classes)
@@ -145,18 +143,8 @@ def _draw_general_bound(ax: Axes, n_classes: int) -> None:
 def _draw_points(ax: Axes, places: Mapping[str, tuple[float, float]], n_classes: int) -> None:
     middle = (1 + 1 / n_classes) / 2
     for name, (accuracy, error) in places.items():
-        ax.plot(
-            accuracy,
-            error,
-            linestyle="none",
-            marker="o",
-            markersize=7,
-            markerfacecolor=look.INK,
-            markeredgecolor="white",
-            clip_on=False,
-            zorder=5,
-            gid="point",
-        )
+        code = look.marker("o", 7, 1.0, zorder=5, gid="point")
+        look.points(ax, accuracy, error, **code)
         to_right = accuracy < middle
         ax.annotate(
             name,

@@ -81,15 +81,5 @@ def _draw_predictions(ax: Axes, error: TestBasedError) -> None:
         (verdict.rejected, look.OVER, 4.4, "prediction, rejected", "rejected"),
     )
     for rows, color, size, label, gid in kinds:
-        ax.plot(
-            verdict.prob[rows],
-            verdict.prob[rows],
-            linestyle="none",
-            marker="o",
-            markersize=size,
-            markeredgewidth=0,
-            color=color,
-            zorder=2.6,
-            label=label,
-            gid=gid,
-        )
+        code = look.marker("o", size, 0, label=label, gid=gid, zorder=2.6, clip_on=True)
+        look.points(ax, verdict.prob[rows], verdict.prob[rows], color, **code)

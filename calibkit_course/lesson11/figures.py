@@ -19,15 +19,11 @@ ESTIMATE_CODES = {
 
 
 def draw_binned_errors(
-    result: BinnedErrors,
-    ax: Axes | None = None,
-    *,
-    title: str | None = None,
-    legend: bool | None = None,
+    result: BinnedErrors, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
     """Draw the error of a continuous map against the number of bins, and 90 % of the splits."""
     words = ("number of bins (log scale)", "error, norm 2")
-    with look.drawing(ax, (5.2, 3.6), words=words, title=title, legend=legend) as ax:
+    with look.drawing(ax, (5.2, 3.6), words=words, title=title) as ax:
         ax.set_xscale("log", base=2)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xticks(result.n_bins.tolist(), [str(count) for count in result.n_bins])
@@ -58,7 +54,6 @@ def draw_venn_abers(
     *,
     truth: Any = None,
     title: str | None = None,
-    legend: bool | None = None,
 ) -> Axes:
     """Draw the two probabilities that Venn-Abers gives for each prediction.
 
@@ -77,7 +72,7 @@ def draw_venn_abers(
     if not len(across) == len(lower) == len(upper) or not (np.diff(across) >= 0).all():
         raise ValueError("prob must rise, and both ends of the interval must have its length.")
     labels = ("prediction", "probability")
-    with look.drawing(ax, (4.2, 3.6), words=labels, title=title, legend=legend) as ax:
+    with look.drawing(ax, (4.2, 3.6), words=labels, title=title) as ax:
         _draw_band(ax, across, lower, upper)
         if truth is not None:
             look.draw_truth(ax, across, truth)

@@ -231,19 +231,9 @@ def _words(dealt: WardRound, revealed: bool) -> str:
 
 def _draw_marks(ax: Axes, said: FloatVector, rows: NDArray[np.bool_], kind: str) -> None:
     if rows.any():
-        marker, face, edge, label = _MARKS[kind]
-        ax.plot(
-            said[rows],
-            np.flatnonzero(rows),
-            linestyle="none",
-            marker=marker,
-            markersize=8,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            zorder=3,
-            label=label,
-            gid=kind,
-        )
+        shape, face, edge, label = _MARKS[kind]
+        code = look.marker(shape, 8, 1.0, label=label, gid=kind, zorder=3, clip_on=True)
+        look.points(ax, said[rows], np.flatnonzero(rows), face, edge, **code)
 
 
 def draw_regret(curve: RegretCurve, ax: Axes | None = None, *, mark: float) -> Axes:

@@ -52,6 +52,6 @@ def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(options, words):
 
 def test_manners_and_the_widest_labels(subtests):
     assert_manners(subtests, {"plane": lambda ax: accuracy_error(n_classes=3, ax=ax)})
-    ax = accuracy_error({"p": (0.9, 0.05)}, n_classes=1000, title="t")
+    ax = accuracy_error({"p": (0.9, 0.05)}, n_classes=1000)
     assert_nothing_is_cut_off(ax)
     assert ax.get_xticklabels()[0].get_text() == "1/1000"

@@ -13,8 +13,8 @@ from calibkit.calibrators import TemperatureScaling
 from calibkit.errors import expected_calibration_error
 from calibkit.scores import brier_score, log_loss
 from calibkit_course import lesson10, open_lesson
-from calibkit_course.lesson10 import fitted, problems as problems, runs
-from calibkit_course.lesson10.fitted import temperature as packaged
+from calibkit_course.lesson10 import checks, problems, runs
+from calibkit_course.lesson10.checks import temperature as packaged
 from calibkit_course.lesson10.smoothing import undo_label_smoothing
 
 # --- 10.3 --------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_a_second_softmax_cannot_be_scaled_away() -> None:
 
 @pytest.mark.slow
 def test_a_check_of_a_step_says_that_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitted, "find_spec", lambda name: None)
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
     said = repr(open_lesson("10", keep=False).check("10.3", stepping(*WHOLE)))
     assert "Run `python dev.py torch`" in " ".join(said.split())
 

@@ -19,8 +19,7 @@ from calibkit.calibrators import (
 )
 from calibkit.inputs import FloatVector
 from calibkit_course import data, lesson12, open_lesson
-from calibkit_course.lesson12.checks import honest
-from calibkit_course.lesson12.fits import _loss, uneven
+from calibkit_course.lesson12.checks import _loss, honest, uneven
 from calibkit_course.lesson12.models import FAKES, hidden
 from tests.paths import lesson_text
 
