@@ -11,6 +11,7 @@ from typing import Any, get_origin
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from calibkit import plot
 from calibkit_course import lessons
@@ -139,6 +140,25 @@ def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
         held.append(picture.svg)
     packed = len(gzip.compress("".join(held).encode()))
     assert packed / len(held) * explorer.n_states <= HEAVIEST
+
+
+@pytest.mark.slow
+@by_explorer
+def test_its_narrow_picture_cuts_no_letter(name: str) -> None:
+    explorer, drawn = EXPLORERS[name](), list[Figure]()
+
+    def draw(result: Any, figure: Figure, compact: bool) -> None:
+        explorer.draw(result, figure, compact)
+        drawn.append(figure)
+
+    replace(explorer, draw=draw).picture(explorer.view(), narrow=True)
+    words = [text for legend in drawn[0].legends for text in legend.get_texts()]
+    for ax in drawn[0].axes:
+        words += [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label]
+    boxes = {word.get_text(): word.get_window_extent() for word in words if word.get_text()}
+    assert len(boxes) >= 4
+    cut = {word for word, box in boxes.items() if box.x0 < 0 or box.x1 > drawn[0].bbox.x1}
+    assert not cut, cut
 
 
 @pytest.mark.long
