@@ -10,7 +10,6 @@ import importlib
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
 from book._ext import narrow_figures
@@ -32,6 +32,7 @@ from tools.workbook import PICTURE
 FOLDER = NOTEBOOKS / "images"
 TELLS = {"10", "15"}  # these explorers open with what a guess of the lesson asks
 FIRST = {"11": "which_number"}  # of several explorers the one that stands in the core
+GUTTER = 0.2  # inches between panels, so that they can be told apart
 CELL, EDGE, GAP = (300, 250), 8, 12  # pixels: a small picture, its margin; above a legend
 REPORT = FOLDER / "report.png"
 AUDIT = "--label readmitted --prob risk --positive yes --drop-missing --cluster patient --costs 1:5"
@@ -58,21 +59,25 @@ def draw(number: str) -> Hero | None:
     shown = next(explorers(number), None)
     if shown is None:
         return None
-    figures: list[Figure] = []
-
-    def keep(result: Any, figure: Any, compact: bool) -> None:
-        figures.append(figure)
-        shown.draw(result, figure, compact)
-
-    replace(shown, draw=keep).show(**shown.default)
-    figures[0].set_layout_engine("constrained", w_pad=0.1)  # inches; room to cut panels apart
-    image = drawn(figures[0])
-    figures[0].set_layout_engine("none")
-    box = first_panel(image, figures[0])
+    with plot.style():
+        figure = Figure(figsize=shown.size, layout=ConstrainedLayoutEngine(w_pad=GUTTER / 2))
+        FigureCanvasAgg(figure)
+        shown.draw(shown.view(**shown.default), figure, False)
+        plot.legend(figure)
+        image = pixels(figure)
+    box = first_panel(image, figure)
     panel = image.crop(box)
-    whole = with_legend(panel, figures[0], box)
+    whole = with_legend(panel, figure, box)
     alt = f"{shown.title}, this lesson's explorer, as it opens"
     return Hero(png(whole), png(in_cell(panel)), alt)
+
+
+def pixels(figure: Figure) -> Image.Image:
+    """Return a figure as an image; its panels keep their places from then on."""
+    canvas: Any = figure.canvas
+    canvas.draw()
+    figure.set_layout_engine("none")
+    return Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB")
 
 
 def first_panel(image: Image.Image, figure: Figure) -> narrow_figures.Box:
@@ -98,7 +103,7 @@ def with_legend(panel: Image.Image, figure: Figure, box: narrow_figures.Box) -> 
         figure.legends.clear()
         with plot.style():
             plot.legend(figure, columns=columns)
-            legend = trimmed(drawn(figure))
+            legend = trimmed(pixels(figure))
         if legend.width <= panel.width:
             break
     size = max(panel.width, legend.width), panel.height + GAP + legend.height
@@ -106,15 +111,6 @@ def with_legend(panel: Image.Image, figure: Figure, box: narrow_figures.Box) -> 
     whole.paste(panel)
     whole.paste(legend, ((whole.width - legend.width) // 2, panel.height + GAP))
     return whole
-
-
-def drawn(figure: Figure) -> Image.Image:
-    """Return the pixels of a figure, 100 to an inch."""
-    figure.set_dpi(100)
-    canvas = FigureCanvasAgg(figure)
-    with plot.style():
-        canvas.draw()
-    return Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB")
 
 
 def trimmed(image: Image.Image) -> Image.Image:

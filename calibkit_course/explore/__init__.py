@@ -11,7 +11,6 @@ for the live form.
 
 from calibkit_course.explore._controls import Choice, Control, Slider
 from calibkit_course.explore._explorer import Explorer, Preset
-from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz
 from calibkit_course.explore._shells import OF_EXPLORERS, OF_QUIZZES
 from calibkit_course.explore._shown import Shown
@@ -19,4 +18,4 @@ from calibkit_course.explore._shown import Shown
 # What is declared knows no shell, and the shells know what is declared: so no import is a circle.
 Explorer.shell, Quiz.shell = OF_EXPLORERS, OF_QUIZZES
 
-__all__ = ["Choice", "Control", "Explorer", "Picture", "Preset", "Quiz", "Shown", "Slider"]
+__all__ = ["Choice", "Control", "Explorer", "Preset", "Quiz", "Shown", "Slider"]
