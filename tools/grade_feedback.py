@@ -18,8 +18,8 @@ Line = tuple[str, ...]
 
 
 def shown(text: str) -> str:
-    """Return a text as HTML, without unprintable characters."""
-    return escape(UNSEEN.sub("\ufffd", text))
+    """Return a text as HTML, without unprintable characters; names of code look like code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(UNSEEN.sub("\ufffd", text)))
 
 
 def html_table(head: Line, lines: Iterable[Line]) -> str:
@@ -45,12 +45,13 @@ def section(found: Any) -> Iterator[str]:
     judged = [row for row in rows if not row.get("is_text")]  # texts are read by a person
     said = f"Points: {found.count('Correct')} of {len(judged)}"
     said += ". Your teacher reads the free text" if len(judged) < len(rows) else ""
+    said += ". It came late" if found.late else ""
     more = ". Of several files of one lesson the one with most points counts"
     yield f"<p>{said}{more if found.again > 1 else ''}.</p>"
     yield from (f"<p>Note: {shown(row['says'])}.</p>" for row in found.of("note"))
     points = {row["item"]: f"{row['state'] == 'Correct':d}" for row in judged}
-    lines = [(row["item"], row["task"], points.get(row["item"], ""), row["state"], row["says"])
-             for row in rows]  # fmt: skip
+    lines = [(row["item"], row["task"], points.get(row["item"], ""), row["state"],
+              row["says"][:1].upper() + row["says"][1:]) for row in rows]  # fmt: skip
     yield html_table(("exercise", "what is asked", "points", "state", "what the check says"), lines)
     guesses = [(row["item"], row["says"], row["task"]) for row in found.of("guess")]
     yield html_table(("guess", "yours", "what happens"), guesses) if guesses else ""

@@ -67,6 +67,6 @@ def points(
     for row, theirs in zip(roster, handed_in, strict=True):
         scores = {f"lesson {one}": str(theirs[one][0]) if one in theirs else "" for one in lessons}
         missing = " ".join(one for one in lessons if one not in theirs)
-        late = " ".join(one for one in lessons if one in theirs and not theirs[one][1])
-        rows.append(row | scores | {"missing": missing, "late": late})
+        belated = " ".join(one for one in lessons if one in theirs and not theirs[one][1])
+        rows.append(row | scores | {"missing": missing, "late": belated})
     return rows, sorted(strangers)

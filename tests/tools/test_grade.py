@@ -230,13 +230,13 @@ def test_the_page_shows_texts_and_runs_none(tmp_path: Path) -> None:
 
 def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: Path) -> None:
     row = {"kind": "exercise", "item": "0.1", "state": "Correct", "says": "Well.", "task": "<b>"}
-    slip = row | {"item": "0.2", "state": "Almost", "says": "The columns are swapped."}
+    slip = row | {"item": "0.2", "state": "Almost", "says": "the columns of `y` are swapped."}
     text = row | {"item": "0.3", "state": "Not attempted", "says": "", "is_text": True}
     grades = []
     for name in ("ann", "Ann", "b/o:b"):
         rows = [row | {"copied": " Copied."}, slip, text, row | {"kind": "guess", "item": "0a"}]
         book = grade.Workbook(Path("04.ipynb"), "x", name)
-        grades.append(grade.Grade(book, "00", "", [dict(one) for one in rows]))
+        grades.append(grade.Grade(book, "00", "", [dict(one) for one in rows], late=True))
         grades[-1].rows.append({"kind": "shape", "item": MINE, "state": ""})
     grade.note_alike(grades)
     grade.feedback(grades, tmp_path / "back")
@@ -245,6 +245,7 @@ def test_a_student_gets_back_what_is_his_own_and_nothing_about_copies(tmp_path: 
     }  # fmt: skip
     tags, text = tags_and_text(tmp_path / "back" / "ann.html")
     assert "Points: 1 of 2. Your teacher" in text and "swapped" in text
+    assert "It came late" in text and "code" in tags and "`" not in text
     assert "the folded solution in 0.1" in grades[0].in_words
     assert "b" not in tags and "<b>" in text
     for word in ("Copied", "shares", "Ann", "b/o"):
