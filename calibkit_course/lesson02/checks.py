@@ -33,9 +33,9 @@ THREE_ATOMS = "three atoms"
 _ORDINALS = ("first", "second", "third")
 
 # What happened, what was stated, and the increasing curve that fits it best.
-_RAIN = np.array([0, 0, 1, 1, 0, 1])
+_RAIN = np.array([0, 0, 1, 1, 0, 0])  # not half of the days, lest 0.5 pass for their frequency
 _SAID = np.array([0.2, 0.4, 0.3, 0.9, 0.6, 0.8])
-_REPAIRED = np.array([0, 1 / 3, 1 / 3, 1, 1 / 3, 1])
+_REPAIRED = np.array([0, 1 / 4, 1 / 4, 1, 1 / 4, 1 / 4])
 
 
 def judge_parts(answer: Any) -> str | None:
@@ -60,7 +60,11 @@ def judge_parts(answer: Any) -> str | None:
         "whole": np.array([score, base - mended, base]),
         "left over": np.array([score - mended, mended, base]),
     }
-    uncertain = {"frequency": _RAIN.mean(), "stated": np.mean((_SAID.mean() - _RAIN) ** 2)}
+    uncertain = {
+        "half": 0.25,
+        "frequency": _RAIN.mean(),
+        "stated": np.mean((_SAID.mean() - _RAIN) ** 2),
+    }
     patterns |= {name: np.array([score - mended, u - mended, u]) for name, u in uncertain.items()}
     if slip := slip_of(found, patterns, 1e-6):
         return SAY[slip]
