@@ -25,7 +25,7 @@ from scipy import special
 from calibkit.calibrators import PlattCalibrator
 from calibkit.inputs import FloatVector, IntVector, as_generator, as_level, quiet, unwrapped
 from calibkit.results import Result, spell
-from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of
+from calibkit_audit.clusters import Clusters, cluster_folds, clusters_of, student
 from calibkit_audit.saving import finite
 
 _FEWEST = 20  # labels, below which nothing is estimated
@@ -223,8 +223,7 @@ class _Corrected:
 
     def half_width(self, level: float) -> float:
         """Return half of Student's interval."""
-        student = special.stdtrit(self.units - 1, (1 + level) / 2)
-        return float(student * np.sqrt(max(self.of_scores + self.of_labels, 0.0)))
+        return float(student(max(self.of_scores + self.of_labels, 0.0), self.units - 1, level))
 
     def needed(self, level: float) -> int:
         """Return how many labels would give ``0.02`` on either side; 0: none would."""

@@ -133,10 +133,8 @@ def _judge(options: Options, words: Sequence[str]) -> int:
     """Make an audit or a comparison, write it, and look for the conditions."""
     conditions = _conditions(options)
     scores, files, given = _scores(options), _files(options), vars(options)
-    report: AuditReport | Comparison
     with _warnings_printed():
-        audited = options.command == "audit"
-        report = _audit(options, scores) if audited else _compare(options, scores)
+        report = _report(options, scores)
     paths = [*options.paths, *filter(None, [options.labels])]
     roles = {"label": [options.label], "predictions": scores}
     roles |= {name: list(np.atleast_1d(given[name])) for name in ROLES if given[name]}
@@ -241,32 +239,26 @@ def _files(options: Options) -> dict[str, str]:
 # --- what is answered -----------------------------------------------------------------------------
 
 
-def _audit(options: Options, scores: list[str]) -> AuditReport:
-    log = open_log(options.paths, **_columns(options, scores))
-    settings = _settings(options, scores) | {"settings": AuditSettings(bins=options.bins)}
-    rows = _rows(options, [log]) | options_of(log)
-    return audit(**rows, **settings).with_changes(log.changes)
-
-
-def _compare(options: Options, scores: list[str]) -> Comparison:
+def _report(options: Options, scores: list[str]) -> AuditReport | Comparison:
+    """Make an audit, or a comparison of models."""
+    comparing = options.command == "compare"
     names = [name.replace("*", "").rstrip("_-. ") or name for name in scores]
-    if len(names) < 2 or len(set(names)) < len(names):
+    if comparing and (len(names) < 2 or len(set(names)) < len(names)):
         raise ValueError("--prob names two or more different models, e.g. --prob old,new.")
-    logs = [open_log(options.paths, **_columns(options, [name])) for name in scores]
-    settings = _settings(options, [",".join(scores)]) | {"bins": options.bins}
-    rows = _rows(options, side_by_side(logs)) | options_of(logs[0])
+    models = [[name] for name in scores] if comparing else [scores]
+    logs = [open_log(options.paths, **_columns(options, model)) for model in models]
+    files = list_names(list(map(file_name, options.paths)))
+    title = f"{files}: {options.label} by {','.join(scores) if comparing else list_names(scores)}"
+    asked = {"view": options.view, "rng": options.seed, "independent": options.independent}
+    # Costs are read before the rows are: a slip is told at once.
+    asked["costs"] = None if options.costs is None else as_costs(options.costs)
+    rows = _rows(options, side_by_side(logs)) | options_of(logs[0]) | asked
+    rows["title"], changes = options.title or title, logs[0].changes
+    if not comparing:
+        return audit(**rows, settings=AuditSettings(bins=options.bins)).with_changes(changes)
     parts = np.split(rows.pop("y_prob"), len(names), axis=1)
     probs = {n: p[:, 0] if p.shape[1] == 1 else p for n, p in zip(names, parts, strict=True)}
-    return compare(models=probs, **rows, **settings).with_changes(logs[0].changes)
-
-
-def _settings(options: Options, scores: Sequence[str]) -> dict[str, Any]:
-    # Costs are read before the file is: a slip is told at once.
-    costs = None if options.costs is None else as_costs(options.costs)
-    files = list_names(list(map(file_name, options.paths)))
-    title = options.title or f"{files}: {options.label} by {list_names(scores)}"
-    asked = {"view": options.view, "costs": costs, "title": title}
-    return asked | {"rng": options.seed, "independent": options.independent}
+    return compare(models=probs, bins=options.bins, **rows).with_changes(changes)
 
 
 def _rows(options: Options, models: Sequence[Log]) -> dict[str, Any]:
