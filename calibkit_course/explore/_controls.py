@@ -84,8 +84,8 @@ class Choice(Control):
     'equal mass'
     """
 
-    texts: Mapping[str, str] | None = None  # what the reader sees for each value, if not itself
+    texts: Mapping[str, str] | None = None  # what the reader sees for a value, if not itself
 
     def text(self, value: Any) -> str:
         """Return the entry as the reader sees it."""
-        return str(value) if self.texts is None else self.texts[value]
+        return (self.texts or {}).get(value, str(value))

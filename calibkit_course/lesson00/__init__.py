@@ -1,7 +1,5 @@
 """Lesson 00: start here."""
 
-__all__ = ["earlier_days"]
-
 _RAINY = (3, 9, 16, 20, 27, 34)
 
 

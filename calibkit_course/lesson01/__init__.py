@@ -4,14 +4,4 @@ from calibkit_course.lesson01 import true_or_false
 from calibkit_course.lesson01.explorer import forecaster
 from calibkit_course.lesson01.figures import diagrams
 from calibkit_course.lesson01.tables import groups, promise
-from calibkit_course.lesson01.view import ForecastRecord, forecaster_view
-
-__all__ = [
-    "ForecastRecord",
-    "diagrams",
-    "forecaster",
-    "forecaster_view",
-    "groups",
-    "promise",
-    "true_or_false",
-]
+from calibkit_course.lesson01.view import forecaster_view

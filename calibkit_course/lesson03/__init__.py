@@ -5,16 +5,4 @@ from calibkit_course.lesson03.explorer import fake_factory
 from calibkit_course.lesson03.figures import accuracy_error, same_counts
 from calibkit_course.lesson03.mixture import DirichletMixture
 from calibkit_course.lesson03.tables import by_predicted, measured
-from calibkit_course.lesson03.view import FactoryView, fake_factory_view
-
-__all__ = [
-    "DirichletMixture",
-    "FactoryView",
-    "accuracy_error",
-    "by_predicted",
-    "fake_factory",
-    "fake_factory_view",
-    "measured",
-    "same_counts",
-    "table",
-]
+from calibkit_course.lesson03.view import fake_factory_view

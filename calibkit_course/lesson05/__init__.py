@@ -9,16 +9,4 @@ from calibkit_course.lesson05.tables import (
     nearest_of_twenty,
     only_hatched,
 )
-from calibkit_course.lesson05.view import TwoFamilies, two_families_view
-
-__all__ = [
-    "TwoFamilies",
-    "by_position",
-    "compare_maps",
-    "mean_estimate",
-    "nearest_of_twenty",
-    "only_hatched",
-    "table",
-    "two_families",
-    "two_families_view",
-]
+from calibkit_course.lesson05.view import two_families_view

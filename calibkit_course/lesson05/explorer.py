@@ -47,14 +47,7 @@ _CONTROLS = (
         unit="bin widths",
         form="{:+.1f}",
     ),
-    Choice(
-        "tops",
-        "Pieces",
-        TOPS,
-        default="flat",
-        book=TOPS,
-        texts={"flat": "flat", "slanted": "slanted"},
-    ),
+    Choice("tops", "Pieces", TOPS, default="flat", book=TOPS),
 )
 
 

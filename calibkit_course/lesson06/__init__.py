@@ -5,17 +5,4 @@ from calibkit_course.lesson06.draws import Replicates
 from calibkit_course.lesson06.explorer import bin_tuner
 from calibkit_course.lesson06.figures import bin_drift, replicates
 from calibkit_course.lesson06.trials import estimate, null_ece, squares
-from calibkit_course.lesson06.view import BinTuner, bin_tuner_view
-
-__all__ = [
-    "BinTuner",
-    "Replicates",
-    "bin_drift",
-    "bin_tuner",
-    "bin_tuner_view",
-    "estimate",
-    "null_ece",
-    "replicates",
-    "squares",
-    "table",
-]
+from calibkit_course.lesson06.view import bin_tuner_view

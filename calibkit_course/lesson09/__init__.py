@@ -4,15 +4,4 @@ from calibkit_course.lesson09.explorer import prevalence_dial
 from calibkit_course.lesson09.figures import rare_events
 from calibkit_course.lesson09.gaussian import GaussianDiscriminant
 from calibkit_course.lesson09.runs import abalone_splits, estimates, table
-from calibkit_course.lesson09.view import PrevalenceView, prevalence_dial_view
-
-__all__ = [
-    "GaussianDiscriminant",
-    "PrevalenceView",
-    "abalone_splits",
-    "estimates",
-    "prevalence_dial",
-    "prevalence_dial_view",
-    "rare_events",
-    "table",
-]
+from calibkit_course.lesson09.view import prevalence_dial_view

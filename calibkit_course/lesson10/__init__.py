@@ -7,21 +7,3 @@ from calibkit_course.lesson10.nets import OrderPreserving
 from calibkit_course.lesson10.pictures import gallery
 from calibkit_course.lesson10.runs import compared, five_seeds, follow, images, smoothed, stored
 from calibkit_course.lesson10.smoothing import undo_label_smoothing
-
-__all__ = [
-    "OrderPreserving",
-    "compared",
-    "confidence_error",
-    "confidences",
-    "diagram",
-    "five_seeds",
-    "follow",
-    "gallery",
-    "images",
-    "over_epochs",
-    "smoothed",
-    "stored",
-    "table",
-    "thermostat",
-    "undo_label_smoothing",
-]

@@ -19,12 +19,7 @@ from calibkit_course.lesson10.nets import TrainingHistory
 
 _BINS = 15
 # What an axis says of each quantity.
-_LABELS = {
-    "accuracy": "accuracy",
-    "log loss": "log loss",
-    "calibration error": "ECE",
-    "temperature": "best temperature",
-}
+_LABELS = {"accuracy": "accuracy", "log loss": "log loss", "calibration error": "ECE"}
 
 
 def over_epochs(
@@ -38,7 +33,7 @@ def over_epochs(
 
     The log loss comes as trained and, if `scaled`, after temperature scaling, each with its lowest
     point, and beside them that of the training images, while the weights moved. The others are
-    "accuracy", "calibration error" and "temperature".
+    "accuracy" and "calibration error".
     """
     as_choice(quantity, "quantity", _LABELS)
     pair = quantity == "log loss"  # the others come in one line, without a legend
@@ -48,19 +43,10 @@ def over_epochs(
     with look.drawing(ax, (4.6, 3.2), legend=None if pair else False) as ax:
         if pair:
             _draw_losses(ax, epoch, values)
-            own: dict[str, Any] = {
-                "color": look.GREY,
-                "linestyle": ":",
-                "linewidth": 1.8,
-                "gid": "own",
-            }
-            ax.plot(epoch, history.train_loss, label="on the training images", **own)
+            own = look.stroke(look.GREY, 1.8, ":", label="on the training images", gid="own")
+            ax.plot(epoch, history.train_loss, **own)
         else:
             ax.plot(epoch, values[0], color=look.INK, linewidth=2.0, gid="values")
-        if quantity == "temperature":
-            ax.axhline(1, color=look.GREY, linestyle=":", linewidth=1.4, gid="neutral")
-            ax.text(epoch[-1], 1.04, "T = 1", ha="right", va="bottom", fontsize=look.FONT_SIZE)
-        elif not pair:
             ax.set_ylim(bottom=0)
         ax.set_xlabel("epoch", fontsize=look.FONT_SIZE)
         ax.set_ylabel(_LABELS[quantity], fontsize=look.FONT_SIZE)
@@ -101,23 +87,18 @@ def diagram(y_true: Any, y_prob: Any, ax: Axes | None = None, *, title: str = ""
 
 
 def confidences(table: BinTable, ax: Axes | None = None, *, title: str | None = None) -> Axes:
-    """Draw the share of predictions in each bin: those whose event did not happen, below.
-
-    Of the view "top-label" these are the wrong and the right answers by their confidence.
-    """
-    answers = table.view.startswith("top-label")
-    across = "confidence" if answers else "prediction"
-    names = ("wrong", "right") if answers else ("did not happen", "happened")
+    """Draw the share of answers in each bin of their confidence: the wrong ones below."""
+    names = ("wrong", "right")
     share = table.count / table.n
     low = share * (1 - np.nan_to_num(table.frequency, nan=1.0))
     left, right = table.edges[:-1], table.edges[1:]
-    words = (across, "share of predictions")
+    words = ("confidence", "share of predictions")
     with look.drawing(ax, (4.0, 3.2), words=words, title=title) as ax:
         pieces = ((np.zeros_like(low), low, "over"), (low, share, "under"))
         for name, (foot, top, sign) in zip(names, pieces, strict=True):
             code = {**look.AREAS[sign], "linewidth": 0.8, "label": name, "gid": f"{sign}-share"}
             look.boxes(ax, (left, right), (foot, top), **code)
         ax.set(xlim=(left[0], right[-1]), ylim=(0, 1.05 * float(share.max())))
-    said = f"Above {left[-1]:.2f} lie {share[-1]:.2f} of them; {low[-1]:.2f} are {names[0]}."
-    look.remember(ax, [f"{across.capitalize()} of {table.n:,} predictions.", said])
+    said = f"Above {left[-1]:.2f} lie {share[-1]:.2f} of them; {low[-1]:.2f} are wrong."
+    look.remember(ax, [f"Confidence of {table.n:,} predictions.", said])
     return ax

@@ -52,13 +52,11 @@ def _draw(view: Picks, figure: AnyFigure, compact: bool) -> None:
 
 def _controls() -> tuple[Choice | Slider, ...]:
     """Return the controls; what they offer stands in the stored table."""
-    asked, sizes = tuple(table()["evaluators"]), tuple(table()["sizes"])
-    target: dict[str, Any] = {"values": tuple(TARGETS), "default": "left", "book": tuple(TARGETS)}
-    names = {name: name for name in networks()} | {ALL: "all networks"}
+    targets, asked, sizes = tuple(TARGETS), tuple(table()["evaluators"]), tuple(table()["sizes"])
     return (
-        Choice("target", "Best means", texts=TARGETS, **target),
+        Choice("target", "Best means", targets, default="left", book=targets, texts=TARGETS),
         Choice("evaluator", "Asked", asked, default=asked[0], book=asked),
-        Choice("network", "Network", (ALL, *networks()), default=ALL, texts=names),
+        Choice("network", "Network", (ALL, *networks()), default=ALL, texts={ALL: "all networks"}),
         Slider("n", "Test set", sizes, default=sizes[-1], book=sizes, unit="rows"),
     )
 

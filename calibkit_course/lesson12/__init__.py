@@ -3,7 +3,7 @@
 from calibkit_course.learn import table
 from calibkit_course.lesson12.confidence import ByPredictedClass, Reduced
 from calibkit_course.lesson12.explorer import simplex_lens
-from calibkit_course.lesson12.hiding import HidingView, six_vectors, six_vectors_view
+from calibkit_course.lesson12.hiding import six_vectors, six_vectors_view
 from calibkit_course.lesson12.models import SIX_STATED, SIX_TRUE, LogLinear
 from calibkit_course.lesson12.tables import (
     binned_strong_error,
@@ -11,23 +11,4 @@ from calibkit_course.lesson12.tables import (
     repair_table,
     whole_vector_test,
 )
-from calibkit_course.lesson12.view import LensView, simplex_lens_view
-
-__all__ = [
-    "SIX_STATED",
-    "SIX_TRUE",
-    "ByPredictedClass",
-    "HidingView",
-    "LensView",
-    "LogLinear",
-    "Reduced",
-    "binned_strong_error",
-    "label_conditional_error",
-    "repair_table",
-    "simplex_lens",
-    "simplex_lens_view",
-    "six_vectors",
-    "six_vectors_view",
-    "table",
-    "whole_vector_test",
-]
+from calibkit_course.lesson12.view import simplex_lens_view

@@ -63,7 +63,7 @@ _CONTROLS = (
         VIEWS,
         default="strong",
         book=("strong", "class"),
-        texts={"strong": "strong", "top-label": "confidence", "class": "one class"},
+        texts={"top-label": "confidence", "class": "one class"},
     ),
     Slider("k", "Class", (0, 1, 2), default=0, form="{:d}"),
     Choice("model", "Model", tuple(FAKES), default="per class", book=tuple(FAKES)),
@@ -73,13 +73,7 @@ _CONTROLS = (
         CALIBRATORS,
         default="none",
         book=("none", "temperature", "vector", "Dirichlet"),
-        texts={
-            "none": "none",
-            "temperature": "temperature",
-            "vector": "vector",
-            "matrix": "matrix, centred logits",
-            "Dirichlet": "Dirichlet",
-        },
+        texts={"matrix": "matrix, centred logits"},
     ),
     Slider("n_fit", "Fitted to", (50, 200, 1000, 5000, 20_000), default=5000, unit="predictions"),
 )

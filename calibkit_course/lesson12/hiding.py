@@ -82,14 +82,8 @@ def _axes(figure: AnyFigure) -> list[Axes]:
 
 def six_vectors(**defaults: Any) -> Explorer[HidingView]:
     """Return the explorer in which the truth moves and four diagrams stay where they are."""
-    control = Slider(
-        name="share",
-        label="Truth moved",
-        values=_STEPS,
-        default=0.0,
-        book=_STEPS,
-        form="{:.0%} of the way",
-    )
+    form = "{:.0%} of the way"
+    control = Slider("share", "Truth moved", _STEPS, default=0.0, book=_STEPS, form=form)
     return Explorer(
         name="six-vectors",
         title="Six vectors and four diagrams",

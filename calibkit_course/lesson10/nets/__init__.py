@@ -15,14 +15,3 @@ from calibkit_course.lesson10.nets.training import (
     train_network,
     training_step,
 )
-
-__all__ = [
-    "OrderPreserving",
-    "Split",
-    "TrainingHistory",
-    "image_network",
-    "logits_of",
-    "mnist_digits",
-    "train_network",
-    "training_step",
-]
