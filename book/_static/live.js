@@ -167,6 +167,8 @@
   };
 
   document.querySelectorAll("[data-explorer]").forEach((root) => {
+    const holdsAll = root.querySelector(".ck-note")?.textContent.includes("holds all");
+    if (holdsAll) return; // nothing would be new
     const parts = bar(root);
     parts.button.addEventListener("click", () => goLive(root, parts));
   });
