@@ -150,6 +150,9 @@
         liveExplorer(root, data, every, parts);
         const more = inputsOf(root).filter((_, i) => !data.names.includes(every.names[i]))
           .map((input) => input.closest(".ck-control").querySelector("label").firstChild.data.trim());
+        root.querySelector(".ck-frame").before(parts.row); // what is new is said below the controls
+        const { top, bottom } = root.getBoundingClientRect();
+        if (top < window.innerHeight && bottom > 0) root.scrollIntoView();
         status.textContent = `Ready, with more values${more.length ? `. New: ${more.join(", ")}` : ""}.`;
       }
       root.dataset.live = "";
@@ -167,6 +170,8 @@
   };
 
   document.querySelectorAll("[data-explorer]").forEach((root) => {
+    const holdsAll = root.querySelector(".ck-note")?.textContent.includes("holds all");
+    if (holdsAll) return; // nothing would be new
     const parts = bar(root);
     parts.button.addEventListener("click", () => goLive(root, parts));
   });

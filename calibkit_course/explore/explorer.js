@@ -13,6 +13,15 @@
     root.querySelector(".ck-controls").hidden = false;
   };
 
+  const SIZE = /width="([\d.]+)pt" height="([\d.]+)pt" viewBox="[^"]*"/;
+
+  const sizeOf = (svg) => svg.match(SIZE).slice(1).map(Number); // in points, 0.72 to a pixel
+
+  // All states are as tall as the tallest, so that nothing below them jumps.
+  const asTall = (svg, height) => svg.replace(SIZE, (_, width) => (
+    `width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}"`
+  ));
+
   // Return what puts the picture of a state before the reader, in the form that the screen asks for.
   const frame = (root, data) => {
     const picture = root.querySelector(".ck-figure");
@@ -27,7 +36,8 @@
         const script = document.createElement("script");
         script.src = data[which];
         script.onload = () => {
-          script.pictures.forEach((svg, i) => { data.states[i][which] = svg; });
+          const tallest = Math.max(...script.pictures.map((svg) => sizeOf(svg)[1]));
+          script.pictures.forEach((svg, i) => { data.states[i][which] = asTall(svg, tallest); });
           root.dataset[which] = "here";
           done();
         };
@@ -46,9 +56,7 @@
       const svg = state[which] ?? state.wide ?? state.narrow;
       if (shown !== state || !svg) return;
       root.querySelector("picture > source")?.remove();
-      const [, width, height] = svg.match(/width="([\d.]+)pt" height="([\d.]+)pt"/);
-      picture.width = Math.round(width / 0.72); // 100 pixels to an inch
-      picture.height = Math.round(height / 0.72);
+      [picture.width, picture.height] = sizeOf(svg).map((points) => Math.round(points / 0.72));
       picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
       picture.alt = state.alt;
     };
