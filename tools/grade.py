@@ -260,16 +260,17 @@ workbook left behind. Its own outputs play no part.</p>"""
 
 
 def summary(grades: list[Grade]) -> str:
-    """Return one line per workbook, with the number of exercises in each state."""
+    """Return one line per workbook, with the number of exercises in each state that occurs."""
     about = ("guesses typed in", "cells raised", "seconds", "file")
+    states = [one for one in STATES if one == "Correct" or any(g.count(one) for g in grades)]
     lines: list[Line] = []
     for found in grades:
-        counts = [*(str(found.count(state)) for state in STATES), found.typed]
+        counts = [*(str(found.count(state)) for state in states), found.typed]
         if found.problem:
-            counts = ["not graded", *[""] * len(STATES)]
+            counts = ["not graded", *[""] * len(states)]
         last = (str(len(found.raised)), f"{found.seconds:.0f}", found.workbook.file)
         lines.append((found.student, found.lesson, *counts, *last))
-    return html_table(("student", "lesson", *STATES, *about), lines)
+    return html_table(("student", "lesson", *states, *about), lines)
 
 
 def overview(grades: list[Grade]) -> str:

@@ -307,7 +307,7 @@ def test_a_good_a_wrong_and_a_broken_workbook_without_a_fence(
 @pytest.mark.long
 def test_without_its_set_up_cell_a_workbook_shows_texts_guesses_and_quiz(tmp_path: Path) -> None:
     text = "The model is over-confident, and the null level stands beside the error."
-    guess, quiz = 'lesson.predict("14a", "nothing")', 'lesson.quiz(..., "a", chr(98), "what")'
+    guess, quiz = 'lesson.predict("14c", "no")', 'lesson.quiz(..., "a", chr(98), "what")'
     code = (f"my_report = {text!r}\nnp.pi", 'lesson.check("14.2")', guess, quiz)
     folder, back = tmp_path / "class", tmp_path / "back"
     write(folder, {"ann/homework.ipynb": made.of_code(*code)})
@@ -318,7 +318,7 @@ def test_without_its_set_up_cell_a_workbook_shows_texts_guesses_and_quiz(tmp_pat
     found = {(row["kind"], row["item"]): row for row in rows}
     assert found["text", "14.2"]["detail"] == text
     assert found["rubric", "14.2"]["detail"].startswith("1. ")
-    assert found["guess", "14a"]["state"].startswith("typed in, ")
+    assert found["guess", "14c"]["state"].startswith("typed in, ")
     states = [found["quiz", f"14.{place}"]["state"] for place in (2, 3, 4)]
     assert states == ["right", "wrong", "wrong"] and ("quiz", "14.1") not in found
     _, words = tags_and_text(back / "ann.html")

@@ -185,6 +185,35 @@ def test_a_second_tab_and_a_full_storage_are_told(watched: Any) -> None:
     blocked.wait_for_function(f"JSON.parse({given}).contentsStorageDrivers")
 
 
+SAVED = """made => new Promise(done => {
+  const asked = indexedDB.open("JupyterLite Storage - /lite/");
+  asked.onupgradeneeded = () => asked.result.createObjectStore("files");
+  asked.onsuccess = () => {
+    const put = asked.result.transaction("files", "readwrite");
+    put.objectStore("files").put({content: {metadata: {calibkit: {source: made}}}}, "04.ipynb");
+    put.oncomplete = () => { asked.result.close(); done(); };
+  };
+})"""
+
+
+@pytest.mark.browser
+def test_a_lesson_that_has_changed_since_it_was_saved_says_so(watched: Any) -> None:
+    opened, folder = watched
+    lesson = folder.parent.parent / "files" / "04.ipynb"
+    lesson.parent.mkdir()
+    lesson.write_text('{"metadata": {"calibkit": {"source": "new"}}}', encoding="utf-8")
+    told = opened().get_by_role("status")
+    told.filter(has_text="longer than usual").wait_for()  # nothing is saved: nothing to say
+    for made, often in (("new", 0), ("old", 1)):
+        page = opened()
+        page.evaluate(SAVED, made)
+        page.reload()
+        told = page.get_by_role("status")
+        told.filter(has_text="longer than usual").wait_for()
+        assert told.filter(has_text="has changed since you saved yours").count() == often
+        page.close()
+
+
 # --- what was built ------------------------------------------------------------------------------
 
 

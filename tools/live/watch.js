@@ -1,5 +1,5 @@
 // What JupyterLite does not say: why Python does not start, that storage is full or blocked, that a
-// lesson is open twice. One sentence each, above the lesson.
+// lesson is open twice or has changed. One sentence each, above the lesson.
 (() => {
   const patience = window.ckPatience ?? 60; // seconds
   const folder = new URL("../static/pyodide/", location.href);
@@ -82,6 +82,29 @@
     tabs.postMessage("opened");
   };
 
+  // What is saved in this browser stays as it is when the site gets another lesson.
+  const changed = async () => {
+    const path = new URLSearchParams(location.search).get("path");
+    const name = `JupyterLite Storage - ${new URL("..", location.href).pathname}`;
+    if (!path || !(await indexedDB.databases()).some((one) => one.name === name)) return;
+    const heard = (request) => new Promise((done, failed) => {
+      request.onsuccess = () => done(request.result);
+      request.onerror = failed;
+    });
+    const storage = await heard(indexedDB.open(name));
+    const files = storage.transaction("files").objectStore("files");
+    const mine = await heard(files.get(path)).finally(() => storage.close());
+    if (!mine) return;
+    const now = await fetch(new URL(`../files/${path}`, location.href), { cache: "no-cache" });
+    const theirs = await now.json();
+    const madeFrom = ({ metadata }) => metadata.calibkit.source;
+    if (madeFrom(mine.content) !== madeFrom(theirs))
+      say(
+        "This lesson has changed since you saved yours, which is kept. For the new one rename " +
+          "yours (File > Rename), then open the lesson again from its page.",
+      );
+  };
+
   // Where storage is blocked JupyterLite opens nothing, unless its settings let memory do.
   const isBlocked = () => {
     try {
@@ -135,7 +158,10 @@
     // On a first visit no service worker knows the page yet, through which Python keeps files.
     const again = navigator.serviceWorker?.controller;
     if (again && /[?&]path=[^&]*\.ipynb/.test(location.search)) startEarly();
-    if (!blocked) twice();
+    if (!blocked) {
+      twice();
+      changed().catch(() => {}); // a file of the reader's own, or nothing is saved yet
+    }
     setTimeout(wait, 1000 * patience);
     if (!blocked && navigator.storage?.estimate) {
       looking = setInterval(space, 30000);
