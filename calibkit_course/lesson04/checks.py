@@ -81,6 +81,8 @@ def _count_problem(
 ) -> str | None:
     if _equal(count, table.weight):
         return SAY["count shares"]
+    if _equal(np.nan_to_num(count), table.count):
+        return SAY["empty count"]
     n_bins, missing = table.n_bins, table.count - count
     if missing[-1] > 0 and not missing[:-1].any():
         return SAY["lost"].format(found=f"{count.sum():g}", n=table.n)

@@ -346,16 +346,16 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
 
     slider = form("4a").get_by_role("slider", name="How sure are you?")
     assert [slider.get_attribute(name) for name in ("min", "max", "aria-valuetext")] == [
-        "33", "99", "not said"]  # fmt: skip
+        "50", "99", "not said"]  # fmt: skip
     for key in ["End", *["ArrowLeft"] * 9]:
         slider.press(key)
-    answer(page, "4a", "0.100", by_keyboard=True)
+    answer(page, "4a", "right", by_keyboard=True)
     answer(page, "4c", "about 10", by_keyboard=True)  # in a word: coin flip
     page = visit.open(FURTHER)
     page.locator('.ck-fold[data-predictions="4f"] > summary').first.click()
     form("4d").get_by_role("slider").press("Home")  # one over k is said, too
     answer(page, "4d", "over-confident", by_keyboard=False)
-    said = {"4a": (3, 0.9, False), "4c": (4, 0.5, False), "4d": (3, 0.33, True)}
+    said = {"4a": (2, 0.9, False), "4c": (4, 0.5, False), "4d": (3, 0.33, True)}
     kept: dict[str, Any] = {"4f": None}
     for pid, (options, sure, right) in said.items():
         kept[pid] = {"options": options, "sure": sure, "right": right}
@@ -365,7 +365,7 @@ def test_a_slider_makes_a_guess_a_forecast_and_the_first_one_stands(visit: Visit
     page = visit.open(LESSON)
     assert slider.is_disabled() and slider.get_attribute("aria-valuetext") == "90 %"
     page.locator(".ck-forget").first.click()
-    answer(page, "4a", "0.013", by_keyboard=False)
+    answer(page, "4a", "left", by_keyboard=False)
     assert page.evaluate(KEPT) == kept
     assert visit.messages == []
 
@@ -546,7 +546,7 @@ def test_the_page_counts_the_core_for_itself(browser: Any) -> None:
     page.evaluate("""() => {
       ["4.1", "4.3"].forEach(id => calibkitExercises.note(id, {code: "", state: "Correct"}));
       calibkitExercises.note("4.2", {code: "", state: "Almost"});
-      calibkitWork.add('{"guesses": {"4a": "0.080"}, "forecasts": {}, "exercises": {}}');
+      calibkitWork.add('{"guesses": {"4a": "right"}, "forecasts": {}, "exercises": {}}');
     }""")
     assert page.locator("p").all_text_contents() == [
         "1 of 2 exercises correct, 1 of 3 guesses made.",

@@ -170,7 +170,7 @@ def test_an_import_adds_and_changes_nothing(file: Path, tmp_path: Path) -> None:
     assert rows == RIGHT_ROWS | {"4a": Forecast(2, 0.9, False)}
     open_lesson("05").predict("5b", "about 0.1", sure=0.4)
     assert set(read_rows(file.read_text())) == {*rows, "5b"}
-    assert "shown before" in open_lesson("04").predict("4a", "0.100", sure=0.5).text
+    assert "shown before" in open_lesson("04").predict("4a", "right", sure=0.5).text
 
 
 # --- what they say -------------------------------------------------------------------------------

@@ -158,6 +158,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (by_index(lambda p, n: (p * n).astype(int)), "must not open its own bin"),
         (changed(lambda c, m, f, n: (c, np.nan_to_num(m), f)), "an empty bin has no mean"),
         (changed(lambda c, m, f, n: (c, m, np.nan_to_num(f))), "an empty bin has no frequency"),
+        (changed(lambda c, m, f, n: (np.where(c, c, np.nan), m, f)), "the count 0, not `nan`"),
         (changed(lambda c, m, f, n: (c[c > 0], m[c > 0], f[c > 0])), "Empty bins count"),
         (changed(lambda c, m, f, n: (c, (np.arange(n) + 0.5) / n, f)), "the centre of each bin"),
         (changed(lambda c, m, f, n: (c, f, m)), "changed places"),
