@@ -28,7 +28,7 @@ def test_an_audit_says_them(subtests) -> None:
     paid = Y.mean() - report["costs"].numbers["cost"] / 4  # the cost in another unit
     assert paid == pytest.approx(value, abs=1e-12)
     text = " ".join(report.text().split())
-    for words in (f"slope {slope.value:.3f}", f"on: {value:.4f}", f"all {everybody:.4f}"):
+    for words in (f"slope {slope.value:.3f}", f"on: as it is {value:.4f}", f"all {everybody:.4f}"):
         for page in (text, report.to_html().replace("&nbsp;", " ")):
             with subtests.test(words):
                 assert words in page
