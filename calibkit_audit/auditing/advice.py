@@ -173,7 +173,7 @@ def _what_to_do(verdicts: Mapping[str, str], measured: Measurements, table: Repa
             f"{measured.power.needed:,} are needed."
         )
     return (
-        "Leave the probabilities as they are; they may be taken at their word, so far: an average "
+        "Leave the probabilities as they are: nothing speaks against them so far. An average "
         f"error of {in_digits(measured.power.smallest)}, beside a mean of "
         f"{in_digits(measured.first.mean_prob)}, would have been seen in nine such files of ten."
     )
