@@ -217,12 +217,12 @@ def _paid_in_words(numbers: Mapping[str, float], level: float) -> str:
         f"Trusting costs {numbers['cost']:.4f} per prediction, ignoring the model "
         f"{numbers['ignoring']:.4f}: trust {way} {four_digits(extra)} "
         f"({interval_in_words(level, low, high)}). By its own probabilities trust would save "
-        f"{numbers['promised_saving']:.4f}."
+        f"{four_digits(numbers['promised_saving'])}."
     )
     if np.isnan(numbers["repaired"]):
         return text
     ends = interval_in_words(level, numbers["regret_low"], numbers["regret_high"])
     return (
         f"{text} Repaired predictions cost {numbers['repaired']:.4f}: a difference of "
-        f"{numbers['regret']:.4f} ({ends})."
+        f"{four_digits(numbers['regret'])} ({ends})."
     )
