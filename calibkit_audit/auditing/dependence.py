@@ -104,15 +104,13 @@ def rows_that_agree(
     residual = problem.label - problem.prob
     residual -= variance * residual.sum() / max(variance.sum(), 1e-300)  # without a common gap
     for name, values in others.items():
-        code = dict[Any, int]()
         given = unwrapped(values, name)
         if given.ndim != 1 or len(given) <= rows.position.max():
             raise ValueError(f"others {name!r} has shape {given.shape}; it needs a value per row.")
-        words = [object() if is_blank(one) else str(one) for one in given.tolist()]
-        group = np.array([code.setdefault(word, len(code)) for word in words])[rows.position]
+        group = _numbered(given)[rows.position]
         r, v = (np.bincount(group, x) ** 2 - np.bincount(group, x**2) for x in (residual, variance))
         z = float(r.sum() / np.sqrt(max(2 * v.sum(), 1e-9)))
-        if z > _AGREE and len(code) >= FEW:
+        if z > _AGREE and group.max() >= FEW:
             found[name] = z
     if not found:
         return ()
@@ -122,6 +120,15 @@ def rows_that_agree(
         "(command line: --cluster): what was found may else be no more than that."
     )
     return (Answer("dependence", "rows agree", "caution", text, found),)
+
+
+def _numbered(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the number of each row's value; a missing one is like no other."""
+    if values.dtype.kind in "biufM":
+        return np.unique(values, return_inverse=True, equal_nan=False)[1]
+    number = dict[Any, int]()
+    words = (object() if is_blank(value) else str(value) for value in values.tolist())
+    return np.array([number.setdefault(word, len(number)) for word in words])
 
 
 _MOST_BLOCKS, _VARIANCE = 20, 10.0  # blocks, and the variance sum p (1 - p) that each should hold

@@ -184,7 +184,7 @@ def test_a_column_in_whose_values_rows_agree_is_named_and_no_other() -> None:
         table |= {"source": "one text", "wide": np.zeros((900, 2)), "short": [1, 2]}
         report = audit_table(table, label="y", prob="p", settings=QUICK)
         offered += [name for one in report.findings for name in one.numbers]
-        assert report.headline.endswith("if no two rows are about the same case.")
+        assert "if no two rows are about the same case." in report.headline
         for answer in ({"cluster": "team"}, {"independent": True}):
             assert not audit_table(table, label="y", prob="p", settings=QUICK, **answer).findings
     assert offered == ["team"] * 5
