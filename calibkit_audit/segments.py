@@ -31,7 +31,7 @@ from calibkit.inputs import (
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import clusters_of
 from calibkit_audit.dependent_rows import DependentRows, weights_of_labels
-from calibkit_audit.incoming import is_missing
+from calibkit_audit.incoming import column_names, is_missing
 from calibkit_audit.saving import printable
 
 ALL = "all rows"
@@ -279,9 +279,8 @@ def segments_of(
 
 def features_of(features: Any, n: int) -> list[tuple[IntVector, tuple[str, ...]]]:
     """Return the part of each row in each feature, and the names of its parts."""
-    names = list(getattr(features, "columns", features))
     found = []
-    for name in names:
+    for name in column_names(features) or list(features):
         values = unwrapped(features[name], str(name))
         if values.ndim != 1 or len(values) != n:
             raise ValueError(f"{name} has shape {values.shape}; it needs one value for each row.")

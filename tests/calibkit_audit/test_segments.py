@@ -63,6 +63,16 @@ def test_numbers_are_cut_into_four_and_rare_words_are_joined() -> None:
     assert names == {ALL, "ward A", "ward C", "ward missing"}
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_features_in_frames_of_other_libraries(library: str) -> None:
+    frames = pytest.importorskip(library)
+    make = frames.table if library == "pyarrow" else frames.DataFrame
+    columns = {name: FEATURES[name].tolist() for name in FEATURES}
+    found = worst_segments(TRUE, PROB, make(columns), depth=1, n_draws=99)
+    wanted = worst_segments(TRUE, PROB, FEATURES, depth=1, n_draws=99)
+    assert found.segment.tolist() == wanted.segment.tolist()
+
+
 @pytest.mark.parametrize("seed", range(10, 13))
 def test_one_bad_segment_is_found_and_named_and_order_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -657,6 +658,12 @@ def test_help_tells_exit_codes_and_verdicts(run: Run, command: str, codes: list[
     text = " ".join(run(command, "--help").out.split()).replace("- ", "-")
     assert "exit codes: 0 " in text
     assert [code for code in codes if code not in text] == []
+
+
+def test_every_option_is_one_of_a_command_that_exists() -> None:
+    said = tomllib.loads((ROOT / "calibkit_audit/cli/options.toml").read_text("utf-8"))
+    takers = [name for rows in said["options"].values() for row in rows for name in row[0].split()]
+    assert set(takers) == set(said["commands"])
 
 
 def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
