@@ -19,11 +19,15 @@ ESTIMATE_CODES = {
 
 
 def draw_binned_errors(
-    result: BinnedErrors, ax: Axes | None = None, *, title: str | None = None
+    result: BinnedErrors,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    legend: bool | None = None,
 ) -> Axes:
     """Draw the error of a continuous map against the number of bins, and 90 % of the splits."""
     words = ("number of bins (log scale)", "error, norm 2")
-    with look.drawing(ax, (5.2, 3.6), words=words, title=title) as ax:
+    with look.drawing(ax, (5.2, 3.6), words=words, title=title, legend=legend) as ax:
         ax.set_xscale("log", base=2)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xticks(result.n_bins.tolist(), [str(count) for count in result.n_bins])
