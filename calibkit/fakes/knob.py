@@ -206,7 +206,7 @@ class KnobClassifier:
 
     @property
     def room(self) -> float:
-        """The largest expected calibration error in this direction (Lemma 1); of a pivot, its limit."""
+        """The largest expected calibration error in this direction (Lemma 1); a pivot stays below."""
         return self.law.mean_distance(self.anchor)
 
     @property
