@@ -206,7 +206,7 @@ class KnobClassifier:
 
     @property
     def room(self) -> float:
-        """The largest expected calibration error in this direction (Lemma 1)."""
+        """The largest expected calibration error in this direction (Lemma 1); no pivot has it."""
         return self.law.mean_distance(self.anchor)
 
     @property

@@ -105,6 +105,13 @@ def half_of_perfect_models_have_a_point_outside(seed: int) -> bool:
     return 0.3 < np.mean([band.outside.any() for band in bands]) < 0.75
 
 
+def the_right_sellers_bill_is_above_both_others(seed: int) -> bool:
+    new = OVER.sample(1_000_000, seed)
+    stated = new.y_prob, new.true_prob, np.ones(len(new.y_true))
+    right, left, everybody = (policy_cost(new.y_true, p, costs=(1, 9)).value for p in stated)
+    return 0.021 < right - left < 0.027 and 0.005 < right - everybody < 0.011
+
+
 # --- lesson 05 -----------------------------------------------------------------------------------
 
 
@@ -156,6 +163,12 @@ def five_bins_meet_the_truth_of_few_and_hide_it_from_many(seed: int) -> bool:
     few, many = (lesson06.bin_tuner_view(n=n, seed=seed) for n in (1000, 5000))
     at = [float(view.plain_mean[list(view.grid).index(5)] / view.truth) for view in (few, many)]
     return 0.89 < at[0] < 1 and at[1] < 0.89
+
+
+def twelve_bins_beat_five_at_five_thousand(seed: int) -> bool:
+    view = [lesson06.bin_tuner_view(n=5000, n_bins=bins, seed=seed) for bins in (5, 12)]
+    five, twelve = (one.replicates.mean_error for one in view)
+    return bool(twelve < 0.75 * five)
 
 
 def most_perfect_pairs_differ_by_more_than_the_sellers(seed: int) -> bool:
