@@ -14,6 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
 from calibkit import plot
 from calibkit_course.explore.narrow import narrow as made_narrow
@@ -61,6 +62,9 @@ def render(
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=BESIDE))
         FigureCanvasAgg(figure)
         draw(figure)
+        for line in figure.findobj(Line2D):
+            if np.size(line.get_xdata()) == 0:  # else the layout leaves room for it at (0, 0)
+                line.set_in_layout(False)
         plot.legend(figure)
         words = plot.alt_text(figure) if alt is None else alt
         if narrow:
