@@ -13,10 +13,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
 from calibkit import plot
 from calibkit_course.explore.narrow import narrow as made_narrow
 
+BESIDE = 0.1  # inches on both sides of a panel
 MANY = 300  # points of a cloud: more are dots of a picture, each would be a line of text
 DENSITY = 200  # such dots to an inch
 # Always the same file: names that depend on nothing else, and letters as they were measured.
@@ -56,9 +59,12 @@ def render(
     `plot.alt_text` finds. What is `narrow` has its panels below each other.
     """
     with plot.style(), mpl.rc_context(SAME):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=BESIDE))
         FigureCanvasAgg(figure)
         draw(figure)
+        for line in figure.findobj(Line2D):
+            if np.size(line.get_xdata()) == 0:  # else the layout leaves room for it at (0, 0)
+                line.set_in_layout(False)
         plot.legend(figure)
         words = plot.alt_text(figure) if alt is None else alt
         if narrow:

@@ -151,13 +151,19 @@ def test_its_narrow_picture_cuts_no_letter(name: str) -> None:
         explorer.draw(result, figure, compact)
         drawn.append(figure)
 
-    replace(explorer, draw=draw).picture(explorer.view(), narrow=True)
-    words = [text for legend in drawn[0].legends for text in legend.get_texts()]
-    for ax in drawn[0].axes:
+    first = explorer.controls[0]
+    for values in ({first.name: first.values[0]}, {}):
+        replace(explorer, draw=draw).picture(explorer.view(**values), narrow=True)
+        cuts_no_letter(drawn.pop())
+
+
+def cuts_no_letter(figure: Figure) -> None:
+    words = [text for legend in figure.legends for text in legend.get_texts()]
+    for ax in figure.axes:
         words += [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label]
     boxes = {word.get_text(): word.get_window_extent() for word in words if word.get_text()}
     assert len(boxes) >= 4
-    cut = {word for word, box in boxes.items() if box.x0 < 0 or box.x1 > drawn[0].bbox.x1}
+    cut = {word for word, box in boxes.items() if box.x0 < 0 or box.x1 > figure.bbox.x1}
     assert not cut, cut
 
 
