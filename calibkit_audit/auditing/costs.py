@@ -200,7 +200,7 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
     cutoff = numbers["saving_cutoff"]
     instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
     return (
-        " Whatever the prices are (here they sum to 1), another cut-off could have saved at most "
+        " Whatever the prices are (scaled to sum to 1), another cut-off could have saved at most "
         f"{numbers['saving']:.4f} per prediction: where they ask to act from "
         f"{numbers['saving_threshold']:.2f} on, act {instead}. Chance alone stays below "
         f"{numbers['saving_by_chance']:.4f} in 95 of 100."

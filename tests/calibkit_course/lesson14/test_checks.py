@@ -144,7 +144,7 @@ def test_the_model_answer_says_what_the_audit_says() -> None:
     won = ((home >= 0.5) == games.y_true).astype(int)
     favourite = np.maximum(home, 1 - home)
     error = audit(won, favourite, costs=(9, 1))["calibration"].numbers
-    stated = [error[k] for k in ("error", "error_low", "error_high", "null_error")]
+    stated = [error[k] for k in ("error_without_chance", "error_low", "error_high")]
     assert all(f"{number:.3f}" in MODEL for number in stated)
     assert f"that {100 * favourite.mean():.0f} of 100" in MODEL
     assert f"and {100 * won.mean():.0f} did" in MODEL
