@@ -338,9 +338,8 @@ class OwnCalibration(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the room, what stands there without scripts, and the script."""
-        found = vars(messages).items()
-        words = {key: value for key, value in found if key.startswith(("OWN_", "CSV_"))}
-        words |= {"IMPORTED": messages.IMPORTED, "INFINITE": messages.INFINITE}
+        starts = ("OWN_", "CSV_", "IMPORTED", "INFINITE")
+        words = {key: value for key, value in messages.WORDS.items() if key.startswith(starts)}
         stand_in = STAND_IN.read_text("utf-8")
         data = json.dumps({"words": words, "statements": STATEMENTS, "stand_in": stand_in})
         return [

@@ -96,7 +96,7 @@
     return [
       fill(isStandIn ? words.OWN_STAND_IN : words.OWN_YOURS, { n: spell(n), right }),
       fill(words.OWN_MEANS, { sure: points(mean).slice(1), right: points(share).slice(1) }),
-      fill(words.OWN_VERDICTS[found.verdict],
+      fill(words[`OWN_${found.verdict.toUpperCase()}`],
         { gap: points(gap), size: points(gap).slice(1), low: points(low), high: points(high) }),
       fill(words.OWN_LITTLE, { reach: points(found.reach).slice(1) }),
       fill(words.OWN_SCORES, { log, log_chance, brier, brier_chance }),
@@ -122,7 +122,7 @@
 
   const diagram = (rows, title) => {
     const x = (p) => 50 + 300 * p, y = (p) => 330 - 300 * p, used = look(rows).bins.filter(({ n }) => n);
-    const most = Math.max(...used.map(({ n }) => n)), [across, up] = words.OWN_AXES;
+    const most = Math.max(...used.map(({ n }) => n)), [across, up] = [words.OWN_SURE, words.OWN_RIGHT];
     const label = used.map(({ n, mean, share, low, high }) => `${spell(n)} at ${shown(mean)}: `
       + `share right ${shown(share)}, by chance ${shown(low)} to ${shown(high)}`).join("; ");
     const line = (x1, y1, x2, y2, more) => make("line", { x1, y1, x2, y2, stroke: "currentColor", ...more });
