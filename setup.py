@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-from setuptools import setup
-
 HOME = "https://github.com/calibkit/calibkit"
 RELATIVE = re.compile(r"\]\((?!\w+:|#)([^)]+)\)")
 
@@ -18,5 +16,7 @@ def with_addresses(text: str) -> str:
 
 
 if __name__ == "__main__":
+    from setuptools import setup
+
     readme = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
     setup(long_description=with_addresses(readme), long_description_content_type="text/markdown")

@@ -54,8 +54,8 @@ def diagram(name: str, found: dict[str, Any]) -> str:
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     points = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>' for x, y in places)
     ticks = "".join(
-        f'<g class="ck-tick"><text x="{40 + 270 * t}" y="256" text-anchor="middle">{t:g}</text>'
-        f'<text x="35" y="{242 - 230 * t}" text-anchor="end">{t:g}</text></g>'
+        f'<g class="ck-tick"><text x="{max(40 + 270 * t, 46)}" y="256" text-anchor="middle">{t:g}'
+        f'</text><text x="32" y="{min(242 - 230 * t, 238)}" text-anchor="end">{t:g}</text></g>'
         for t in (0, 0.5, 1)
     )
     return (
