@@ -223,7 +223,7 @@ def test_the_lesson_runs_and_its_slider_moves_the_figure(browser, lab) -> None:
     _wait_for(lambda: (folder / LESSON).read_bytes() != stored and _is_whole(folder / LESSON))
     saved = nbformat.read(folder / LESSON, as_version=4)
     outputs = [item for cell in saved.cells for item in cell.get("outputs", [])]
-    assert len(outputs) > 20
+    assert len(outputs) >= 20
     assert [item for item in outputs if item.output_type == "error"] == []
     assert [item for item in outputs if item.get("name") == "stderr"] == []
     # The copy still knows what it was made from, and stays alone; progress was kept beside it.
