@@ -52,7 +52,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 PASSED_OVER = ("grades.csv", "grades.html", "points.csv", "desktop.ini", "Thumbs.db")
 MOODLE = re.compile(r"_\d+_assignsubmission_.*")
 # Canvas: moellerivy_LATE_7_48213_04.ipynb, with the numbers of student and file.
-CANVAS = re.compile(r"(?i)^([^\W\d]+?)(_late)?_(\d+)_\d+_.")
+CANVAS = re.compile(r"(?i)^([^\W\d]+?)(_late)?_(\d+)_\d{4,}_.")
 LESSON_FOLDER = re.compile(r"(?i)(week|lesson|session|unit)?[ _-]*\d+")
 
 
@@ -140,7 +140,7 @@ def workbooks(folder: Path) -> list[Workbook]:
             names = [part for part in names if MOODLE.search(part)] or names
             student = MOODLE.sub("", names[0]) if names else path.stem
             if not names and (canvas := CANVAS.match(path.name)):
-                student = f"{canvas[1]}_{canvas[3]}"
+                student = f"{canvas[1]} #{canvas[3]}"
             found.append(Workbook(path, "/".join(parts), student))
     return found
 
@@ -334,9 +334,9 @@ def class_section(rows: Iterable[Line]) -> str:
 
 
 def moment(text: str) -> datetime:
-    """Read a date with or without the time of day."""
+    """Read a date with the time of day; one without ends with its day."""
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(text if len(text) > 10 else f"{text}T23:59:59")
     except ValueError:
         words = f"{text!r} is no date such as 2026-12-01T18:00"
         raise argparse.ArgumentTypeError(words) from None

@@ -19,7 +19,7 @@ Line = tuple[str, ...]
 
 def shown(text: str) -> str:
     """Return a text as HTML, without unprintable characters; names of code look like code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(UNSEEN.sub("\ufffd", text)))
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape(UNSEEN.sub("\ufffd", text)))
 
 
 def html_table(head: Line, lines: Iterable[Line]) -> str:

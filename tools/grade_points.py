@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 Mark = tuple[str, str, int, bool]  # student, lesson, points, whether it came late
-NUMBERED = re.compile(r"^[^\W\d]+_(\d+)$")  # a name, and the number that Canvas gives its student
+NUMBERED = re.compile(r" #(\d+)$")  # behind a name: the number that Canvas gives its student
 
 
 def words_of(text: str) -> str:

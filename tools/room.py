@@ -33,7 +33,7 @@ from calibkit_course.learn.forecasts import Forecast, as_forecasts, least_sure, 
 from tools.grade_room import COLUMNS
 from tools.lesson_pages import lesson_pages
 
-PAGE, LOOPBACK = Path(__file__).with_name("room.html"), "127.0.0.1"
+PAGE, ALONE = Path(__file__).with_name("room.html"), re.compile(r"http://127\.0\.0\.1:")
 MOST_PHONES, LONGEST_NAME, MOST_CALLS, SILENT = 200, 40, 400, 30.0
 ASKED = re.compile(r"\.predict\(\s*\"(\w+)\"")
 HEAD = {"Content-Security-Policy": "default-src 'unsafe-inline'; connect-src 'self'; img-src data:"}
@@ -255,7 +255,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def invitation(link: str) -> str:
     """Return the link of the phones as HTML, with a QR code where `segno` is installed."""
-    if link.startswith(f"http://{LOOPBACK}:"):
+    if ALONE.match(link):
         return f"<p>A rehearsal, on this computer alone:<br>{link}<br>--lan lets phones in.</p>"
     said = f"<p>In the same network:<br>{link}</p>"
     with contextlib.suppress(ImportError):
@@ -285,7 +285,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     day = time.strftime("%Y-%m-%d_%H-%M-%S")
     room = Room(chosen.lesson, chosen.out / f"class_{chosen.lesson}_{day}.csv")
-    host = chosen.address or (own_address() if chosen.lan else LOOPBACK)
+    host = chosen.address or (own_address() if chosen.lan else "127.0.0.1")
     if not host:
         parser.error("this computer is in no network. Join one, or name its --address.")
     try:
@@ -297,7 +297,7 @@ def main(arguments: list[str]) -> int:
         if room.trouble:
             parser.error(f"{room.trouble} Name a folder of yours by --out.")
         whose = "A phone's page, on this computer alone (--lan lets phones in)"
-        whose = whose if host == LOOPBACK else "For phones"
+        whose = whose if ALONE.match(server.link) else "For phones"
         print(f"The wall, here: {server.link}{server.key}\n{whose}: {server.link}{server.code}")
         print(f"Answers go to {room.path}. Ctrl-C ends the class.", flush=True)
         server.serve_forever()

@@ -80,10 +80,11 @@ def slides(notebook: NotebookNode, lesson: str) -> Iterator[str]:
             yield slide(title, picture, question(pid, guesses[pid]), note="\n".join(notes))
             picture = ""
         for pid in files.called_ids(cell, "reveal"):
-            outcome = f"<p><b>{escape(guesses[pid].shown(guesses[pid].outcome))}</b></p>"
             if isinstance(guesses[pid], Drawing):  # a cell computes it, and its output draws it
                 told = "".join(one.get("data", {}).get("text/html", "") for one in cell.outputs)
                 outcome = "".join(CANVAS.findall(told))
+            else:
+                outcome = f"<p><b>{escape(guesses[pid].shown(guesses[pid].outcome))}</b></p>"
             yield slide(title, picture, outcome, shown(guesses[pid].why))
             picture = ""
     rows = "".join(

@@ -338,7 +338,7 @@ def test_a_policy_makes_no_page_wait_for_one_script_after_the_other() -> None:
 
 @needs_site
 def test_a_first_visit_loads_four_tenths_of_a_megabyte() -> None:
-    """Compressed, as servers send it: a phone has the first page in some two seconds."""
+    """Compressed, as servers send it."""
     here = page("book/intro.html")
     loaded = {address.partition("?")[0] for address in here.loaded if "data:" not in address}
     parts = [here.path, *(here.path.parent / address for address in sorted(loaded))]

@@ -156,7 +156,7 @@ UNKNOWN = """Object.keys(READERS_WORDS).filter(start => !Search._index.docnames.
 
 
 def test_the_words_of_readers_lead_to_their_page(visit: Visit, root: Path) -> None:
-    """Of 55 more that were tried afterwards three are lost; the hardest stand at the end."""
+    """Words of readers and of other sites: four may be lost."""
     lines = (root / "tests" / "book" / "search_words.csv").read_text("utf-8").splitlines()[1:]
     asked = dict(line.split(",") for line in lines)
     page = visit.open("search.html?q=bins")

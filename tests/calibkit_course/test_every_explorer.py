@@ -18,6 +18,7 @@ from calibkit_course import lessons
 from calibkit_course.explore import Choice, Explorer
 from calibkit_course.explore.lab import explorer_box
 from calibkit_course.explore.page import explorer_page
+from tests.drawn import assert_nothing_is_cut_off
 
 KILOBYTE = 1024
 HEAVIEST = 700 * KILOBYTE  # of all pictures that an explorer fetches at once, packed
@@ -154,17 +155,7 @@ def test_its_narrow_picture_cuts_no_letter(name: str) -> None:
     first = explorer.controls[0]
     for values in ({first.name: first.values[0]}, {}):
         replace(explorer, draw=draw).picture(explorer.view(**values), narrow=True)
-        cuts_no_letter(drawn.pop())
-
-
-def cuts_no_letter(figure: Figure) -> None:
-    words = [text for legend in figure.legends for text in legend.get_texts()]
-    for ax in figure.axes:
-        words += [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label]
-    boxes = {word.get_text(): word.get_window_extent() for word in words if word.get_text()}
-    assert len(boxes) >= 4
-    cut = {word for word, box in boxes.items() if box.x0 < 0 or box.x1 > figure.bbox.x1}
-    assert not cut, cut
+        assert_nothing_is_cut_off(drawn.pop().axes[0])
 
 
 @pytest.mark.long

@@ -115,7 +115,7 @@ def the_right_sellers_bill_is_above_both_others(seed: int) -> bool:
 # --- lesson 05 -----------------------------------------------------------------------------------
 
 
-def chance_adds_less_than_a_null_level_and_more_to_bins(seed: int) -> bool:
+def chance_adds_fifteen_thousandths_to_bins_and_isotonic_is_nearer(seed: int) -> bool:
     rng, found = np.random.default_rng(seed), []
     for _ in range(100):
         s = LogitDistortion(slope=0.5).sample(500, rng)

@@ -184,7 +184,7 @@ def test_columns_are_chosen_beforehand_where_only_one_pair_is_possible(
     assert in_page.columns("log.csv", "", "")["likely"] == likely
     Path("log.csv").write_text(text.replace("1", "yes"), encoding="utf-8")
     words = in_page.columns("log.csv", "", "")["words"].get("y", [])
-    assert {*words} <= {"yes", "0", "Yes", "No"}
+    assert words in (["yes", "0"], ["yes"], ["Yes", "No"])
 
 
 def test_columns_of_other_files_are_chosen_beforehand_too(folder: Path) -> None:

@@ -92,6 +92,7 @@
       request.onerror = failed;
     });
     const storage = await heard(indexedDB.open(name));
+    storage.onversionchange = () => storage.close(); // JupyterLite's own needs come first
     const files = storage.transaction("files").objectStore("files");
     const mine = await heard(files.get(path)).finally(() => storage.close());
     if (!mine) return;

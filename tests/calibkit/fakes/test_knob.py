@@ -216,7 +216,7 @@ def test_at_the_whole_share_all_say_one_number_and_have_one_gap(direction: str, 
     assert found == pytest.approx((gap,) * 4)
     if direction == "pivot":
         assert truth.root_mean_square == truth.maximum == 0
-    if direction != "under":  # all its rows are ties
+    if direction != "under":  # whose rows are all ties, so that no sample shows a gap
         rows = fake.sample(20_000, rng=0)
         error = ck.expected_calibration_error(
             rows.y_true, rows.y_prob, view="top-label", bins=ck.Distinct()

@@ -24,7 +24,6 @@ def test_an_audit_says_them(subtests) -> None:
     assert last == [slope.value, slope.low, slope.high]
     worth = decision_curve(Y, P, thresholds=0.2)
     value, everybody = worth.net_benefit[0], worth.treat_all[0]
-    assert report["costs"].numbers["net_benefit"] == pytest.approx(value, abs=1e-12)
     paid = Y.mean() - report["costs"].numbers["cost"] / 4  # the cost in another unit
     assert paid == pytest.approx(value, abs=1e-12)
     text = " ".join(report.text().split())

@@ -311,10 +311,9 @@ class TestPageWithoutKernel:
         assert "http" not in text and "javascript:" not in text
         assert text.count("</script>") == 1
 
-    @pytest.mark.parametrize("name", [*EXPLORERS, "game"])
-    def test_weight(self, pages, name):
+    def test_weight_of_a_game(self, pages):
         """What is fetched at once, packed as servers do: at most 13 kB a picture."""
-        _, html = pages[name]
+        _, html = pages["game"]
         for form in ("wide", "narrow"):
             pictures = [state[form] for state in Page(html).data["states"]]
             packed = gzip.compress(json.dumps(pictures).encode())

@@ -13,8 +13,8 @@ from tests.paths import ROOT
 from tools.lesson_pages import lesson_pages
 from tools.lesson_times import stated, with_minutes
 
-CHECKS = open_lesson("00").checks
-PREDICTIONS = open_lesson("00").predictions
+CHECKS = open_lesson("00", keep=False).checks
+PREDICTIONS = open_lesson("00", keep=False).predictions
 
 NOTEBOOKS = ROOT / "notebooks"
 

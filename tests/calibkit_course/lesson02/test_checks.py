@@ -17,7 +17,7 @@ from calibkit_course import open_lesson
 from calibkit_course.lesson02 import checks as lesson02
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("02").predictions
+PREDICTIONS = open_lesson("02", keep=False).predictions
 
 
 def parts(rain: Any, said: Any, repaired: Any) -> Any:

@@ -15,7 +15,7 @@ from calibkit.calibrators import TemperatureScaling
 from calibkit_course import data, finite, lesson03, open_lesson
 from calibkit_course.lesson03.checks import judge_third_truth
 
-PREDICTIONS = open_lesson("03").predictions
+PREDICTIONS = open_lesson("03", keep=False).predictions
 
 # --- 3.1 ---------------------------------------------------------------------------------------
 

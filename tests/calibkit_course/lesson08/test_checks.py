@@ -18,7 +18,7 @@ from calibkit_course import data, open_lesson
 from calibkit_course.lesson08.checks import LABELS
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("08").predictions
+PREDICTIONS = open_lesson("08", keep=False).predictions
 
 # --- 8.3 ---------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (redrawn(lambda draws, own: (1 + np.sum(draws > own)) / 200), "exactly as badly"),
         (redrawn(draw=lambda y, p, rng: rng.random(len(p)) < 0.5), "of its own"),
         (redrawn(draw=lambda y, p, rng: rng.random() < p), "of its own"),
-        (redrawn(draw=lambda y, p, rng: rng.permutation(y)), "Shuffled outcomes do not"),
+        (redrawn(draw=lambda y, p, rng: rng.permutation(y)), "Shuffling the outcomes does not do that"),
         (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 20, rounds=19), "give 1/200"),
         (lambda y, p, rng: None, "a p-value"),
     ],

@@ -17,7 +17,7 @@ from calibkit_course.lesson11.number import BINS, _measured
 from calibkit_course.lesson11.race import runs_of
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("11").predictions
+PREDICTIONS = open_lesson("11", keep=False).predictions
 
 # --- 11.1 --------------------------------------------------------------------------------------
 

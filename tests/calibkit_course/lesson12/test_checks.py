@@ -23,7 +23,7 @@ from calibkit_course.lesson12.checks import _loss, honest, uneven
 from calibkit_course.lesson12.models import FAKES, hidden
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("12").predictions
+PREDICTIONS = open_lesson("12", keep=False).predictions
 
 # --- 12.1 --------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from calibkit_course import open_lesson
 from calibkit_course.lesson13 import Ward, least_accuracy
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("13").predictions
+PREDICTIONS = open_lesson("13", keep=False).predictions
 
 WARD = Ward(benefit=2, harm=6)
 

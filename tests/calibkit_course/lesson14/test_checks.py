@@ -20,8 +20,8 @@ from calibkit_course.lesson14 import VerbalModel, mended_file, sample_file
 from calibkit_course.lesson14.checks import _gains
 from tests.paths import lesson_text
 
-CHECKS = open_lesson("14").checks
-PREDICTIONS = open_lesson("14").predictions
+CHECKS = open_lesson("14", keep=False).checks
+PREDICTIONS = open_lesson("14", keep=False).predictions
 MODEL = CHECKS["14.2"].rubric.model  # type: ignore[union-attr]
 
 # --- 14.1 --------------------------------------------------------------------------------------
@@ -70,11 +70,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda p, h: needed(p, 2 * h), "whole width"),
         (lambda p, h: math.ceil((Z / h) ** 2 * p.mean() * (1 - p.mean())), "Average p (1 - p)"),
         (lambda p, h: (Z / h) ** 2 * np.mean(p * (1 - p)), "round up"),
-        (lambda p, h: math.ceil((1.645 / h) ** 2 / 4), "p = 1/2 for all"),
         (lambda p, h: needed(p, h / 2), "halves the half-width"),
         (lambda p, h: needed(p, h, 1), "one standard deviation"),
         (lambda p, h: needed(p, h) / len(p), "once more"),
-        (lambda p, h: 100, "rows, not 100"),
+        (lambda p, h: 100, "it takes 4,045 rows, not 100"),
         (lambda p, h: int((1.645 / h) ** 2 * np.mean(p * (1 - p))), "rounded down"),
         (lambda p, h: needed(p, h, 1.64), "Take 1.645"),
         (lambda p, h: needed(p, h, 1.65), "Take 1.645"),

@@ -14,7 +14,7 @@ from calibkit_course.lesson15 import answers, view
 from calibkit_course.lesson15.checks import shift_of
 from tests.paths import lesson_text
 
-PREDICTIONS = open_lesson("15").predictions
+PREDICTIONS = open_lesson("15", keep=False).predictions
 
 
 def shifted(judge: FloatVector, checked: FloatVector, label: FloatVector, sign: int = 1) -> Any:
