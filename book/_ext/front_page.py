@@ -127,7 +127,7 @@ def hero(number: str) -> str:
     source = b64encode(stored.read_bytes()).decode("ascii")
     return (
         f'<img class="ck-hero" src="data:image/png;base64,{source}" '
-        f'alt="The explorer of lesson {number}, as it opens">'
+        f'alt="The explorer of lesson {number}">'
     )
 
 

@@ -68,7 +68,7 @@ def draw(number: str) -> Hero | None:
     box = first_panel(image, figure)
     panel = image.crop(box)
     whole = with_legend(panel, figure, box)
-    alt = f"{shown.title}, this lesson's explorer, as it opens"
+    alt = f"A picture of {shown.title}, this lesson's explorer"
     return Hero(png(whole), png(in_cell(panel)), alt)
 
 

@@ -44,8 +44,8 @@ class Lesson:
         and the guess is kept.
 
         >>> from calibkit_course import open_lesson
-        >>> open_lesson("00").predict("0a", "27").paragraphs[1]
-        'Noted: "27". Run the next cells and compare.'
+        >>> open_lesson("00").predict("0a", "60").paragraphs[1]
+        'Noted: "60". Run the next cells and compare.'
         """
         heading = messages.PREDICTION.format(id=pid)
         prediction = _entry(self.predictions, pid)
@@ -104,7 +104,7 @@ class Lesson:
 
         >>> from calibkit_course import open_lesson
         >>> open_lesson("00").reveal("0a").paragraphs[0]
-        '"27".'
+        '"60".'
         """
         heading = messages.OUTCOME.format(id=pid)
         prediction = _entry(self.predictions, pid)
@@ -218,7 +218,7 @@ class Lesson:
         Lesson 00, Start here
         exercise  state            task
         0.1       ✓ Correct        The share of rainy days
-        1 of 1 exercises correct, 0 of 2 guesses made.
+        1 of 1 exercises correct, 0 of 1 guesses made.
         """
         known = self.record
         rows = tuple(

@@ -73,8 +73,9 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
         "of all": hits / count.sum(),
         "overall": np.full(len(hits), hits.sum() / count.sum()),
     }
-    per_cent = {"per cent": 100 * hits / count}
-    if slip := slip_of(given, patterns, TOLERANCE) or slip_of(given, per_cent, 1):
+    per_cent, rounded = {"per cent": 100 * hits / count}, {"too coarse": hits / count}
+    slip = slip_of(given, patterns, TOLERANCE) or slip_of(given, per_cent, 1)
+    if slip := slip or slip_of(given, rounded, 0.05):
         return SAY[slip]
     group = list(GROUPS)[int(np.argmin(right))]
     size, rainy = GROUPS[group]

@@ -285,7 +285,7 @@ def test_a_good_a_wrong_and_a_broken_workbook_without_a_fence(
 ) -> None:
     monkeypatch.setattr(grade, "fence", tuple)  # as where there is no `unshare`
     wanted = {name: made.copies(tmp_path)[name] for name in ("edited_00.ipynb", "empty.ipynb")}
-    sure = made.short('lesson.predict("0a", "91", sure=0.5)', 'lesson.reveal("0a")')
+    sure = made.short('lesson.predict("0a", "70", sure=0.5)', 'lesson.reveal("0a")')
     wanted["good_00.ipynb"] = made.Copy(sure, made.RIGHT, guesses={"0a": "typed in, wrong"})
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     out = tmp_path / "out"
