@@ -295,6 +295,12 @@ class TestPageWithoutKernel:
         alone = explorer_page(replace(lesson01.forecaster(), controls=still))
         assert "<details" not in alone and 'data-role="play"' not in alone
 
+    def test_the_script_is_told_which_page_holds_all_states(self, pages):
+        explorer, html = pages["forecaster"]
+        whole = [replace(c, values=(c.default,), book=(c.default,)) for c in explorer.controls]
+        assert "data-all" in explorer_page(replace(explorer, controls=whole))
+        assert "data-all" not in html
+
     def test_the_game_holds_both_pictures_and_both_lines_of_each_panel(self, pages):
         game, html = pages["game"]
         page = Page(html)
