@@ -60,12 +60,12 @@ def diagram(name: str, found: dict[str, Any]) -> str:
     )
     return (
         f'<button type="button" class="ck-panel" value="{name}" disabled '
-        f'aria-describedby="ck-see-{letter}"><svg viewBox="0 0 320 278" aria-hidden="true">'
+        f'aria-describedby="ck-see-{letter}"><svg viewBox="-14 0 334 288" aria-hidden="true">'
         '<path class="ck-grid" d="M40 8V238H310M40 123H310M175 8V238M310 8V238M40 8H310"/>'
         f'<g class="ck-chance"></g><path class="ck-ideal" d="M40 238L310 8"/>'
         f'<polyline points="{line}"/>{points}{ticks}'
         '<text x="175" y="274" text-anchor="middle">predicted probability</text>'
-        '<text transform="translate(11 123) rotate(-90)" text-anchor="middle">'
+        '<text transform="translate(-2 123) rotate(-90)" text-anchor="middle">'
         f"observed frequency</text></svg><span>Model {letter}</span></button>"
         f'<span id="ck-see-{letter}" class="visually-hidden">{SAID[name]}</span>'
     )
@@ -85,7 +85,7 @@ class FrontDoor(SphinxDirective):
         taught, _ = lesson_pages("04")
         html = (
             '<div class="ck-door" role="group" aria-labelledby="ck-ask">'
-            f'<p id="ck-ask" class="ck-ask">{front_door.QUESTION}</p>'
+            f'<p id="ck-ask" class="ck-ask">{front_door.QUESTION} Press one.</p>'
             f'<div class="ck-models">{panels}<div class="ck-verdict-box" hidden>'
             '<p role="status"></p><div class="ck-row"></div>'
             f'<p class="ck-next"><a href="../notebooks/{taught.stem}.html">'

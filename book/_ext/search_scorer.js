@@ -53,7 +53,8 @@ const READERS_WORDS = {
   "book/instructors": "teach teaching lecture slides syllabus course class grade grading students"
     + " homework assignment",
   "book/question_bank": "exam examination quiz test moodle canvas gift",
-  "book/not_built": "regression intervals quantiles conformal survival detection",
+  "book/not_built": "regression intervals quantiles conformal survival detection"
+    + " deep ensemble uncertainty",
   "book/capstone": "project assignment final exam",
 };
 // Which kind of page comes first among equals.

@@ -170,8 +170,7 @@
   };
 
   document.querySelectorAll("[data-explorer]").forEach((root) => {
-    const holdsAll = root.querySelector(".ck-note")?.textContent.includes("holds all");
-    if (holdsAll) return; // nothing would be new
+    if (root.querySelector(".ck-note[data-all]")) return; // nothing would be new
     const parts = bar(root);
     parts.button.addEventListener("click", () => goLive(root, parts));
   });

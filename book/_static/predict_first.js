@@ -40,7 +40,10 @@
     store(key, "{}");
     return {};
   };
-  const readForecasts = () => ({ ...forecasts, ...readTable(FORECASTS, isForecast) });
+  const readForecasts = () => {
+    const rows = readTable(FORECASTS, isForecast);
+    return notKept ? { ...forecasts, ...rows } : rows; // what another page forgot stays forgotten
+  };
   const writeForecasts = (rows) => {
     forecasts = rows;
     store(FORECASTS, JSON.stringify(rows));
@@ -93,7 +96,10 @@
   window.calibkitWork = { tables, add, notKept: () => notKept };
 
   const load = () => {
-    try { guesses = { ...guesses, ...JSON.parse(stored(KEY)) }; } catch { /* none */ }
+    try {
+      const rows = JSON.parse(stored(KEY));
+      guesses = notKept ? { ...guesses, ...rows } : { ...rows };
+    } catch { /* none */ }
     forecasts = readForecasts();
   };
   const save = () => {

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from PIL import Image
+from PIL import Image, ImageOps
 
 from book._ext import narrow_figures
 from book.experiments.front_door import png
@@ -33,7 +33,7 @@ FOLDER = NOTEBOOKS / "images"
 TELLS = {"10", "15"}  # these explorers open with what a guess of the lesson asks
 FIRST = {"11": "which_number"}  # of several explorers the one that stands in the core
 GUTTER = 0.2  # inches between panels, so that they can be told apart
-CELL, EDGE, GAP = (300, 250), 8, 12  # pixels: a small picture, its margin; above a legend
+CELL, EDGE, GAP = (300, 250), 8, 12  # pixels: a small picture, a margin; above a legend
 REPORT = FOLDER / "report.png"
 AUDIT = "--label readmitted --prob risk --positive yes --drop-missing --cluster patient --costs 1:5"
 # Left out of its picture: answers in full, tables, and every second figure.
@@ -69,7 +69,7 @@ def draw(number: str) -> Hero | None:
     panel = image.crop(box)
     whole = with_legend(panel, figure, box)
     alt = f"A picture of {shown.title}, this lesson's explorer"
-    return Hero(png(whole), png(in_cell(panel)), alt)
+    return Hero(png(framed(whole)), png(in_cell(panel)), alt)
 
 
 def pixels(figure: Figure) -> Image.Image:
@@ -118,6 +118,11 @@ def trimmed(image: Image.Image) -> Image.Image:
     return image.crop(narrow_figures.trimmed(narrow_figures.drawn(png(image)), (0, 0, *image.size)))
 
 
+def framed(image: Image.Image) -> Image.Image:
+    """Return an image with a white margin: on a dark page one that ends at the ink looks cut."""
+    return ImageOps.expand(image, EDGE, "white")
+
+
 def in_cell(panel: Image.Image) -> Image.Image:
     """Return a panel in the middle of a small picture, which is as large for each lesson."""
     small = panel.copy()
@@ -157,7 +162,7 @@ def report(chromium: str) -> Image.Image:
         how = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         how += [*WINDOW, f"--screenshot={shot}"]
         subprocess.run([chromium, *how, page.as_uri()], check=True, capture_output=True)
-        return trimmed(Image.open(shot).convert("RGB"))
+        return framed(trimmed(Image.open(shot).convert("RGB")))
 
 
 def main() -> None:

@@ -16,9 +16,8 @@ from calibkit_course.learn.calibration import at_temperature, gap_interval, temp
 from calibkit_course.learn.forecasts import STAND_IN
 from calibkit_course.lesson01 import true_or_false
 
-STATEMENTS = tuple(
-    zip(true_or_false.STATEMENTS, map(bool, true_or_false.TRUTH), strict=True)
-)  # that the page asks
+# (statement, is it true), as the page asks them
+STATEMENTS = tuple(zip(true_or_false.STATEMENTS, map(bool, true_or_false.TRUTH), strict=True))
 LEARNERS = {"over-confident": 2.0, "well calibrated": 1.0, "under-confident": 0.5}
 LENGTHS = (10, 30, 75)
 LEVELS = np.array([0.34, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # what people say

@@ -44,7 +44,7 @@ def _entries() -> Iterator[Entry]:
     text = Path(__file__).with_name("registry.toml").read_text(encoding="utf-8")
     for origin in tomllib.loads(text)["origin"]:
         for name, file in origin.pop("files").items():
-            yield Entry(name=name, **origin, **file)
+            yield Entry(name=name, **origin | file)
 
 
 REGISTRY: dict[str, Entry] = {entry.name: entry for entry in _entries()}

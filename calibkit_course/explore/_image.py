@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +27,7 @@ SAME: dict[Any, Any] = {"svg.hashsalt": "calibkit", "svg.fonttype": "path"}
 NEEDLESS = re.compile(
     r"(?<=\n) +|<metadata>.*?</metadata>\n|<!--.*?-->\n|(?<=[1-9]\.\d\d)\d+", re.DOTALL
 )
+SIZE = re.compile(r'(width="([\d.]+)pt") height="[\d.]+pt" viewBox="[^"]*"')
 HATCH = re.compile(r"<pattern.*?</pattern>", re.DOTALL)
 DOT = re.compile(r"M (\S+) (\S+) \n(?:C .*\n){8}z")  # a thousand circles, smaller than a pixel
 
@@ -44,6 +45,11 @@ class Picture:
     def source(self) -> str:
         """The picture as a data URI, for the ``src`` of an ``<img>``."""
         return "data:image/svg+xml," + quote(self.svg, safe="!*'()")  # as a script writes it
+
+    def as_tall(self, height: int) -> "Picture":
+        """Return the picture with room below it, so many pixels high."""
+        size = rf'\1 height="{0.72 * height:g}pt" viewBox="0 0 \2 {0.72 * height:g}"'
+        return replace(self, svg=SIZE.sub(size, self.svg, count=1), height=height)
 
 
 def render(

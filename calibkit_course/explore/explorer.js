@@ -13,14 +13,8 @@
     root.querySelector(".ck-controls").hidden = false;
   };
 
-  const SIZE = /width="([\d.]+)pt" height="([\d.]+)pt" viewBox="[^"]*"/;
-
-  const sizeOf = (svg) => svg.match(SIZE).slice(1).map(Number); // in points, 0.72 to a pixel
-
-  // All states are as tall as the tallest, so that nothing below them jumps.
-  const asTall = (svg, height) => svg.replace(SIZE, (_, width) => (
-    `width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}"`
-  ));
+  // In points, 0.72 to a pixel.
+  const sizeOf = (svg) => svg.match(/width="([\d.]+)pt" height="([\d.]+)pt"/).slice(1).map(Number);
 
   // Return what puts the picture of a state before the reader, in the form that the screen asks for.
   const frame = (root, data) => {
@@ -36,8 +30,7 @@
         const script = document.createElement("script");
         script.src = data[which];
         script.onload = () => {
-          const tallest = Math.max(...script.pictures.map((svg) => sizeOf(svg)[1]));
-          script.pictures.forEach((svg, i) => { data.states[i][which] = asTall(svg, tallest); });
+          script.pictures.forEach((svg, i) => { data.states[i][which] = svg; });
           root.dataset[which] = "here";
           done();
         };

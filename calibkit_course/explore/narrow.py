@@ -149,7 +149,7 @@ def break_lines(ax: Panel, letters: int) -> None:
         text.set_text(broken(text.get_text(), letters))
     ax.yaxis.label.set_text(broken(ax.get_ylabel(), 38))
     words = [tick.get_text() for tick in ax.get_yticklabels()]
-    if max(map(len, words), default=0) > LONG:
+    if any(len(word) > LONG and "$" not in word for word in words):
         ax.set_yticks(ax.get_yticks(), [broken(word, LONG) for word in words])
 
 

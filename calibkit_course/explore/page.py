@@ -11,30 +11,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
+from itertools import product
 from math import prod
 from typing import Any
 
 from calibkit_course.explore._controls import Choice, Control, Slider
-from calibkit_course.explore._explorer import Explorer, State
+from calibkit_course.explore._explorer import Explorer
 from calibkit_course.explore._image import Picture
 from calibkit_course.explore._quiz import Quiz, points_table
 
 FORMS = "wide", "narrow"
 NARROW = "screen and (max-width: 48rem)"  # as in explorer.js and book.css
+Pictures = dict[str, Picture]  # of one state, by form
 
 
 def explorer_page(explorer: Explorer[Any]) -> str:
     """Return the twin of an explorer: default state as plain HTML, the others as data."""
     html, places = _controls(explorer.controls, explorer.play)
-    states = [_state(explorer, state) for state in explorer.states()]
-    data = {**places, "start": explorer.default, "states": states}
-    result = explorer.view(**explorer.default)
-    image = _image(explorer.picture(result), explorer.picture(result, narrow=True))
+    states = list(explorer.states())
+    results = [explorer.view(**state) for state in states]
+    pictures = _drawn([partial(explorer.picture, result) for result in results])
+    told = [_told(*pair) for pair in zip(results, pictures, strict=True)]
+    data = {**places, "start": explorer.default, "states": told}
+    first = states.index(explorer.default)
     return _block(
         "ck-explorer",
         explorer,
         f'<div class="ck-controls" hidden>{html}</div>'
-        f"{image}{_status(result.describe())}{_note(explorer)}{_data(data)}",
+        f"{_image(pictures[first])}{_status(told[first]['text'])}{_note(explorer)}{_data(data)}",
     )
 
 
@@ -49,31 +53,34 @@ def live_state(explorer: Explorer[Any], places: Sequence[int], form: str) -> dic
     """Return one state, by the places of its values among all that the controls take."""
     movable = [control for control in explorer.controls if len(control.values) > 1]
     values = {c.name: c.values[place] for c, place in zip(movable, places, strict=True)}
-    return _state(explorer, explorer.state(**values), (form,))
+    result = explorer.view(**explorer.state(**values))
+    (pictures,) = _drawn([partial(explorer.picture, result)], (form,))
+    return _told(result, pictures)
 
 
 def live_draw(quiz: Quiz[Any], step: int, form: str) -> dict[str, Any]:
     """Return one draw of a quiz, so many after its first, and how it looks before and after."""
     draw = quiz.first + step
-    return {**_draw(quiz, draw), "states": _asked_and_revealed(quiz, draw, (form,))}
+    pictures = _asked_and_revealed(quiz, [draw], (form,))
+    return {**_draw(quiz, draw), "states": list(map(_as_text, pictures))}
 
 
 def quiz_page(quiz: Quiz[Any]) -> str:
     """Return the twin of a quiz: some draws, each as asked and as revealed."""
     draws = [quiz.first + step for step in range(quiz.n_book)]
+    pictures = _asked_and_revealed(quiz, draws)
     data = {
         "question": quiz.question,
         "score": quiz.score_form,
         "draws": [_draw(quiz, draw) for draw in draws],
-        "states": [state for draw in draws for state in _asked_and_revealed(quiz, draw)],
+        "states": list(map(_as_text, pictures)),
     }
-    first = [quiz.picture(draws[0], revealed=False, narrow=narrow) for narrow in (False, True)]
     ticks = "".join(_tick(quiz.tick_label(option)) for option in quiz.options)
     buttons = _button("reveal", "Reveal") + _button("again", "New draw")
     return _block(
         "ck-quiz",
         quiz,
-        f"{_image(*first)}"
+        f"{_image(pictures[0])}"
         f'<div class="ck-controls" hidden>{ticks}{buttons}</div>'
         f"{_status(quiz.question)}{_tally(quiz, draws)}{_data(data)}",
     )
@@ -96,22 +103,30 @@ def _draw(quiz: Quiz[Any], draw: int) -> dict[str, Any]:
 
 
 def _asked_and_revealed(
-    quiz: Quiz[Any], draw: int, forms: Sequence[str] = FORMS
-) -> list[dict[str, str]]:
-    return [
-        _pictured(partial(quiz.picture, draw, revealed=revealed), forms)
-        for revealed in (False, True)
-    ]
+    quiz: Quiz[Any], draws: Sequence[int], forms: Sequence[str] = FORMS
+) -> list[Pictures]:
+    every = product(draws, (False, True))
+    return _drawn([partial(quiz.picture, draw, revealed=shown) for draw, shown in every], forms)
 
 
-def _state(explorer: Explorer[Any], state: State, forms: Sequence[str] = FORMS) -> dict[str, str]:
-    result = explorer.view(**state)
-    return {**_pictured(partial(explorer.picture, result), forms), "text": result.describe()}
+def _drawn(draws: Sequence[Callable[..., Picture]], forms: Sequence[str] = FORMS) -> list[Pictures]:
+    """Draw states by form, all as tall as the tallest, so that nothing below them jumps."""
+    found: list[Pictures] = [{} for _ in draws]
+    for form in forms:
+        pictures = [draw(narrow=form == "narrow") for draw in draws]
+        tallest = max(picture.height for picture in pictures)
+        for state, picture in zip(found, pictures, strict=True):
+            state[form] = picture.as_tall(tallest)
+    return found
 
 
-def _pictured(draw: Callable[..., Picture], forms: Sequence[str]) -> dict[str, str]:
-    pictures = {form: draw(narrow=form == "narrow") for form in forms}
-    return {form: one.svg for form, one in pictures.items()} | {"alt": pictures[forms[0]].alt}
+def _told(result: Any, pictures: Pictures) -> dict[str, str]:
+    return {**_as_text(pictures), "text": result.describe()}
+
+
+def _as_text(pictures: Pictures) -> dict[str, str]:
+    alt = next(iter(pictures.values())).alt
+    return {form: picture.svg for form, picture in pictures.items()} | {"alt": alt}
 
 
 def _block(kind: str, shown: Explorer[Any] | Quiz[Any], content: str) -> str:
@@ -185,10 +200,11 @@ def _button(role: str, label: str) -> str:
     return f'<button type="button" class="ck-button" data-role="{role}">{label}</button>'
 
 
-def _image(wide: Picture, narrow: Picture) -> str:
+def _image(pictures: Pictures) -> str:
+    narrow = pictures["narrow"]
     return (
         f'<div class="ck-frame"><picture><source media="{NARROW}" srcset="{narrow.source}" '
-        f'width="{narrow.width}" height="{narrow.height}">{_img(wide)}</picture></div>'
+        f'width="{narrow.width}" height="{narrow.height}">{_img(pictures["wide"])}</picture></div>'
     )
 
 
@@ -218,7 +234,7 @@ def _note(explorer: Explorer[Any]) -> str:
     ]
     rest = f" Fixed here: {'; '.join(fixed)}." if fixed else ""
     if explorer.n_states == every:
-        return f'<p class="ck-note">This page holds all {every:,} states.</p>'
+        return f'<p class="ck-note" data-all>This page holds all {every:,} states.</p>'
     return (
         f'<p class="ck-note">This page holds {explorer.n_states} of {every:,} states.'
         f"{escape(rest)} In JupyterLab the same controls reach all of them.</p>"

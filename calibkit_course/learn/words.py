@@ -75,6 +75,7 @@ def _words(
     file: str, *, title: str, second: Any, exercise: Any, guess: Any, say: Any = None
 ) -> Words:
     sentences, predictions = Sentences(file), {}
+    _check_lists({"second": second})
     sentences.add(say or {})
     for name, entry in exercise.items():
         with _naming(name):

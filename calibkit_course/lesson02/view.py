@@ -21,8 +21,6 @@ _BINS, _DRAWS = 10, 50
 class Virtues(Described):
     """Both virtues of a forecaster after ``expit(logit(p) / temperature + bias)``."""
 
-    temperature: float
-    bias: float
     false_alarms: FloatVector  # the ROC curve, one point per threshold
     hits: FloatVector
     at_half: tuple[float, float]  # false alarms and hits of the threshold 0.5
@@ -65,8 +63,6 @@ def distort_me_view(
     prob = expit(logit(sample.y_prob) / temperature + bias)
     named, event = prob > 0.5, sample.y_true == 1
     return Virtues(
-        temperature=temperature,
-        bias=bias,
         false_alarms=false_alarms,
         hits=hits,
         at_half=(float(named[~event].mean()), float(named[event].mean())),

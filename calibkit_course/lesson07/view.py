@@ -9,7 +9,6 @@ from calibkit.calibrators import Calibrator, PiecewiseLinear, SlopeOneBinning
 from calibkit.fakes import SyntheticShape
 from calibkit.inputs import FloatVector, as_count
 from calibkit.results import Described, spell
-from calibkit_course.lesson07.trials import map_error
 
 FAKE = SyntheticShape.with_error("square", 0.05)
 PATIENTS = np.array([0.66, 0.67])
@@ -21,7 +20,6 @@ class TwoPatients(Described):
 
     maps: Mapping[str, Calibrator]  # the bins and the joined pieces, by name
     means: tuple[FloatVector, ...]  # for each map, what the two stated chances mean
-    off: FloatVector  # mean distance of each map from the true one, on new predictions
     drawn: int  # which sample
     n: int  # its predictions
 
@@ -47,9 +45,5 @@ def two_patients_view(
     }
     maps = {name: one.fit(sample.y_prob, sample.y_true) for name, one in models.items()}
     return TwoPatients(
-        maps=maps,
-        means=tuple(one.curve(PATIENTS) for one in maps.values()),
-        off=np.array([map_error(one, FAKE) for one in maps.values()]),
-        drawn=drawn,
-        n=n,
+        maps=maps, means=tuple(one.curve(PATIENTS) for one in maps.values()), drawn=drawn, n=n
     )

@@ -34,9 +34,7 @@ class BinnedErrors(Described):
     high_2: FloatVector
     true_1: FloatVector  # of the same bins
     true_2: FloatVector
-    continuous_1: float  # true errors without bins
-    continuous_2: float
-    sizes: tuple[int, int, int]  # rows for the map, for the edges, and for the error
+    continuous_2: float  # true error without bins
     n_splits: int
     name: str  # of the population
 
@@ -76,7 +74,7 @@ def binned_errors(
         order = generator.permutation(population.n)
         splits.append(one_split(population, population.labels(generator), order, numbers, parts))
     found = np.moveaxis(np.array(splits), 1, 0)
-    plain_1, plain_2, squared, true_1, true_2, continuous_1, continuous_2 = found
+    plain_1, plain_2, squared, true_1, true_2, continuous_2 = found
     low, high = np.quantile(plain_2, [0.05, 0.95], axis=0)
     return BinnedErrors(
         n_bins=np.array(numbers),
@@ -87,9 +85,7 @@ def binned_errors(
         high_2=high,
         true_1=true_1.mean(axis=0),
         true_2=np.sqrt((true_2**2).mean(axis=0)),
-        continuous_1=float(continuous_1.mean()),
         continuous_2=float(np.sqrt((continuous_2**2).mean())),
-        sizes=parts,
         n_splits=n_splits,
         name=population.name,
     )
@@ -102,9 +98,9 @@ def one_split(
     numbers: Sequence[int],
     sizes: tuple[int, int, int],
 ) -> FloatVector:
-    """Return the errors of one split, seven rows of one number per number of bins.
+    """Return the errors of one split, six rows of one number per number of bins.
 
-    Plain with norm 1 and 2, debiased square, true with norm 1 and 2, and the latter without bins.
+    Plain with norm 1 and 2, debiased square, true with norm 1 and 2, and true without bins.
     """
     winner, confidence = top(population.y_prob)
     right = (winner == label).astype(np.int64)
@@ -114,14 +110,14 @@ def one_split(
     said = platt.calibrate(confidence)
     chance = population.true_prob[np.arange(population.n), winner]
     chance = chance if population.known else np.full(population.n, np.nan)
-    whole = _norms(said - chance, np.full(population.n, 1 / population.n))
+    whole = np.sqrt(np.mean((said - chance) ** 2))
     columns = []
     for number in numbers:
         edges = EqualMass(number).edges(said[second])
         table = reliability_table(right[third], said[third], bins=FixedEdges(edges))
         plain = _norms(table.gap, table.weight)
         true = _norms(*_true_gaps(said, chance, edges))
-        columns.append([*plain, debiased_square(table), *true, *whole])
+        columns.append([*plain, debiased_square(table), *true, whole])
     return np.array(columns).T
 
 

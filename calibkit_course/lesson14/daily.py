@@ -68,9 +68,8 @@ def _draw(view: Evenings, figure: AnyFigure, compact: bool) -> None:
             ax.plot(first + 1, paths[rows, first], "X", ms=8, mec="white", color=look.OVER,
                     label="accused for the first time", gid="accused")  # fmt: skip
             ax.axhline(LIMITS[name], color=look.INK, ls="--", label="limit of the 5 % level")
-            ax.text(0.03, 0.97, f"{name} accuses\n{view.accused[name]} of {MODELS}", va="top",
-                    transform=ax.transAxes, bbox={"fc": "w", "ec": "w", "pad": 2})  # fmt: skip
-            ax.set(xlim=(0, DAYS + 2), ylim=(low, high), xlabel="evening", ylabel=word)
+            ax.set(xlim=(0, DAYS + 2), ylim=(low, high), ylabel=f"{name}: {word}",
+                   xlabel=f"evening ({view.accused[name]} of {MODELS} accused)")  # fmt: skip
     ax.set_yscale("log")
     look.remember(figure.get_axes()[0], [view.describe()])
 

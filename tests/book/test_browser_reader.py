@@ -421,6 +421,14 @@ def test_the_page_says_what_python_says_about_the_same_forecasts(visit, seed) ->
     assert visit.messages == [] and visit.elsewhere == []
 
 
+def test_what_another_tab_has_forgotten_stays_forgotten(visit: Visit) -> None:
+    page = visit.open(LESSON)
+    answer(page, "4a", "right", by_keyboard=True)
+    page.evaluate("for (const key of Object.keys(localStorage)) localStorage.setItem(key, '{}')")
+    answer(page, "4c", "about 10", by_keyboard=True)
+    assert set(page.evaluate(KEPT)) == {"4c"}
+
+
 def test_files_go_in_and_forecasts_are_forgotten_only_when_asked_twice(visit: Visit) -> None:
     page = own_page(visit, {"4a": Forecast(2, 0.9, False)})
 

@@ -29,6 +29,9 @@ def test_a_stored_picture_is_not_stale(number: str) -> None:
     """Letters may be set a little otherwise by another version of matplotlib."""
     hero = heroes.draw(number)
     assert hero is not None
+    with Image.open(heroes.path(number)) as stored:
+        grey = np.asarray(stored.convert("L"))
+    assert min(grey[[0, -1]].min(), grey[:, [0, -1]].min()) > 250, "on a dark page it looks cut"
     assert difference(heroes.path(number), hero.png) < 6
     assert difference(heroes.path(number, small=True), hero.small) < 6
     other = "04" if number != "04" else "09"

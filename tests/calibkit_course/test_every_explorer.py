@@ -66,6 +66,11 @@ def found() -> Iterator[tuple[str, Callable[..., Explorer[Any]]]]:
                 yield name, item
 
 
+def limits_of(figure: Figure) -> list[tuple[float, ...]]:
+    """Return the ends of both axes of each panel."""
+    return [ax.get_xlim() + ax.get_ylim() for ax in figure.axes]
+
+
 EXPLORERS = dict(found())
 by_explorer = pytest.mark.parametrize("name", EXPLORERS)
 
@@ -145,17 +150,20 @@ def test_its_pictures_say_what_they_show_and_are_light(name: str) -> None:
 
 @pytest.mark.slow
 @by_explorer
-def test_its_narrow_picture_cuts_no_letter(name: str) -> None:
-    explorer, drawn = EXPLORERS[name](), list[Figure]()
+def test_its_narrow_picture_cuts_no_letter_and_moves_no_limit(name: str) -> None:
+    explorer, drawn, limits = EXPLORERS[name](), list[Figure](), list[Any]()
 
     def draw(result: Any, figure: Figure, compact: bool) -> None:
         explorer.draw(result, figure, compact)
         drawn.append(figure)
+        limits.append(limits_of(figure))
 
     first = explorer.controls[0]
     for values in ({first.name: first.values[0]}, {}):
         replace(explorer, draw=draw).picture(explorer.view(**values), narrow=True)
-        assert_nothing_is_cut_off(drawn.pop().axes[0])
+        figure = drawn.pop()
+        assert_nothing_is_cut_off(figure.axes[0])
+        assert limits_of(figure) == limits.pop()
 
 
 @pytest.mark.long

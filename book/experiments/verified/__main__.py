@@ -94,7 +94,7 @@ def unpacked(stored: dict[str, Any]) -> Any:
             return float("nan")
         if not isinstance(value, list):
             return value
-        if name == "methods" or (name == "sizes" and kind is BinnedErrors):
+        if name == "methods":
             return tuple(value)
         return np.array(value, dtype=None if _whole(value) else np.float64)
 

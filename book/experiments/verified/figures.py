@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from calibkit.plot import look
@@ -120,12 +119,6 @@ def _start(ax: Axes | None, legend: bool | None) -> tuple[Axes, bool]:
     ax, fresh = look.axes_or_new(ax, (width + (0 if legend is False else 1.9), height))
     look.set_frame(ax)
     return ax, fresh
-
-
-def _count_axis(ax: Axes, counts: NDArray[Any]) -> None:
-    ax.set_xscale("log", base=2)
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks(counts.tolist(), [str(count) for count in counts])
 
 
 def _finish(

@@ -23,6 +23,7 @@ from calibkit_course.explore.page import explorer_page, quiz_page
 from calibkit_course.lesson01 import figures as figures01
 
 EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
+HEIGHT = re.compile(r' height="([\d.]+)pt" viewBox="0 0 [\d.]+ \1"')
 by_explorer = pytest.mark.parametrize("name", EXPLORERS)
 
 KILOBYTE = 1024
@@ -236,7 +237,8 @@ class TestPageWithoutKernel:
         assert image["src"] == picture.source
         (narrow,) = Page(html).all("source")
         small = explorer.picture(explorer.view(**explorer.default), narrow=True)
-        assert narrow["srcset"] == small.source and small.width == 400 < picture.width
+        assert narrow["srcset"] == small.as_tall(int(narrow["height"])).source
+        assert small.width == 400 < picture.width
         assert (image["width"], image["height"]) == (str(picture.width), str(picture.height))
         assert f'aria-live="polite">{text}</p>' in html
 
@@ -250,9 +252,12 @@ class TestPageWithoutKernel:
         for state, stored in zip(states, data["states"], strict=True):
             assert stored["text"] == explorer.view(**state).describe()
             assert stored["alt"]
-        for form in ("wide", "narrow"):
+        (image,), (narrow,) = Page(html).all("img"), Page(html).all("source")
+        for form, first in (("wide", image), ("narrow", narrow)):
             pictures = {stored[form] for stored in data["states"]}
             assert len(pictures) == len(states)
+            (tall,) = {HEIGHT.search(one)[1] for one in pictures}  # so that nothing jumps
+            assert float(tall) == pytest.approx(0.72 * int(first["height"]))
             assert all(one.startswith("<svg") and one.endswith("</svg>") for one in pictures)
 
     @by_explorer
@@ -289,6 +294,12 @@ class TestPageWithoutKernel:
         still = [replace(c, book=(c.default,)) for c in lesson01.forecaster().controls]
         alone = explorer_page(replace(lesson01.forecaster(), controls=still))
         assert "<details" not in alone and 'data-role="play"' not in alone
+
+    def test_the_script_is_told_which_page_holds_all_states(self, pages):
+        explorer, html = pages["forecaster"]
+        whole = [replace(c, values=(c.default,), book=(c.default,)) for c in explorer.controls]
+        assert "data-all" in explorer_page(replace(explorer, controls=whole))
+        assert "data-all" not in html
 
     def test_the_game_holds_both_pictures_and_both_lines_of_each_panel(self, pages):
         game, html = pages["game"]

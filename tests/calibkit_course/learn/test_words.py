@@ -100,6 +100,7 @@ WRONG = {
     "key in a guess": ("why", "because", "toy/words.toml: 9b: .*'because'"),
     "outcome": ('outcome = "so"', 'outcome = "no"', "toy/words.toml: 9b: .*`no`"),
     "list": ('options = ["so", "not"]', 'options = "so"', "9b: `options` wants a list"),
+    "second": ('second = ["9b"]', 'second = "9b"', "toy/words.toml: `second` wants a list"),
     "no list": ('"It is."', '["It is."]', "toy/words.toml: 9b: `why` wants one value"),
     "twice": (
         "[guess.9b]",
