@@ -128,17 +128,6 @@ def test_the_same_seed_gives_the_same_labels_for_every_shape(name: str, weight: 
     np.testing.assert_array_equal(sample.true_prob, wanted.true_prob)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_true_errors(name: str) -> None:
-    """Those of the source's full shapes, and a sum over midpoints."""
-    errors = {"square": 1 / 6, "sqrt": 1 / 6, "beta1": 0.120023, "beta2": 0.103297}
-    shape, c = SyntheticShape(name), (np.arange(400_000) + 0.5) / 400_000
-    midpoint = np.mean(np.abs(shape.predict(c) - c))
-    assert shape.true_error() == pytest.approx(midpoint, abs=1e-8)
-    assert shape.true_error() == pytest.approx(errors.get(name, 0.114038), abs=1e-6)
-    assert SyntheticShape(name, 0.3).true_error() == pytest.approx(0.3 * midpoint, abs=1e-8)
-
-
 @pytest.mark.slow
 @settings(max_examples=50)
 @given(st.sampled_from(SHAPES), st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=8))

@@ -77,13 +77,6 @@ def test_exact_errors_agree_with_plain_integration(seed: int) -> None:
     assert abs(truth.mean_confidence - truth.accuracy) <= truth.expected + 1e-12
 
 
-@pytest.mark.parametrize("concentration", [1e-2, 0.3, 4, 1e4])
-def test_extreme_concentrations(concentration: float) -> None:
-    truth = example(concentration=concentration).truth()
-    assert abs(truth.mean_confidence - truth.accuracy) - 1e-12 <= truth.expected
-    assert truth.expected <= truth.label_conditional == pytest.approx(0.085)
-
-
 def test_one_knob_for_all_classes_is_the_knob_classifier() -> None:
     one = KnobClassifier(3, 0.7, budget_share=0.3, concentration=2)
     same = ClassKnobs((one, one, one))

@@ -12,7 +12,6 @@ from calibkit.fakes import DirichletFake, Power
 from tests.helpers import golden, refuses
 
 GOLDEN = golden("kyle_golden.json")
-MIXTURE = {(8, 1, 1): 0.5, (1.5, 7.5, 1.5): 0.3, (2, 2, 6): 0.2}
 TRUTH, CONFIDENCE = "truth-is-base", "confidence-is-base"
 
 
@@ -26,26 +25,6 @@ def parameters_of(key: str) -> list[float]:
     start = min(key.index(c) for c in "([" if c in key)
     end = min(key.index(c) for c in ")]" if c in key)
     return [float(part) for part in key[start + 1 : end].split(",")]
-
-
-MAXIMA = {
-    key: row
-    for key, row in {**GOLDEN, **GOLDEN["direction test"]}.items()
-    if "emax_quadrature" in row
-}
-
-
-@pytest.mark.parametrize("key", MAXIMA)
-def test_golden_expected_maximum(key: str) -> None:
-    row = MAXIMA[key]
-    alpha = row.get("alpha") or parameters_of(key)
-    assert largest(alpha) == pytest.approx(row["emax_quadrature"], abs=1e-9)
-
-
-def test_golden_mixture() -> None:
-    row = GOLDEN["MultiDirichlet alpha 8,5,3 sigma 1,1.5,2 w .5,.3,.2"]
-    found = sum(weight * largest(alpha) for alpha, weight in MIXTURE.items())
-    assert found == pytest.approx(row["acc_exact"], abs=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10, 100, 1000])
@@ -103,18 +82,6 @@ def test_golden_binary_truth(alpha, exponent, reading, exact) -> None:
     assert truth.class_wise == pytest.approx(exact["cwECE_1"], abs=1e-9)
 
 
-@pytest.mark.parametrize(("exponent", "sign"), [(2.0, 1), (0.5, -1)])
-def test_the_same_distortion_gives_opposite_classifiers(exponent: float, sign: int) -> None:
-    """The published sampler follows one reading, its integrals the other."""
-    gaps = []
-    for reading in (TRUTH, CONFIDENCE):
-        sample = DirichletFake((1, 1, 1), Power(exponent), reading).sample(20_000, rng=0)
-        rows, top = np.arange(20_000), sample.y_prob.argmax(axis=1)
-        gaps.append(float((sample.y_prob - sample.true_prob)[rows, top].mean()))
-    assert sign * gaps[0] > 0.1 and sign * gaps[1] < -0.1
-    assert gaps[0] == pytest.approx(-gaps[1], abs=0.005)
-
-
 def test_what_is_exact_for_more_classes() -> None:
     top = largest((2, 3, 4))
     kept = DirichletFake((2, 3, 4), Power(2)).truth()
@@ -170,11 +137,6 @@ def test_powers_stay_on_the_simplex(case: tuple[np.ndarray, Power]) -> None:
     if power.keeps_order:
         for row, new in zip(table, result, strict=True):
             assert np.all(np.diff(new[np.argsort(row)]) >= -1e-15)
-
-
-def test_powers_compose() -> None:
-    table = np.random.default_rng(0).dirichlet([1, 2, 3], 20)
-    np.testing.assert_allclose(Power(2)(Power(3)(table)), Power(6)(table), atol=1e-14)
 
 
 test_bad_input = refuses(

@@ -5,7 +5,6 @@ import ast
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import integrate, stats
 
 import calibkit as ck
 from calibkit.fakes import InfeasibleTarget, KnobClassifier
@@ -79,26 +78,6 @@ def knobs(draw: st.DrawFn, shares=(0.0, 1.0), largest=50):
     )
 
 
-@pytest.mark.slow
-@settings(max_examples=80)
-@given(knobs())
-def test_true_values_are_ordered(fake: KnobClassifier) -> None:
-    truth, k = fake.truth(), fake.n_classes
-    tiny = 1e-9
-    assert abs(truth.mean_confidence - truth.accuracy) <= truth.expected + tiny
-    assert truth.expected <= truth.root_mean_square + tiny
-    assert truth.root_mean_square <= truth.maximum + tiny
-    assert truth.label_conditional == truth.expected
-    assert truth.strong == pytest.approx(2 * truth.expected)
-    assert 1 / k - tiny <= truth.mean_confidence <= 1
-    assert 0 <= truth.top_label_brier <= 1
-    assert truth.expected == pytest.approx(fake.budget_share * fake.room)
-    assert truth.class_wise == pytest.approx(truth.strong / k)
-    assert -tiny <= truth.brier <= 2 and truth.log_loss >= 0
-    # Of two classes the one is as wrong as the other.
-    assert k > 2 or truth.brier == pytest.approx(2 * truth.top_label_brier)
-
-
 @settings(max_examples=60)
 @given(knobs(shares=(0.0, 0.95)))
 def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
@@ -113,21 +92,6 @@ def test_maps_undo_the_distortion(fake: KnobClassifier) -> None:
     np.testing.assert_allclose(fake.true_map(sample.y_prob.max(axis=1)), top, atol=1e-9)
 
 
-def test_distribution_agrees_with_scipy() -> None:
-    fake = KnobClassifier(5, 0.7, concentration=3)
-    mean = (0.7 - 0.2) / 0.8
-    reference = stats.beta(3 * mean, 3 * (1 - mean), loc=0.2, scale=0.8)
-    q = np.linspace(0, 1, 41)
-    np.testing.assert_allclose(fake.law.cdf(q), reference.cdf(q), atol=1e-14)
-    assert fake.law.variance == pytest.approx(reference.var())
-    for point in (0.3, 0.75, 0.99):
-        part = integrate.quad(lambda x: x * reference.pdf(x), 0.2, point)[0]
-        assert fake.law.partial_mean(point) == pytest.approx(part, abs=1e-9), point
-    pivot = KnobClassifier(5, 0.7, concentration=3, direction="pivot")
-    distance = reference.expect(lambda x: abs(x - 0.7))
-    assert pivot.room == pytest.approx(distance, abs=1e-7)
-
-
 @pytest.mark.slow
 @settings(max_examples=80)
 @given(knobs(shares=(0.0, 0.0)), st.floats(0, 1))
@@ -137,36 +101,6 @@ def test_target_mode_hits_the_target(fake: KnobClassifier, part: float) -> None:
     made = KnobClassifier.with_error(fake.n_classes, fake.accuracy, wanted, fake.direction, **dials)
     assert made.truth().expected == pytest.approx(wanted, abs=1e-12)
     assert made.accuracy == fake.accuracy
-
-
-# --- Lemma 1 of Panchenko (2021): how large can the error be? -----------------------------------
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
-@pytest.mark.parametrize("n_classes", [2, 3, 100])
-@pytest.mark.parametrize("accuracy", [0.55, 0.8, 0.99])
-def test_the_knob_attains_both_bounds(n_classes: int, accuracy: float, share: float) -> None:
-    bounds = {"over": 1 - accuracy, "under": accuracy - 1 / n_classes}
-    for direction, bound in bounds.items():
-        fake = KnobClassifier(n_classes, accuracy, budget_share=share, direction=direction)
-        assert fake.room == bound
-        assert fake.truth().expected == pytest.approx(share * bound, abs=1e-15)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-@pytest.mark.parametrize(("wrong", "error"), [(None, 0.7), (1.0, 1.0)])
-def test_data_attain_the_bound_and_break_it_without_a_common_sign(n_classes, wrong, error) -> None:
-    """A share .7 is right; all rows say 1/K and a hair more, or those that are wrong say 1."""
-    n, low = 1_000, 1 / n_classes + 1e-9
-    predicted, hit = np.arange(n) % n_classes, np.arange(n) < 700
-    top = np.where(hit, low, low if wrong is None else wrong)
-    y_prob = np.repeat(((1 - top) / (n_classes - 1))[:, None], n_classes, axis=1)
-    y_prob[np.arange(n), predicted] = top
-    y_true = np.where(hit, predicted, (predicted + 1) % n_classes)
-    found = ck.expected_calibration_error(y_true, y_prob, view="top-label", bins=ck.Distinct())
-    bound = error - (1 if wrong is None else 0.7) / n_classes
-    assert float(found) == pytest.approx(bound, abs=1e-8)
-    assert wrong is None or bound > max(0.3, 0.7 - 1 / n_classes)
 
 
 # --- sampling ------------------------------------------------------------------------------------
