@@ -21,21 +21,12 @@ def by_pairs(labels: Any, prob: Any, length_scale: float) -> float:
     return 2 * total / (len(prob) * (len(prob) - 1))
 
 
-@pytest.mark.parametrize("length_scale", [0.02, 0.05, 0.1, 0.5, 1.0, 10.0, 1e9])
-def test_the_series_is_the_sum_over_pairs(length_scale: float) -> None:
-    labels, prob = binary_data(90, seed=1)
-    prob[:4] = [0.0, 0.0, 1.0, 1.0]
-    labels[:4] = [0, 0, 1, 1]
-    found = kernel_error(labels, prob, length_scale)
-    assert found == pytest.approx(by_pairs(labels, prob, length_scale), abs=1e-14)
-
-
 @given(
-    st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(0, 1)), min_size=2, max_size=25),
-    st.floats(0.02, 3),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=2, max_size=25),
+    st.floats(0.02, 3) | st.sampled_from([10, 1e9]),
 )
 @settings(max_examples=50, deadline=None)
-def test_the_series_is_the_sum_over_pairs_always(
+def test_the_series_is_the_sum_over_pairs(
     rows: list[tuple[float, int]], length_scale: float
 ) -> None:
     prob, labels = np.array([p for p, _ in rows]), np.array([y for _, y in rows])

@@ -41,18 +41,6 @@ def test_each_statistic_is_the_range_of_the_cumulative_differences() -> None:
     assert (np.diff(found.statistic) <= 0).all() and (np.diff(found.p_value) >= 0).all()
 
 
-def test_the_statistic_is_that_of_mcgrad() -> None:
-    # mcgrad 0.1.5, `metrics.ecce_sigma`, of all rows and of each segment; no ties, whose order
-    # counts there.
-    rng = np.random.default_rng(2026)
-    prob = rng.random(400)
-    label = rng.random(400) < np.clip(prob + 0.05, 0, 1)
-    letter = np.array(list("ABC"))[rng.integers(0, 3, 400)]
-    found = worst_segments(label, prob, {"of": letter}, n_draws=99)
-    wanted = {ALL: 0.9355243379, "of A": 1.5425988395, "of B": 1.3812995942, "of C": 1.2801481757}
-    assert dict(zip(found.segment, found.statistic, strict=True)) == pytest.approx(wanted)
-
-
 def test_numbers_are_cut_into_four_and_rare_words_are_joined() -> None:
     features = {"age": FEATURES.age, "town": [f"t{min(k, 11)}" for k in RNG.integers(0, 30, N)]}
     names = set(worst_segments(TRUE, PROB, features, depth=1, n_draws=99).segment)

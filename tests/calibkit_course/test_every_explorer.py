@@ -17,7 +17,6 @@ from calibkit import plot
 from calibkit_course import lessons
 from calibkit_course.explore import Choice, Explorer
 from calibkit_course.explore.lab import explorer_box
-from calibkit_course.explore.page import explorer_page
 from tests.drawn import assert_nothing_is_cut_off
 
 KILOBYTE = 1024
@@ -217,22 +216,3 @@ def test_the_widgets_reach_both_ends_of_every_dial(name: str) -> None:
     assert (figure.value, sentence.value) != start
     reset.click()
     assert (figure.value, sentence.value) == start
-
-
-@pytest.mark.long
-@by_explorer
-def test_the_page_without_a_kernel_holds_its_states(name: str) -> None:
-    """Of the first control that moves in the book, two values are enough."""
-    explorer = EXPLORERS[name]()
-    seen = replace(explorer, view=lru_cache(explorer.view))
-    moving = next(control for control in explorer.controls if len(control.book) > 1)
-    other = next(value for value in moving.book if value != moving.default)
-    controls = [
-        replace(control, book=(control.default, other) if control is moving else (control.default,))
-        for control in explorer.controls
-    ]
-    page = explorer_page(replace(seen, controls=controls))
-    for value in (moving.default, other):
-        said = seen.view(**seen.state(**{moving.name: value})).describe()
-        assert said in page or escape(said) in page, value
-    assert page.count("<svg ") == 4  # wide and narrow

@@ -44,12 +44,12 @@ def vectors(n_classes: int, parts: int = 6):
 
 
 @st.composite
-def classifiers(draw, n_classes=None, n_atoms=(1, 6), calibrated=False):
+def classifiers(draw, n_classes=None, n_atoms=(1, 6)):
     k = n_classes or draw(st.integers(2, 4))
     stated = draw(st.lists(vectors(k), min_size=n_atoms[0], max_size=n_atoms[1], unique=True))
     weights = [draw(st.integers(1, 4)) for _ in stated]
     mass = [F(weight, sum(weights)) for weight in weights]
-    truth = stated if calibrated else [draw(vectors(k)) for _ in stated]
+    truth = [draw(vectors(k)) for _ in stated]
     return FiniteClassifier(mass, stated, truth, ties="lowest")
 
 
@@ -122,12 +122,6 @@ class TestTheorems:
         assert fake.class_wise_errors() == (0, 0, 0, 0) and fake.expected_error() == 0
         assert (fake.accuracy, fake.best_postprocessing().accuracy) == (F(2, 5), F(3, 5))
 
-    @given(st.data(), classifiers(calibrated=True))
-    def test_strong_calibration_shows_through_every_lens(self, data, fake):
-        lens = data.draw(lenses(fake))
-        assert fake.strong_error() == fake.lens_error(lens) == 0
-        assert fake.lens_error(lens, norm=math.inf) == 0
-
     @pytest.mark.slow
     @given(st.data(), classifiers())
     def test_no_lens_shows_more_than_the_whole_vector(self, data, fake):
@@ -187,11 +181,6 @@ class TestTheorems:
             for m, c, r in zip(fake.mass, fake.confidence, fake.truth, strict=True)
         )
         assert fake.brier == squares + fake.best_postprocessing().brier
-
-    def test_neither_class_wise_nor_confidence_calibration_gives_the_other(self):
-        one, other = finite.example("class-wise only"), finite.example("confidence only")
-        assert not any(one.class_wise_errors()) and one.expected_error() == F(2, 75)
-        assert not other.expected_error() and other.class_wise_errors() == (F(1, 10),) * 2
 
 
 class TestNorms:

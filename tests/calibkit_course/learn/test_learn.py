@@ -433,11 +433,12 @@ def test_points_are_named_by_their_numbers_or_get_a_sentence() -> None:
     assert "has no points to tick" in toy().check("9.1", 0.5, contains=[1]).text
 
 
-def test_rubrics_are_checked_when_they_are_declared() -> None:
+def test_exercises_are_checked_when_they_are_declared() -> None:
     rubric = Rubric(points=POINTS, model="m")
-    for options in ({}, {"judge": judge_half, "rubric": rubric}):
+    both, neither = {"judge": judge_half, "rubric": rubric}, dict[str, Any]()
+    for options in (both, neither, {"judge": judge_half, "hints": ("only one",)}):
         with pytest.raises(ValueError, match="two hints or more"):
-            Check(task="t", variable="v", hints=("a", "b"), **options)
+            Check(**{"task": "t", "variable": "v", "hints": ("a", "b")} | options)
     with pytest.raises(ValueError, match="not 2"):
         Rubric(points=POINTS[:2], model="m")
 
@@ -521,11 +522,6 @@ def test_what_the_experiment_showed_wins() -> None:
 def test_a_missing_prediction_is_named() -> None:
     for said in (guessing().predict("8z", 1), guessing().reveal("8z"), toy().predict("8a")):
         assert "no prediction 8" in said.text
-
-
-def test_declarations_are_checked() -> None:
-    with pytest.raises(ValueError, match="two hints or more"):
-        Check(task="t", variable="v", judge=judge_half, hints=("only one",))
 
 
 # --- hints and progress ------------------------------------------------------------------------
