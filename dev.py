@@ -6,7 +6,6 @@ Standard library only. Needs Python 3.11 or newer; makes everything else itself 
 
 import argparse
 import ast
-import hashlib
 import json
 import os
 import shutil
@@ -29,23 +28,25 @@ if sys.version_info < (3, 11):  # noqa: UP036
 from tools.lesson_pages import NOTEBOOKS, lesson_pages
 from tools.live.site import NEEDS_TORCH
 from tools.virtual_environment import (
+    PACKAGES,
     ROOT,
     VENV,
     WITH_TORCH,
-    Failure,
     book_environment,
     call,
+    digest,
     environment,
     installed,
+    package_files,
     prepare,
     side_by_side,
+    stamped,
     venv_python,
 )
 from tools.workbook import WORKBOOK, copies
 
 REPORTS = ROOT / "build" / "reports"
 BOOK = ROOT / "book" / "_build"
-PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 OURS = (*PACKAGES, "tests", "tools", "book", "dev.py")
 
 # Extras and groups of pyproject.toml.
@@ -145,9 +146,6 @@ def runnable(paths: list[Path]) -> list[Path]:
 def validate_notebooks() -> int:
     """Execute every notebook as the book shows it, and compare its outputs with the stored ones."""
     paths = runnable(notebook_paths())
-    if not paths:
-        print("no notebooks found")
-        return 1
     sanitiser = ROOT / "tests" / "nbval_sanitize.cfg"
     # A cell that takes as long as this hangs; how quick a machine is decides nothing.
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=1200"]
@@ -201,19 +199,13 @@ def forget_outdated_book() -> None:
 
     The builder executes a lesson again when its text changes, but knows nothing of the package.
     """
-    digest = hashlib.sha256(os.environ.get("CALIBKIT_DATA", "").encode())
     settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.*")])
-    for path in [ROOT / "constraints.txt", *settings]:
-        digest.update(path.read_bytes())
-    for path in sorted(chain.from_iterable((ROOT / name).rglob("*.*") for name in PACKAGES)):
-        if path.suffix in (".py", ".js", ".css", ".toml"):
-            digest.update(path.read_bytes())
-    seen, now = BOOK / "package.sha256", digest.hexdigest()
-    if seen.exists() and seen.read_text(encoding="utf-8") == now:
-        return
-    shutil.rmtree(BOOK, ignore_errors=True)
-    BOOK.mkdir(parents=True)
-    seen.write_text(now, encoding="utf-8")
+    decisive = [ROOT / "constraints.txt", *settings, *package_files()]
+    seen, now = BOOK / "package.sha256", digest(*decisive, more=os.environ.get("CALIBKIT_DATA"))
+    if not stamped(seen, now):
+        shutil.rmtree(BOOK, ignore_errors=True)
+        BOOK.mkdir(parents=True)
+        seen.write_text(now, encoding="utf-8")
 
 
 # In this order; two at a time where there are two processors.
@@ -430,13 +422,10 @@ def command_book(arguments: list[str]) -> int:
 
 
 def command_site(arguments: list[str]) -> int:
-    """Build the book with lessons that run in the browser; `site --to FOLDER` puts it elsewhere."""
-    if not {"--help", "-h"} & {*arguments}:
-        prepare(READER, TORCH)
-        code = build_book()
-        if code:
-            return code
-    return call(sys.executable, "-m", "tools.live.site", *arguments)
+    """Build the book with lessons that run in the browser, into build/site."""
+    parser_of(command_site).parse_args(arguments)
+    prepare(READER, TORCH)
+    return build_book() or call(sys.executable, "-m", "tools.live.site")
 
 
 def command_lint(arguments: list[str]) -> int:
@@ -528,9 +517,6 @@ def main(arguments: list[str]) -> int:
         return 0
     try:
         return COMMANDS[name](rest) if name in COMMANDS else MODULES[name].run(rest)
-    except Failure as failure:
-        print(f"\ndev.py {name}: {failure}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -1,8 +1,8 @@
 """Speed of the package, as ratios to a yardstick timed in the same run.
 
 ``python dev.py bench`` prints one line per case: the time, the yardstick, the ratio, and the
-ratio that the project promises; ``--quick`` takes a tenth of the rows, ``--rows`` says how many
-of a log are read. ``--race`` compares with other libraries instead (`tools/race.py`). Inputs
+ratio that the project promises; ``--quick`` takes a tenth of the rows. ``--race`` compares with
+other libraries instead (`tools/race.py`), none of which may be quicker. Inputs
 include validation; one thread. The best of several runs counts: absolute seconds differ between
 machines, ratios to what was timed in the same run hardly do. Exit code 1 if a promise is broken.
 """
@@ -192,20 +192,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Run all cases, print each as soon as it is measured; 1 where a promise is broken."""
     parser = argparse.ArgumentParser(prog="dev.py bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the log to read")
     parser.add_argument("--race", action="store_true", help="against other libraries instead")
     chosen = parser.parse_args(arguments)
     n, rng = 100_000 if chosen.quick else 1_000_000, np.random.default_rng(0)
-    if chosen.race:
-        return int(import_module("tools.race").run(n))
-    print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<22}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
+    print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<26}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     broken = 0
-    for case in chain(importing(), measures(n, rng), fits(rng), reading(chosen.rows), redraws()):
+    cases = chain(importing(), measures(n, rng), fits(rng), reading(4 * n), redraws())
+    for case in import_module("tools.race").cases(n) if chosen.race else cases:
         ratio = case.ms / case.unit
         over = ratio > case.promised
         broken += over
         figures = f"{case.unit:>8.3f}{ratio:>8.2f}{case.promised:>9.1f}{'  <- broken' * over}"
-        print(f"{case.name:<36}{case.ms:>10.3f}  {case.yardstick:<22}{figures}", flush=True)
+        print(f"{case.name:<36}{case.ms:>10.3f}  {case.yardstick:<26}{figures}", flush=True)
     return int(broken > 0)
 
 

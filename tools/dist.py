@@ -19,13 +19,12 @@ from pathlib import Path
 import calibkit
 from tools import notebook_files as files
 from tools.lesson_pages import lesson_pages
-from tools.virtual_environment import ROOT, Failure, fresh, quietly
+from tools.virtual_environment import PACKAGES, ROOT, Failure, fresh, quietly
 
 DIST = ROOT / "build" / "dist"
 CHECKERS = ROOT / "build" / "checkers"
 EMPTY = ROOT / "build" / "empty"
 TOOLS = ("build==1.6.1", "twine==7.0.0", "check-jsonschema==0.39.0")
-PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 LEFT_AT_HOME = {"teaching.md"}  # what a folder of the packages holds for the book
 TRIED = ("00", "04", "14")
 AUDIT_SAYS_MISCALIBRATED = 1
@@ -107,25 +106,20 @@ def try_out(wheel: Path) -> None:
         print("`calibkit audit` finds a file miscalibrated that is.")
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> None:
     """Build and check; stop at the first fault."""
     parser = argparse.ArgumentParser(prog="dev.py dist", description=__doc__)
     parser.add_argument("--tag", help="refuse, unless this is the tag of the version: v0.1.0")
     chosen = parser.parse_args(arguments)
-    try:
-        python = fresh(CHECKERS, *TOOLS)
-        wheel = build(python, chosen.tag)
-        check_formats(python)
-        packed = check_contents(zipfile.ZipFile(wheel).namelist())
-        print(f"Archives, citation and workflows are valid; {packed} files packed.")
-        try_out(wheel)
-    except Failure as failure:
-        print(f"\ndev.py dist: {failure}", file=sys.stderr)
-        return 1
+    python = fresh(CHECKERS, *TOOLS)
+    wheel = build(python, chosen.tag)
+    check_formats(python)
+    packed = check_contents(zipfile.ZipFile(wheel).namelist())
+    print(f"Archives, citation and workflows are valid; {packed} files packed.")
+    try_out(wheel)
     size = wheel.stat().st_size / 1e6
     print(f"Ready in {DIST}: {wheel.name} ({size:.1f} MB) and the source archive.")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -3,8 +3,7 @@
 Makes an environment with the lowest allowed version of each direct requirement in `build/floors`
 and runs the quick unit tests and all lessons in it, which print what is stored. ``--newest`` takes
 the newest versions instead, whatever is pinned. Only uv can choose versions that way; without it,
-nothing runs. ``--lessons 03 07`` runs only these; other arguments go to pytest, and leave out the
-lessons.
+nothing runs. ``--lessons 03 07`` runs only these.
 """
 
 import argparse
@@ -35,15 +34,15 @@ def main(arguments: list[str]) -> int:
     """Install and test."""
     parser = argparse.ArgumentParser(prog="dev.py floors", description=__doc__)
     parser.add_argument("--newest", action="store_true", help="the newest packages instead")
-    parser.add_argument("--lessons", nargs="+", default=["--all"], help="these lessons only")
-    chosen, arguments = parser.parse_known_args(arguments)
+    parser.add_argument("--lessons", nargs="+", default=[], help="these lessons only")
+    chosen = parser.parse_args(arguments)
     resolution = "highest" if chosen.newest else "lowest-direct"
     program, python = uv(), venv_python(FLOORS)
     if program is None:
         print("skipped: uv, which can choose the oldest versions, cannot be had here")
         return 0
     install = [program, "pip", "install", "-q", "--python", python]
-    tests = [*TESTS, *side_by_side("worksteal"), *(arguments or ["tests"])]
+    tests = [*TESTS, *side_by_side("worksteal"), "tests"]
     # Real predictions that numpy 2 has pickled, numpy 1 cannot read.
     without_data = {k: v for k, v in environment().items() if k != "CALIBKIT_DATA"}
     packages = [*requirements(NAMES)[2:], *([] if chosen.newest else CONTEMPORARIES)]
@@ -51,13 +50,10 @@ def main(arguments: list[str]) -> int:
         ([program, "venv", "-q", "--clear", "--python", sys.executable, FLOORS], uv_environment()),
         ([*install, "--resolution", resolution, *packages], uv_environment()),
         ([python, "-m", "pytest", "-q", *tests], without_data),
+        ([python, "-m", "tools.notebooks", "same", *chosen.lessons], without_data),
     ]
-    if not arguments:
-        lessons = [python, "-m", "tools.portable", "--plain", "--threads", 1, *chosen.lessons]
-        commands.append((lessons, without_data))
     for command, env in commands:
-        code = call(*command, env=env)
-        if code:
+        if code := call(*command, env=env):
             return code
     return 0
 

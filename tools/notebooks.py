@@ -1,10 +1,9 @@
 """Run, check and solve the lessons: `python dev.py run | check | solved [names]`.
 
-Names are beginnings of file names, e.g. 04; without names, all. ``--jobs`` says how many at a time.
-The task `solved-once` runs each cell of a solved lesson once, `solved` twice in a row.
-
-The task `book` runs them as the book shows them, with the optional data, compares what they print
-with what is stored, and leaves the outputs where the builder of the book looks for them.
+Names are beginnings of file names, e.g. 04; without names, all.
+The task `solved-once` runs each cell of a solved lesson once, `solved` twice in a row. `same` runs
+lessons as they are, and compares what they print with what is stored. `book` runs them so as the
+book shows them, with the optional data, and leaves the outputs where its builder looks for them.
 """
 
 import argparse
@@ -13,7 +12,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,6 @@ from tools.lesson_times import with_minutes, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
-from tools.notebook_nbval import kept
 from tools.notebook_solved import (
     count_checks,
     doubled,
@@ -41,8 +39,6 @@ from tools.notebook_solved import (
 from tools.virtual_environment import ROOT, book_environment, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
-EXECUTED = ROOT / "book" / "_build" / ".jupyter_cache"
-READER = {"type": "plugin", "name": "myst_nb_md"}
 CACHE = threading.Lock()
 CELL_TIMEOUT = 1200  # no verdict: only a lesson that hangs meets it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -90,11 +86,22 @@ def write_if_new(path: Path, text: str) -> bool:
 
 
 def check(path: Path) -> str:
-    """Check one pair; return what was seen or raise with every problem."""
-    problems = pair_problems(path)
-    if problems:
-        raise files.NotebookProblem("\n  ".join(problems))
+    """Check one pair."""
+    refuse(pair_problems(path))
     return "in sync, run in order, text only"
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise with every problem, where there is one."""
+    if found := [*problems]:
+        raise files.NotebookProblem("\n  ".join(found))
+
+
+def same(path: Path, env: Mapping[str, str] | None = None) -> str:
+    """Execute one lesson without data; compare what it prints with what is stored."""
+    env = kernel_environment(data=False) | dict(env or {})
+    refuse(differences(files.read_stored(path), execute(files.read_source(path), path.parent, env)))
+    return "prints what is stored"
 
 
 def answered(cell: NotebookNode) -> bool:
@@ -113,9 +120,7 @@ def solve(path: Path, folder: Path = SOLVED, *, twice: bool = True) -> str:
     executed = first_runs(ran) if twice else ran
     problems = [*state_problems(executed), *(repetition_problems(ran) if twice else ())]
     write_solved(executed, folder / f"{path.stem}.ipynb")
-    problems = problems or list(differences(files.read_stored(path), executed, but=answered))
-    if problems:
-        raise files.NotebookProblem("\n  ".join(problems))
+    refuse(problems or differences(files.read_stored(path), executed, but=answered))
     return f"{count_checks(executed)} checks correct, {time.monotonic() - started:.1f} s"
 
 
@@ -124,28 +129,18 @@ def for_the_book(path: Path) -> str:
 
     The builder has executed it for an earlier book, or nbval for a test of the same package.
     """
-    from jupyter_cache import get_cache
-    from jupyter_cache.base import CacheBundleIn
+    from tools.notebook_nbval import cache, keep
 
     started = time.monotonic()
-    with CACHE:  # the first to come makes its tables
-        cache = get_cache(str(EXECUTED))
-        record = cache.add_nb_to_project(str(path), read_data=READER)
-        notebook = cache.get_project_notebook(record.pk).nb
-        try:
-            executed = cache.merge_match_into_notebook(notebook)[1]
-        except KeyError:
-            executed = None
-    if executed is None:
-        executed = kept(path.with_suffix(".ipynb"), notebook)
-        executed = executed or execute(notebook, path.parent, book_environment())
-        seconds = {"execution_seconds": time.monotonic() - started}
-        bundle = CacheBundleIn(executed, record.uri, data=seconds)
+    lesson = files.read_source(path)
+    try:
         with CACHE:
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    problems = list(differences(files.read_stored(path), executed))
-    if problems:
-        raise files.NotebookProblem("\n  ".join(problems))
+            executed = cache().merge_match_into_notebook(lesson)[1]
+    except KeyError:
+        executed = execute(lesson, path.parent, book_environment())
+        with CACHE:
+            keep(path, executed)
+    refuse(differences(files.read_stored(path), executed))
     return f"prints what is stored, {time.monotonic() - started:.1f} s"
 
 
@@ -154,18 +149,29 @@ TASKS: dict[str, Callable[[Path], str]] = {
     "check": check,
     "solved": solve,
     "solved-once": partial(solve, twice=False),
+    "same": same,
     "book": for_the_book,
 }
 
 
-def attempt(task: str, path: Path) -> tuple[bool, str]:
+def attempt(task: Callable[[Path], str], path: Path) -> tuple[bool, str]:
     """Do a task on one lesson; tell whether it failed, and what was seen."""
-    if task != "check" and (lacks := missing(path)):
+    if task is not check and (lacks := missing(path)):
         return False, f"skipped, needs {', '.join(lacks)}"
     try:
-        return False, TASKS[task](path)
+        return False, task(path)
     except files.NotebookProblem as problem:
         return True, f"FAILED\n  {problem}"
+
+
+def each(task: Callable[[Path], str], paths: Sequence[Path]) -> int:
+    """Do a task on lessons, one for each processor at a time; return how many failed."""
+    failed = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, (bad, words) in zip(paths, pool.map(partial(attempt, task), paths), strict=True):
+            failed += bad
+            print(f"{path.stem}: {words}", flush=True)
+    return failed
 
 
 def main(arguments: list[str]) -> int:
@@ -173,28 +179,19 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="notebooks", description=__doc__)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("names", nargs="*", help="beginnings of file names, e.g. 04")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="lessons at a time")
     chosen = parser.parse_args(arguments)
-    failed = 0
     try:
-        paths = files.sources(chosen.names)
+        failed = each(TASKS[chosen.task], files.sources(chosen.names))
     except files.NotebookProblem as problem:
         print(problem)
         return 1
-    with ThreadPoolExecutor(chosen.jobs if chosen.task != "check" else 1) as pool:
-        seen = pool.map(lambda path: attempt(chosen.task, path), paths)
-        for path, (bad, words) in zip(paths, seen, strict=True):
-            failed += bad
-            print(f"{path.stem}: {words}", flush=True)
     for path in files.sources() if chosen.task == "run" else []:
         if write_if_new(path, with_minutes(path.read_text(encoding="utf-8"))):
             stored = files.read_stored(path)
             for cell in stored.cells:
                 cell.source = with_minutes(cell.source)
             write_if_new(path.with_suffix(".ipynb"), files.text_of(files.normalise(stored)))
-    if not paths:
-        print("no lessons found in notebooks/")
-    return 1 if failed or not paths else 0
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

@@ -4,31 +4,24 @@
 algebra of numpy and scipy, and compares what they print as nbval does. Without names it runs a
 sample under two kernels; `--all` runs every lesson under every kernel that this machine can run,
 with one thread and with two. Numpy's own code for newer processors than a kernel's is switched
-off with it. `--plain` changes no processor: `tools.floors` compares so with other packages.
-`--kernel Haswell` and `--threads 2`, both repeatable, choose; `--jobs` says how many at a time.
+off with it.
 """
 
 import argparse
 import itertools
-import os
 import platform
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 
 from tools import notebook_files as files
-from tools.lesson_pages import missing
-from tools.notebook_compare import differences
-from tools.notebooks import execute
-from tools.virtual_environment import environment, kernel_environment
+from tools.notebooks import each, same
+from tools.virtual_environment import environment
 
 KERNELS = ("Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")
-PLAIN = "this processor"
 BEFORE_AVX2 = ("Nehalem", "Sandybridge")
 # Much linear algebra, little time.
-SAMPLE = ("02", "11", "12")
+SAMPLE = ["02", "11", "12"]
 
 # A machine that lacks a kernel's instructions stops here, with an illegal one.
 PROBE = """
@@ -73,8 +66,6 @@ def numpy_code() -> list[str]:
 def processor(kernel: str, threads: int) -> dict[str, str]:
     """Return the variables under which this machine computes like another one."""
     env = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
-    if kernel == PLAIN:
-        return env
     env["OPENBLAS_CORETYPE"] = kernel
     lacking = ("",) if kernel in BEFORE_AVX2 else ("AVX512", "X86_V4")  # Haswell and Zen have less
     newer = [name for name in numpy_code() if name.startswith(lacking)]
@@ -85,49 +76,24 @@ def processor(kernel: str, threads: int) -> dict[str, str]:
     return env
 
 
-def compare(path: Path, kernel: str, threads: int) -> str:
-    """Execute one lesson as another processor would; return what it printed differently."""
-    try:
-        env = kernel_environment(data=False) | processor(kernel, threads)
-        executed = execute(files.read_source(path), path.parent, env)
-        return "\n  ".join(differences(files.read_stored(path), executed))
-    except files.NotebookProblem as problem:
-        return str(problem)
-
-
 def main(arguments: list[str]) -> int:
     """Compare lessons under several kernels; 1 where a printed number differs."""
-    parser = argparse.ArgumentParser(prog="portable", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="dev.py portable", description=__doc__)
     parser.add_argument("names", nargs="*", help="beginnings of file names, e.g. 04")
     parser.add_argument("--all", action="store_true", help="all lessons, kernels, 1 and 2 threads")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--plain", action="store_true", help="as this processor computes")
-    which.add_argument("--kernel", action="append", choices=KERNELS, help="repeatable")
-    parser.add_argument("--threads", type=int, action="append", help="repeatable; usually 1")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="lessons at a time")
     chosen = parser.parse_args(arguments)
-    found = [PLAIN] if chosen.plain else kernels()
+    found = kernels()
     if not found:
         print("skipped: numpy uses no OpenBLAS with kernels for other x86 processors here")
         return 0
     others = found[:-1] or found  # the sample: the two furthest from each other, and not its own
-    usual = found if chosen.all or chosen.names else [others[0], others[-1]]
-    asked = chosen.kernel or usual
-    threads = chosen.threads or ([1, 2] if chosen.all else [1])
-    names = chosen.names or (None if chosen.all else list(SAMPLE))
-    lessons = [path for path in files.sources(names) if not missing(path)]
-    runs = list(itertools.product(lessons, [name for name in found if name in asked], threads))
+    asked = found if chosen.all or chosen.names else dict.fromkeys([others[0], others[-1]])
+    paths = files.sources(chosen.names or ([] if chosen.all else SAMPLE))
     failed = 0
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        answers = pool.map(lambda run: compare(*run), runs)
-        for (path, kernel, number), problem in zip(runs, answers, strict=True):
-            failed += bool(problem)
-            verdict = f"DIFFERS\n  {problem}" if problem else "same text"
-            print(
-                f"{path.stem}, {kernel}, {number} thread{'s'[: number - 1]}: {verdict}", flush=True
-            )
-    print(f"{len(runs) - failed} of {len(runs)} runs print what is stored")
-    return 1 if failed else 0
+    for kernel, threads in itertools.product(asked, [1, 2] if chosen.all else [1]):
+        print(f"As {kernel}, threads: {threads}")
+        failed += each(partial(same, env=processor(kernel, threads)), paths)
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

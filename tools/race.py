@@ -2,14 +2,15 @@
 
 Rivals are what is installed (the group `compare`), or lies in `build/rivals` (``pip install
 --no-deps --target build/rivals probcal …``); one that is absent is skipped by its name. relplot's
-binned error is left out: it looks at no input. Exit code 1 if a row falls behind.
+binned error is left out: it looks at no input.
 """
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 import calibkit as ck
 from calibkit import calibrators, scores
 from calibkit_audit import clinic
-from tools.bench import Run, best_ms
+from tools.bench import Case, Run, best_ms
 from tools.virtual_environment import ROOT
 
 
@@ -138,28 +139,17 @@ def softmax(z: Any) -> Any:
     return power / power.sum(axis=1, keepdims=True)
 
 
-def race(rows: Iterable[Row]) -> int:
-    """Run row by row and print; 1 where a rival is quicker."""
+def cases(n: int) -> Iterator[Case]:
+    """Time row by row, with so many rows in the measures; the quickest rival is the yardstick."""
     sys.path.append(str(ROOT / "build" / "rivals"))
     warnings.simplefilter("ignore")  # theirs
-    print(f"{'row':<28}{'ours (ms)':>10}{'rival (ms)':>12}  {'best rival':<26}{'ratio':>6}")
-    behind = 0
-    for row in rows:
+    rng = np.random.default_rng(0)
+    for row in chain(measures(n, rng), fits(rng)):
         times = {"none is installed": np.inf}
         for name, run in row.rivals.items():
             try:
                 times[name] = best_ms(partial(run, import_module(name)), 0.5)
             except ImportError as error:
                 print(f"  skipped: {name} ({error})")
-        ours, who = best_ms(row.ours, 0.5), min(times, key=times.__getitem__)
-        late = ours > times[who]
-        behind += late
-        figures = f"{ours:>10.2f}{times[who]:>12.2f}  {who:<26}{times[who] / ours:>6.1f}"
-        print(f"{row.name:<28}{figures}{'  <- behind' * late}", flush=True)
-    return int(behind > 0)
-
-
-def run(n: int) -> int:
-    """Run the whole race, with so many rows in its measures."""
-    rng = np.random.default_rng(0)
-    return max([race(measures(n, rng)), race(fits(rng))])
+        who = min(times, key=times.__getitem__)
+        yield Case(row.name, best_ms(row.ours, 0.5), 1.0, who, times[who])

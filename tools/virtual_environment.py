@@ -18,14 +18,15 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+PACKAGES = ("calibkit", "calibkit_audit", "calibkit_course")
 STAMP = VENV / "calibkit-installed.json"
 SETTINGS = VENV / "calibkit-settings"
 WITH_TORCH = {"nets", "maps"}
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-class Failure(Exception):
-    """A task that could not be done; the message is for the user."""
+class Failure(SystemExit):
+    """A task that could not be done: it ends the program with a message for the user."""
 
 
 def venv_python(venv: Path = VENV, platform: str = os.name) -> Path:
@@ -106,6 +107,25 @@ def fresh(folder: Path, *packages: object) -> Path:
     return venv_python(folder)
 
 
+def package_files() -> list[Path]:
+    """Return the files of our packages that decide what a lesson shows."""
+    found = [path for name in PACKAGES for path in (ROOT / name).rglob("*.*")]
+    return sorted(path for path in found if path.suffix in (".py", ".js", ".css", ".toml"))
+
+
+def digest(*paths: Path, more: object = "") -> str:
+    """Return a hash of files, and of what else decides."""
+    found = hashlib.sha256(str(more).encode())
+    for path in paths:
+        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return found.hexdigest()
+
+
+def stamped(stamp: Path, wanted: str) -> bool:
+    """Tell whether a stamp says that what it stands beside was made of this."""
+    return stamp.exists() and stamp.read_text(encoding="utf-8") == wanted
+
+
 def side_by_side(how: str) -> list[str]:
     """Return the options with which pytest uses the processors, up to four of them."""
     workers = min(os.cpu_count() or 1, 4)
@@ -113,14 +133,6 @@ def side_by_side(how: str) -> list[str]:
 
 
 # --- installing ----------------------------------------------------------------------------------
-
-
-def fingerprint() -> str:
-    """Return a hash of what the installation depends on."""
-    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    for name in ("pyproject.toml", "constraints.txt"):
-        digest.update((ROOT / name).read_bytes().replace(b"\r\n", b"\n"))
-    return digest.hexdigest()
 
 
 def installed() -> dict[str, Any]:
@@ -231,7 +243,9 @@ def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
     What is optional, or was there before and needs torch, may fail: a note, and it is not tried
     again. Where something wanted fails, the environment counts for as much as it did before.
     """
-    now, before, sound = fingerprint(), installed(), works()
+    before, sound = installed(), works()
+    decisive = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    now = digest(*decisive, more=sys.version_info[:2])
     current = sound and before.get("fingerprint") == now
     had, refused = set(before.get("have", ())), set(before.get("refused", ()) if current else ())
     have = had if current else set[str]()

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
 from calibkit_course.learn import Check, Lesson, Rubric
-from tools import notebook_files, notebook_nbval, notebook_solved, notebooks, portable
+from tools import notebook_files, notebook_solved, notebooks, portable
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import code_cells, differences
 from tools.notebook_files import NotebookProblem, normalise, read_source, source_text, text_of
@@ -298,34 +298,47 @@ ADDRESS = {
 }
 
 
-@pytest.mark.long
-def test_the_book_executes_a_lesson_once_and_compares_it(executed, tmp_path, monkeypatch) -> None:
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that keeps what the book shows, in a folder of its own."""
     pytest.importorskip("jupyter_cache")
-    monkeypatch.setattr(notebooks, "EXECUTED", tmp_path / "executed")
-    monkeypatch.setattr(notebooks, "TASKS", {"book": notebooks.for_the_book})
-    assert notebooks.attempt("book", executed)[1].startswith("prints what is stored")
+    from tools import notebook_nbval
+
+    monkeypatch.setattr(notebook_nbval, "EXECUTED", tmp_path / "kept")
+    return notebook_nbval
+
+
+@pytest.mark.long
+def test_the_book_executes_a_lesson_once_and_compares_it(executed, kept, monkeypatch) -> None:
+    assert notebooks.attempt(notebooks.for_the_book, executed)[1].startswith("prints what is stor")
     monkeypatch.setattr(notebooks, "execute", lambda *_, **__: pytest.fail("once more"))
-    assert not notebooks.attempt("book", executed)[0]
+    assert not notebooks.attempt(notebooks.for_the_book, executed)[0]
     other = stored(executed)
     other.cells[4].outputs[0].text = "else\n"
     monkeypatch.setattr(notebook_files, "read_stored", lambda path: other)
-    failed, words = notebooks.attempt("book", executed)
+    failed, words = notebooks.attempt(notebooks.for_the_book, executed)
     assert failed
     assert "-else" in words
 
 
 @pytest.mark.slow
-def test_the_book_takes_what_nbval_has_executed(pair: Path, tmp_path: Path) -> None:
-    source = read_source(pair)
+def test_the_book_takes_what_nbval_has_executed(pair: Path, kept, monkeypatch) -> None:
+    monkeypatch.setattr(notebooks, "execute", lambda *_: pytest.fail("not kept"))
     outputs = [cell.outputs for cell in code_cells(stored(pair))]
-    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs[:-1], tmp_path / "kept")
-    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
-    notebook_nbval.keep(pair.with_suffix(".ipynb"), outputs, tmp_path / "kept")
-    taken = notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept")
-    assert taken is not None
-    assert [cell.outputs for cell in code_cells(taken)] == outputs
-    source.cells[-1].source += "\n# another text"
-    assert notebook_nbval.kept(pair.with_suffix(".ipynb"), source, tmp_path / "kept") is None
+    error = nbformat.from_dict(
+        {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
+    )
+    for broken in (outputs[:-1], [*outputs[:-1], [error]]):
+        kept.shown(pair.with_suffix(".ipynb"), broken)
+        with pytest.raises(pytest.fail.Exception, match="not kept"):
+            notebooks.for_the_book(pair)
+    kept.shown(pair.with_suffix(".ipynb"), outputs)
+    assert notebooks.for_the_book(pair).startswith("prints what is stored")
+    assert [cell.outputs for cell in code_cells(kept.cache().merge_match_into_notebook(
+        read_source(pair))[1])] == outputs  # fmt: skip
+    pair.write_text(pair.read_text() + "\n```{code-cell} ipython3\n# more\n```\n")
+    with pytest.raises(pytest.fail.Exception, match="not kept"):
+        notebooks.for_the_book(pair)
 
 
 # --- hints, and texts that their writers tick ----------------------------------------------------
@@ -437,7 +450,6 @@ def test_other_processors_are_asked_for_by_variables(monkeypatch: pytest.MonkeyP
     assert "-AVX2" in old["GLIBC_TUNABLES"] and "GLIBC_TUNABLES" not in usual
     assert usual["NPY_DISABLE_CPU_FEATURES"] == "X86_V4 AVX512_SPR"
     assert "NPY_DISABLE_CPU_FEATURES" not in own
-    assert "OPENBLAS_CORETYPE" not in portable.processor(portable.PLAIN, 1)
 
 
 def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, capsys) -> None:
@@ -452,11 +464,24 @@ def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, cap
     assert capsys.readouterr().out.startswith("skipped: numpy uses no OpenBLAS")
 
 
-@pytest.mark.parametrize(("problem", "code"), [("cell 3 differs", 1), ("", 0)])
-def test_a_number_of_another_processor_fails_the_stage(problem, code, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize(("printed", "code"), [("else", 1), ("one\ntwo\n", 0)])
+def test_a_number_of_another_processor_fails_the_stage(
+    printed: str, code: int, pair: Path, monkeypatch, capsys
+) -> None:
+    def execute(notebook: NotebookNode, folder: Path, env: dict[str, str]) -> NotebookNode:
+        seen.append((env["OPENBLAS_CORETYPE"], env["OMP_NUM_THREADS"]))
+        assert "CALIBKIT_DATA" not in env and not code_cells(notebook)[3].get("outputs")
+        found = stored(pair)
+        found.cells[4].outputs[0].text = printed
+        return found
+
+    seen: list[tuple[str, str]] = []
     monkeypatch.setattr(portable, "kernels", lambda: ["Nehalem", "Haswell"])
-    monkeypatch.setattr(portable, "compare", lambda path, kernel, threads: problem)
-    assert portable.main(["04", "--threads", "1", "--threads", "2"]) == code
+    monkeypatch.setattr(portable, "numpy_code", list)
+    monkeypatch.setattr(notebooks, "execute", execute)
+    monkeypatch.setattr(portable.files, "sources", lambda names: [pair])
+    assert portable.main(["--all"]) == code
+    assert seen == [(name, count) for name in ("Nehalem", "Haswell") for count in "12"]
     shown = capsys.readouterr().out
-    assert f"{8 * (1 - code)} of 8 runs print what is stored" in shown
-    assert (problem or "same text") in shown
+    assert shown.count("90_halve: FAILED" if code else "90_halve: prints what is stored") == 4
+    assert ("+else" in shown) == bool(code)

@@ -22,16 +22,20 @@ JUPYTERLITE = 2.3e6  # bytes of its scripts, as a browser counts them
 CORE = ("pyodide.asm.wasm", "pyodide.asm.js", "python_stdlib.zip")
 
 
-def files_for(lock: dict[str, Any], wanted: Iterable[str]) -> set[str]:
-    """Return the files of packages with all that they depend on."""
-    names: set[str] = set()
-    todo = list(wanted)
+def closure(lock: dict[str, Any], wanted: Iterable[str], without: Iterable[str] = ()) -> set[str]:
+    """Return packages with all that they depend on, except some."""
+    found, todo = set[str](), [*wanted]
     while todo:
         name = todo.pop().replace("_", "-")
-        if name not in names:
-            names.add(name)
+        if name not in found and name not in without:
+            found.add(name)
             todo += lock["packages"][name]["depends"]
-    return {lock["packages"][name]["file_name"] for name in names}
+    return found
+
+
+def files_for(lock: dict[str, Any], wanted: Iterable[str]) -> set[str]:
+    """Return the files of packages with all that they depend on."""
+    return {lock["packages"][name]["file_name"] for name in closure(lock, wanted)}
 
 
 def sizes(python: Path) -> dict[str, int]:

