@@ -22,7 +22,7 @@ _LARGEST = 1_000_000  # number of cases that a sentence is about
 _AT_COSTS = {
     "worse than ignoring": "it is cheaper to treat all cases alike than to act on it",
     "costly": "acting on it costs more than acting on mended probabilities",
-    "not costly": "the error makes no difference that could be shown",
+    "not costly": "no gain from mending them is shown",
 }
 
 

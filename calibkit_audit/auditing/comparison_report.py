@@ -11,8 +11,7 @@ from calibkit.decisions import MurphyCurve
 from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.costs import FEWEST
-from calibkit_audit.auditing.differences import SCORES, Change, Changes
+from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
 from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from calibkit.decisions import (
     MurphyCurve,
-    best_actions,
     decision_threshold,
     largest_saving,
     murphy_curve,
@@ -15,15 +14,13 @@ from calibkit.decisions import (
 )
 from calibkit.decisions.costs import stakes
 from calibkit.inputs import FloatVector, IntVector
+from calibkit_audit.auditing.differences import cost_of_rows, differences_of
 from calibkit_audit.auditing.evidence import Measurements
 from calibkit_audit.auditing.pages import Answer, four_digits, interval_in_words
 from calibkit_audit.auditing.redraws import TOP
 from calibkit_audit.auditing.rows import AuditRows, probability_of
 from calibkit_audit.auditing.settings import AuditSettings
-from calibkit_audit.clusters import mean_interval
 from calibkit_audit.dependent_rows import DependentRows
-
-FEWEST = 10  # rows (or clusters) that decide, below which there is no interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,18 +93,6 @@ def consequences_of(
     return Consequences(numbers=numbers, curve=curve, repaired=after, costs=costs)
 
 
-def _with_interval(
-    name: str, values: FloatVector, rows: AuditRows, level: float
-) -> dict[str, float]:
-    """Return the mean over rows with its interval, under three names; none of a handful."""
-    weighed = rows.weigh(values)[np.newaxis]
-    (low,), (high,) = mean_interval(weighed, level, rows.clusters)
-    unit = np.arange(rows.n) if rows.clusters is None else rows.clusters.code
-    if 0 < len(np.unique(unit[values != 0])) < FEWEST:
-        low = high = np.nan
-    return {name: float(weighed.mean()), f"{name}_low": float(low), f"{name}_high": float(high)}
-
-
 def _event(rows: AuditRows, prob: FloatVector, view: int) -> tuple[IntVector, FloatVector]:
     """Return the event of a view, and what these predictions say of it."""
     # After a repair another class may lead; the event stays that of the predictions as given.
@@ -133,21 +118,19 @@ def _paid(
     numbers["promised_saving"] = float((costs @ said).min()) - trust.promised
     count = np.bincount(rows.label, rows.weight, rows.n_classes)
     ignoring = costs[int((costs @ count).argmin())][rows.label]
-    numbers |= _with_interval("regret", own - fixed, rows, level)
-    numbers |= _with_interval("over_ignoring", own - ignoring, rows, level)
+    pairs = {"regret": (fixed, own, 1.0), "over_ignoring": (ignoring, own, 1.0)}
     numbers["threshold"] = _threshold(costs)
     if 0 < numbers["threshold"] < 1:  # what is saved against waiting, in right treatments
-        waiting, acting = costs[:, rows.label]
+        (waiting, acting), unit = costs[:, rows.label], stakes(costs)[0]
         paid = {"net_benefit": own, "net_benefit_repaired": fixed, "net_benefit_of_all": acting}
-        for name, cost in paid.items():
-            worth = (waiting - cost) / stakes(costs)[0]
-            numbers |= _with_interval(name, worth, rows, level)
+        pairs |= {name: (cost, waiting, unit) for name, cost in paid.items()}
+    for name, (first, other, unit) in pairs.items():
+        each = {"first": {"cost": first}, "other": {"cost": other}}
+        ends = differences_of(rows, each, costs).change("cost", 1, level)[2:5]
+        numbers |= dict(
+            zip((name, f"{name}_low", f"{name}_high"), np.divide(ends, unit).tolist(), strict=True)
+        )
     return numbers
-
-
-def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> FloatVector:
-    """Return what each row costs where the best action for its prediction is taken."""
-    return np.asarray(costs[best_actions(prob, costs=costs), label])
 
 
 def costs_answer(found: Consequences, measured: Measurements) -> Answer:
@@ -163,7 +146,7 @@ def costs_answer(found: Consequences, measured: Measurements) -> Answer:
     elif numbers["regret_low"] > 0:
         verdict, light = "costly", "caution"
         text = f"Yes, trust costs more than a repair; more than no model is not shown. {text}"
-    elif not measured.power.enough:
+    elif not measured.power.enough or np.isnan(numbers["regret_low"]):
         verdict, light, text = "costs unknown", "unknown", f"Too little data to say. {text}"
     elif np.isnan(numbers["repaired"]):
         verdict, light, text = "costs unknown", "unknown", f"Open: no repair was tried. {text}"
@@ -199,10 +182,11 @@ def _at_any_costs(numbers: Mapping[str, float]) -> str:
         return " Whatever the prices are, what another cut-off could save is not beyond chance."
     cutoff = numbers["saving_cutoff"]
     instead = f"from {cutoff:.2f} on" if cutoff < np.inf else "never"
+    ask = "only above" if cutoff <= numbers["saving_threshold"] else "from"
     return (
         " Whatever the prices are (scaled to sum to 1), another cut-off could have saved at most "
-        f"{numbers['saving']:.4f} per prediction: where they ask to act from "
-        f"{numbers['saving_threshold']:.2f} on, act {instead}. Chance alone stays below "
+        f"{numbers['saving']:.4f} per prediction: where they ask to act {ask} "
+        f"{numbers['saving_threshold']:.2f}, act {instead}. Chance alone stays below "
         f"{numbers['saving_by_chance']:.4f} in 95 of 100."
     )
 

@@ -58,8 +58,9 @@ def qualify_headline(
         return NOT_APART[verdicts["alignment"]], "bad" if light == "bad" else "caution"
     if verdicts["calibration"] != "cannot say":
         about = headline if known else f"{headline.removesuffix('.')}, {CONDITION}."
-        doubts = (DOUBTS[one] for one in (verdicts["data"], verdicts["alignment"]) if one in DOUBTS)
-        headline = " ".join([about, *doubts])
+        # By how much rows are wrong that said 0 or 1 is known.
+        open_ = {verdicts["alignment"], "" if "impossible" in verdicts else verdicts["data"]}
+        headline = " ".join([about, *(words for one, words in DOUBTS.items() if one in open_)])
     if verdicts.get("time") == "error changes":
         average = headline[:1].lower() + headline[1:]
         headline, light = f"The error changes over time. On average: {average}", "bad"
@@ -96,19 +97,27 @@ _AGREE = 5.0  # standard deviations beyond which rows that share a value agree
 def rows_that_agree(
     rows: AuditRows, view: int, others: Mapping[str, Any] | None
 ) -> tuple[Answer, ...]:
-    """Return the columns in whose values residuals agree: the sum of the products of all pairs."""
+    """Return the columns in whose values residuals agree: the sum of the products of all pairs.
+
+    It is divided by its standard deviation for these residuals with signs drawn at random, which
+    holds where few rows are uncertain, too.
+    """
     if not others or rows.clusters is not None or rows.independent:
         return ()
     problem, found = problem_of(rows, view), dict[str, float]()
-    variance = problem.prob * (1 - problem.prob)
     residual = problem.label - problem.prob
-    residual -= variance * residual.sum() / max(variance.sum(), 1e-300)  # without a common gap
+    # Without a common gap, to which a row adds by its variance, a sure row by what it was off by.
+    sure = (problem.prob == 0) | (problem.prob == 1)
+    variance = np.where(sure, residual**2, problem.prob * (1 - problem.prob))
+    residual = residual - variance * residual.sum() / max(variance.sum(), 1e-300)
     for name, values in others.items():
         given = unwrapped(values, name)
         if given.ndim != 1 or len(given) <= rows.position.max():
             raise ValueError(f"others {name!r} has shape {given.shape}; it needs a value per row.")
         group = _numbered(given)[rows.position]
-        r, v = (np.bincount(group, x) ** 2 - np.bincount(group, x**2) for x in (residual, variance))
+        r, v = (
+            np.bincount(group, x) ** 2 - np.bincount(group, x**2) for x in (residual, residual**2)
+        )
         z = float(r.sum() / np.sqrt(max(2 * v.sum(), 1e-9)))
         if z > _AGREE and group.max() >= FEW:
             found[name] = z

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from calibkit.bins import Binning
+from calibkit.decisions import best_actions
 from calibkit.inputs import (
     BinaryProblem,
     FloatMatrix,
@@ -18,18 +19,21 @@ from calibkit.inputs import (
 )
 from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
-from calibkit_audit.auditing.costs import FEWEST, cost_of_rows
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
 
 _DRAWS = 20_000  # of all differences together
-# Of a cost so many rows must decide each way, as prices not yet paid may turn fewer; below `FEWEST`
-# rows that decide, events, or other rows there is no interval.
-EACH_WAY = 5
+FEWEST = 10  # rows (or clusters) that decide, events, and other rows, below which: no interval
+EACH_WAY = 5  # of a cost so many must decide each way, as prices not yet paid may turn fewer
 NONE = (float("nan"), float("nan"))  # no interval
 Ends = tuple[float, float]
 Each = Mapping[str, Mapping[str, FloatVector]]  # what rows add, by model and measure
 SCORES = ("cost", "log loss", "Brier score")  # means over rows: exact also in a stream
+
+
+def cost_of_rows(label: IntVector, prob: FloatVector, costs: FloatVector) -> FloatVector:
+    """Return what each row costs where the best action for its prediction is taken."""
+    return np.asarray(costs[best_actions(prob, costs=costs), label])
 
 
 def row_scores(
@@ -115,8 +119,8 @@ class Differences:
     apart: FloatVector  # mean differences, one other model after the other
     cover: FloatMatrix  # their covariances
     df: float  # Student's degrees of freedom
-    up: IntVector  # rows in which the other model is above the first
-    down: IntVector  # rows in which it is below
+    up: IntVector  # rows, or clusters, in which the other model is above the first
+    down: IntVector  # those in which it is below
     count: IntVector  # rows of each class
     stake: float = 0.0  # what a single decision may cost at most
 
@@ -171,9 +175,11 @@ def differences_of(
     values = np.array([list(own.values()) for own in each.values()])[..., inside]
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
         apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
-        up, down = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
+        clusters = rows.clusters and rows.clusters.take(inside)
+        units = clusters.sums(apart.T).T if clusters else apart
+        up, down = (units > 0).sum(axis=1), (units < 0).sum(axis=1)
         values, apart = rows.weigh(values, inside), rows.weigh(apart, inside)
-        mean, cover, df = moments(apart, rows.clusters and rows.clusters.take(inside))
+        mean, cover, df = moments(apart, clusters)
     return Differences(
         measures=tuple(next(iter(each.values()))),
         values=values.mean(axis=2),

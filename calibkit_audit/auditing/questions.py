@@ -263,7 +263,8 @@ def _conclusions(
     times: Listing | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that all answers and findings make together."""
-    verdicts = {one.topic: one.verdict for one in (*answers, *findings)}
+    findings = (*calibration.impossible_finding(measured.impossible, rows.table), *findings)
+    verdicts = {one.topic: one.verdict for one in (*findings, *answers)}
     promise, known = promise_of(rows.clusters, measured.settings), rows.independent or rows.clusters
     first_said = headline_of(verdicts, measured.focus_words, measured.impossible)
     headline, light = dependence.qualify_headline(*first_said, verdicts, known=bool(known))
@@ -274,7 +275,7 @@ def _conclusions(
         "advice": advice.advice_of(verdicts, measured, table, times),
         "promise": promise,
         "small_print": f"{measured.describe()} {promise}",
-        "findings": (*calibration.impossible_finding(measured.impossible, rows.table), *findings),
+        "findings": findings,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import interpolate, optimize, special
+from scipy import interpolate, linalg, optimize, special
 
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.hypothesis_tests.p_values import in_order
@@ -239,12 +239,14 @@ def _local(
         )
     first, last = np.searchsorted(prob, knot - reach), np.searchsorted(prob, knot + reach, "right")
     away = prob[first:last] - knot
-    root = np.sqrt(np.maximum(1 - np.abs(away / reach) ** 3, 0) ** 3)
-    design = root[:, np.newaxis] * away[:, np.newaxis] ** np.arange(degree + 1)
-    size = np.sqrt((design**2).sum(axis=0))
-    size[size == 0] = 1
-    solve = np.linalg.pinv(design / size, rcond=100 * np.finfo(np.float64).eps)
-    return int(first), solve[:2] / size[:2, np.newaxis] * root
+    far = np.abs(away / reach)
+    root = np.sqrt(np.maximum(1 - far * far * far, 0))  # products: powers take many times as long
+    root *= root * root
+    design = root * np.vander(away, degree + 1, increasing=True).T
+    size = np.maximum(np.linalg.norm(design, axis=1, keepdims=True), 1e-300)
+    rows, triangle = linalg.qr((design / size).T, mode="economic", check_finite=False)
+    solve = np.linalg.pinv(triangle, rcond=100 * np.finfo(np.float64).eps)
+    return int(first), (solve / size)[:2] @ rows.T * root
 
 
 def _indices(how: Loess, label: FloatVector) -> FloatVector:
@@ -286,8 +288,8 @@ def _bands(how: Loess, label: FloatVector, level: float) -> dict[str, FloatVecto
     curve = (np.clip(line, 0, 1) + 2 * worth) / (1 + 4 * worth)
     parts = influence.T * np.sqrt(curve * (1 - curve))[:, np.newaxis]
     # A direction for each point; products of them are the covariances of the curve.
-    root: Any = np.linalg.qr(parts, mode="r")
-    across = how.basis(shown) @ root.T
+    value, vector = np.linalg.eigh(parts.T @ parts)
+    across = how.basis(shown) @ (vector * np.sqrt(np.maximum(value, 0)))
     sd = np.linalg.norm(across, axis=1)
     kappa = float(np.linalg.norm(np.diff(across / sd[:, np.newaxis], axis=0), axis=1).sum())
     middle = how.basis(shown) @ theta

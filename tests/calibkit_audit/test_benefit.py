@@ -14,12 +14,14 @@ from calibkit_audit.auditing.costs import consequences_of
 from calibkit_audit.auditing.rows import drop_weightless, rows_of
 from tests.helpers import binary_data
 
+PLAIN = AuditSettings()
+
 
 def benefits(label: Any, prob: Any, t: float, repaired: Any = None, **told: Any) -> Any:
     """Return net benefits with the ends of their intervals: as it is, repaired, of treating all."""
     rows = drop_weightless(rows_of(label, prob, **told))
     fixed = None if repaired is None else repaired(rows.prob)
-    found = consequences_of(rows, fixed, 1, as_costs((t, 1 - t), 2), AuditSettings(), None)
+    found = consequences_of(rows, fixed, 1, as_costs((t, 1 - t), 2), PLAIN, None)
     names = [f"net_benefit{of}" for of in ("", "_repaired", "_of_all")]
     return np.array(
         [[found.numbers[name + end] for end in ("", "_low", "_high")] for name in names]
@@ -60,6 +62,18 @@ def test_where_fewer_than_ten_rows_decide_there_is_no_interval() -> None:
     assert np.isnan(benefits(labels, prob, 0.5, cluster=np.arange(100) // 5)[0, 1:]).all()
     report = audit(labels, np.where(np.arange(100) < 9, 0.9, 0.1), costs=(1, 1), independent=True)
     assert "(too few rows, or clusters, decide for an interval)" in report["costs"].sentence
+
+
+def test_rows_that_all_decide_one_way_and_could_be_turned_by_five_have_no_interval() -> None:
+    """At 1:50 a repair leaves out 60 rows without an event: two events would have turned it."""
+    labels, prob = (np.arange(3000) % 40 == 0) * 1, np.where(np.arange(3000) % 40 == 0, 0.3, 0.001)
+    prob[(labels == 0) & (np.arange(3000) < 62)] = 0.03
+    rows, costs = rows_of(labels, prob), as_costs((1, 50), 2)
+    found = consequences_of(
+        rows, np.where(rows.prob == 0.03, 0.01, rows.prob), 1, costs, PLAIN, None
+    )
+    assert found.numbers["regret"] == pytest.approx(60 / 3000)
+    assert np.isnan(found.numbers["regret_low"])
 
 
 @pytest.mark.long

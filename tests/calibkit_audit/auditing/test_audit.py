@@ -797,6 +797,10 @@ def test_a_headline_on_twelve_rows_says_how_little_they_say() -> None:
     assert "Too few rows to say by how much. Whether the labels belong" in headline
     rows = np.repeat(y_true, 40), np.repeat(y_prob, 40)
     assert "Too few" not in audit(*rows, independent=True, settings=QUICK).headline
+    # Decisions promise no surprise, but by how much they are wrong is known.
+    decisions = np.where(np.arange(480) % 9, rows[0], 1 - rows[0]) * 1.0
+    headline = audit(rows[0], decisions, settings=QUICK).headline
+    assert "gave probability 0" in headline and "Too few" not in headline
 
 
 def test_the_condition_stands_in_the_headline_until_it_is_answered() -> None:
