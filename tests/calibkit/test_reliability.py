@@ -11,17 +11,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.calibration import calibration_curve
 
 import calibkit as ck
-from tests.helpers import (
-    BINNINGS,
-    DATA,
-    as_event,
-    binary_data,
-    class_data,
-    coarse_classes,
-    exact_distinct_edges,
-    exact_equal_mass_edges,
-    exact_table,
-)
+from tests.helpers import binary_data, exact_distinct_edges, exact_equal_mass_edges, exact_table
 from tests.paths import ROOT
 
 
@@ -32,24 +22,6 @@ def assert_table(table: ck.BinTable, exact: Any) -> None:
     assert table.count[used].tolist() == [count for count, _, _ in exact]
     assert table.mean_prob[used] == pytest.approx([float(m) for _, m, _ in exact], abs=1e-12)
     assert table.frequency[used] == pytest.approx([float(f) for _, _, f in exact], abs=1e-15)
-
-
-@pytest.mark.parametrize("binning", BINNINGS)
-@pytest.mark.parametrize("data", DATA)
-def test_tables_agree_with_exact_loops(data: str, binning: str) -> None:
-    (labels, prob), (bins, edges) = DATA[data], BINNINGS[binning]
-    table = ck.reliability_table(labels, prob, bins=bins)
-    assert_table(table, exact_table(labels, prob, edges(prob)))
-
-
-@pytest.mark.parametrize("view", ["top-label", 0, 2])
-@pytest.mark.parametrize("data", [class_data(90), coarse_classes(90, 3, 10)])
-def test_tables_of_classes_agree_with_exact_loops(data: tuple[Any, Any], view: Any) -> None:
-    labels, prob = as_event(*data, view)
-    edges = [k / 10 for k in range(11)]
-    table = ck.reliability_table(*data, view=view, bins=10)
-    assert_table(table, exact_table(labels, prob, edges))
-    assert table.view == (view if view == "top-label" else f"class {view}")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +64,6 @@ class TestColumns:
         assert table.centre == pytest.approx((np.arange(8) + 0.5) / 8)
         assert table.width == pytest.approx(np.full(8, 1 / 8))
         assert (table.n, table.n_bins) == (500, 8)
-
-
-def test_equal_mass_edges_differ_from_class_to_class() -> None:
-    labels, prob = class_data(300)
-    tables = ck.reliability_tables(labels, prob, view="class-wise", bins=ck.EqualMass(5))
-    assert len({tuple(table.edges) for table in tables}) == 3
-    assert all(table.count.tolist() == [60] * 5 for table in tables)
 
 
 # No edge fits between 1 and the float below it: see the tests of bins.

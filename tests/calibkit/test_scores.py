@@ -85,14 +85,6 @@ def test_each_part_by_loops(view: Any) -> None:
     assert parts.within_bin == 0 and parts.bins == "one bin per distinct prediction"
 
 
-@pytest.mark.parametrize("bins", [10, ck.EqualMass(10)])
-def test_miscalibration_is_the_squared_l2_error(bins) -> None:
-    data = binary_data(300)
-    parts, error = ck.brier_decomposition(*data, bins=bins), ck.calibration_error
-    squared = float(error(*data, bins=bins, norm=2)) ** 2
-    assert parts.miscalibration == pytest.approx(squared, abs=1e-12)
-
-
 def test_skill_is_that_over_the_base_rate() -> None:
     labels, prob = binary_data(200)
     base = float(ck.brier_score(labels, np.full(200, labels.mean())))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from sklearn.base import BaseEstimator
 
-import calibkit
 from calibkit.calibrators import Calibrator, MulticlassCalibrator
 from calibkit.results import Result
 
@@ -100,8 +99,3 @@ def test_estimators_look_alike(name: str) -> None:
     # What `fit` refuses may be said there once, for a whole family of calibrators.
     assert "Raises\n------\n" in text + (inspect.getdoc(item.fit) or "")
     assert all(f"\n{section}\n---" in text for section in ("Attributes", "Notes", "Examples"))
-
-
-def test_the_front_page_lists_what_it_shows() -> None:
-    assert sorted(calibkit.__all__) == calibkit.__all__
-    assert all(hasattr(calibkit, name) for name in calibkit.__all__)

@@ -66,13 +66,6 @@ class TestRounding:
                     table = ck.reliability_table(edge > 2, said, bins=n_bins, view=view)
                     assert table.count.tolist() == expected, (n_bins, how, view)
 
-    def test_an_error_does_not_depend_on_the_type(self) -> None:
-        prob, labels = np.repeat([0.6, 0.7], 500), np.repeat([1, 0, 1, 0], [200, 300, 450, 50])
-        for data in (prob, prob.astype(np.float32), (prob + 0.7) - 0.7):
-            for bins in (10, [k / 10 for k in range(11)]):
-                found = ck.expected_calibration_error(labels, data, bins=bins)
-                assert float(found) == pytest.approx(0.2, abs=1e-6)
-
     def test_what_the_type_can_tell_apart_stays_apart(self) -> None:
         near = [0.3 - 1e-11, 0.3, 1e-13, 2e-13]
         assert ck.reliability_table([0] * 4, near, bins=10).count[[0, 2, 3]].tolist() == [2, 1, 1]

@@ -85,26 +85,6 @@ def test_a_block_of_the_smallest_size_keeps_away_from_a_tail_that_does_not_fit()
     assert bins.PavaBC(n_min=2, n_max=4).bounds(prob[1:], label[1:]).tolist() == [0, 4]
 
 
-def test_the_bounds_are_reached() -> None:
-    """The stated bounds are not loose: a made-up case meets each of them."""
-    zeros, prob = np.zeros(40, dtype=int), np.linspace(0, 1, 40)
-    sizes = np.diff(bins.PavaBC(4, 9).bounds(prob, zeros))
-    assert (sizes.min(), sizes.max()) == (4, 9)
-
-
-def test_a_largest_size_may_break_the_order() -> None:
-    prob, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 1, 0, 0])
-    assert bins.PavaBC(1, 2).bounds(prob, label).tolist() == [0, 2, 4]
-    table = ck.reliability_table(label, prob, bins=bins.PavaBC(1, 2))
-    assert table.frequency.tolist() == [1, 0]
-
-
-def test_a_small_largest_size_breaks_the_smallest() -> None:
-    prob, label = np.linspace(0, 1, 40), (np.arange(40) >= 19).astype(int)
-    sizes = np.diff(bins.PavaBC(19, 20).bounds(prob, label)).tolist()
-    assert sizes == [19, 2, 19]
-
-
 def test_default_sizes_are_a_twentieth_and_a_fifth() -> None:
     assert bins.PavaBC().sizes(6000) == (300, 1200) and bins.PavaBC().sizes(19) == (0, 3)
     assert bins.PavaBC().sizes(1) == (0, 1)
@@ -145,13 +125,6 @@ def test_one_bin_where_nothing_can_be_told_apart(prob: Any, binning) -> None:
         table = ck.reliability_table(label, prob, bins=binning)
         assert table.n == len(prob) and table.edges[0] == 0
         assert table.edges[-1] == 1 and table.occupied.all()
-
-
-def test_neighbouring_floats_are_kept_apart() -> None:
-    low = 0.5
-    high = np.nextafter(low, 1)
-    edges = bins.Pava().edges(np.array([low, high]), np.array([0, 1]))
-    assert bins.assign(np.array([low, high]), edges).tolist() == [0, 1]
 
 
 test_bad_bins = refuses(

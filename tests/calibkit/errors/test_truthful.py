@@ -60,24 +60,6 @@ def test_no_statement_beats_the_truth_and_the_null_level_is_its_expectation() ->
             assert sum(group) == stated * len(group)
 
 
-def test_where_cases_are_drawn_the_truth_alone_is_lowest() -> None:
-    """Two cases, each with chance 1/5 or 3/5: to merge them costs as the Brier score does, / 2."""
-    truth = Fraction(1, 5), Fraction(3, 5)
-    worlds = [*product((0, 1), repeat=4)]
-
-    def cost(stated: tuple[Fraction, ...]) -> Fraction:
-        total = Fraction(0)
-        for *kinds, first, second in worlds:
-            chances = [abs(1 - y - truth[k]) for k, y in zip(kinds, (first, second), strict=True)]
-            found = by_definition((first, second), [stated[k] for k in kinds])
-            total += chances[0] * chances[1] * found / 4
-        return total
-
-    costs = {stated: cost(stated) for stated in product(TENTHS, repeat=2)}
-    assert [said for said in costs if costs[said] <= costs[truth]] == [truth]
-    assert (costs[truth], costs[(Fraction(2, 5),) * 2]) == (Fraction(20, 200), Fraction(24, 200))
-
-
 def test_classes_one_by_one() -> None:
     label, prob = class_data()
     found = averaged_two_bin_error(label, prob, view="class-wise")
