@@ -204,7 +204,6 @@ def test_ward_simulates_its_closed_form(model: Any) -> None:
         play = game.play(policy, deal)
         assert abs(play.value - getattr(truth, policy)) < 4 * error_of(play)
     assert game.play("trust", deal).acted == pytest.approx(truth.acted, abs=0.01)
-    assert -1e-12 <= truth.regret <= truth.bound
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
@@ -226,7 +225,6 @@ def test_capacity_simulates_its_closed_form(model: Any) -> None:
         assert abs(value - getattr(truth, policy)) < 4 * 9 / np.sqrt(n) * 0.5
         if policy == "trust":
             assert score[treated].min() == pytest.approx(truth.cutoff, rel=0.02)
-    assert -1e-12 <= truth.regret <= truth.bound
 
 
 KNOBS = st.builds(
