@@ -178,15 +178,12 @@ class TestWidgets:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
-    def test_in_a_notebook_the_widget_view_and_the_line_are_shown(self, build):
+    def test_the_widget_view_is_shown_and_without_ipywidgets_the_first_state(
+        self, build, monkeypatch
+    ):
         bundle = build()._repr_mimebundle_()
-        assert bundle["text/plain"] == repr(build())
+        assert bundle["text/plain"] == repr(build()) and "text/html" not in bundle
         assert "application/vnd.jupyter.widget-view+json" in bundle
-        assert "text/html" not in bundle
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
-    def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
         monkeypatch.setattr("calibkit_course.explore._shown.find_spec", lambda _: None)
         bundle = build()._repr_mimebundle_()
         page = Page(bundle["text/html"])
