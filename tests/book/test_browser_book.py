@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,11 @@ from book.experiments import front_door
 from calibkit import expected_calibration_error, null_level
 from tests.browser_pages import (
     DESK,
-    HIDDEN,
     LESSON,
     OPEN_ALL,
     SETTLED,
     TELEPHONE,
     Visit,
-    asked_on,
     html_pages,
     squeezed,
 )
@@ -98,13 +95,11 @@ class Looks:
 
     def __init__(self, browser: Any, site: str, pages: list[str]) -> None:
         visit = Visit(browser, site, color_scheme="light", viewport=DESK)
-        self.predictions, self.colours = 0, set[str]()
+        self.colours = set[str]()
         self.pages, self.seen = pages, dict[str, dict[str, list[Any]]]()
         for name in pages:
             page = visit.open(name)
             found: dict[str, list[Any]] = {"poor images": page.evaluate(POOR_IMAGES)}
-            if name.startswith("notebooks/"):
-                found["told too early"] = list(self._told(page, name))
             # Pages of rooms are all alike.
             if os.environ.get("AXE_JS") and ("/api/" not in name or name.endswith("errors.html")):
                 found |= self._barriers(page, name)
@@ -163,18 +158,6 @@ class Looks:
                 is_seen = left > -1 and right < TELEPHONE["width"] + 1
                 found["off screen"] += [alt] * (not is_seen and not figure["wider"])
         return found
-
-    def _told(self, page: Any, name: str) -> Iterator[str]:
-        """Go through what a reader sees of the outcomes of a lesson before any guess."""
-        seen = squeezed(page.locator("article").inner_text())
-        if not page.evaluate(HIDDEN):
-            yield "an open fold"
-        for pid, asked in asked_on(name).items():
-            self.predictions += 1
-            if f"Outcome {pid}" in seen or squeezed(asked.why) in seen:
-                yield pid
-            if not page.locator(f'.ck-guess[data-prediction="{pid}"]').is_visible():
-                yield f"{pid} has no buttons"
 
     def of(self, *kinds: str) -> list[str]:
         """Return what was found of these kinds, each with its page."""
@@ -258,24 +241,6 @@ def test_paper_asks_and_shows_what_is_folded_but_no_outcome_that_nobody_has_open
     page.evaluate(OPEN_ALL)
     assert inside.is_visible() and solution.is_visible()
     visit.close()
-
-
-def test_without_scripts_text_and_figures_are_there(browser: Any, site: str) -> None:
-    visit = Visit(browser, site, viewport=TELEPHONE, java_script_enabled=False)
-    page = visit.page
-    page.goto(f"{site}/{LESSON}", wait_until="load")
-    assert page.get_by_text("bin_statistics = ...").is_visible()
-    assert page.get_by_text("Show the solution").count() >= 2
-    assert not page.locator("details.ck-fold[open]").count()
-    for figure in page.locator("article picture img").all():
-        if figure.is_visible():
-            box = figure.bounding_box()
-            assert box["x"] >= 0 and box["x"] + box["width"] <= TELEPHONE["width"]
-    visit.close()
-
-
-def test_before_a_guess_no_outcome_of_any_lesson_is_seen(looks: Looks) -> None:
-    assert looks.predictions >= 20 and looks.of("told too early") == []
 
 
 def test_the_front_door_asks_first_and_then_fills_the_null_level(browser: Any, site: str) -> None:

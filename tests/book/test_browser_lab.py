@@ -15,10 +15,6 @@ from typing import Any
 import nbformat
 import pytest
 
-from calibkit_course import open_lesson
-from tests.browser_pages import hidden_words
-from tools import notebook_files as files
-from tools.lesson_pages import NOTEBOOKS
 from tools.virtual_environment import installed
 from tools.workbook import copies
 
@@ -143,54 +139,6 @@ def test_the_first_lesson_opens_by_itself(browser: Any, lab: tuple[str, Path]) -
     page.goto(f"{lab[0]}/?token={TOKEN}")
     page.wait_for_url(f"**/lab/tree/{FIRST_LESSON}*")
     page.wait_for_selector(".jp-Notebook")
-
-
-def _seen(page: Any) -> tuple[str, int]:
-    """Scroll through a whole notebook; return the text on the way, and how many outputs it had."""
-    panel = page.locator(".jp-WindowedPanel-outer").first
-    texts, outputs, at_end = [], 0, 0
-    while at_end < 5:  # heights are guessed until a cell is drawn
-        seen = page.wait_for_function(  # in one step: a cell shows its source until it is rendered
-            """() => ![...document.querySelectorAll('.jp-MarkdownCell .cm-line')]
-                .some(line => line.checkVisibility())
-                && document.querySelector('.jp-Notebook').innerText"""
-        )
-        texts.append(seen.json_value())
-        outputs += page.locator(".jp-OutputArea-output").count()
-        panel.evaluate("element => element.scrollBy(0, 600)")
-        page.wait_for_timeout(200)
-        left = "element => element.scrollHeight - element.scrollTop - element.clientHeight"
-        at_end = at_end + 1 if panel.evaluate(left) < 3 else 0
-    return "\n".join(texts), outputs
-
-
-@pytest.mark.long  # on the page of each lesson: tests/book/test_browser_book.py
-def test_no_outcome_is_seen_before_a_guess(browser: Any, lab: tuple[str, Path], subtests) -> None:
-    """Six predictions: the question's cell is there, and nowhere an output or an outcome.
-
-    No copy holds an output: `test_a_copy_has_everything_but_outputs` reads them all.
-    """
-    page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
-    asked = 0
-    for path in files.sources():
-        with subtests.test(path=path):
-            code = path.read_text(encoding="utf-8")
-            asks = set(re.findall(r'lesson\.predict\(\s*"(\w+)"', code)) if asked < 6 else ()
-            if not asks:
-                continue
-            predictions = {pid: open_lesson(path.stem[:2]).predictions[pid] for pid in asks}
-            place = path.relative_to(NOTEBOOKS).with_suffix(".ipynb").as_posix()
-            page.goto(f"{lab[0]}/lab/tree/{place}?token={TOKEN}&reset")
-            page.wait_for_selector(".jp-Notebook h1")
-            text, outputs = _seen(page)
-            assert outputs == 0
-            assert [words for words in hidden_words(path) if words in text] == []
-            assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0  # nothing to save
-            for pid, prediction in predictions.items():
-                assert re.search(rf'lesson\.predict\(\s*"{pid}",\s*\.\.\.', text), pid
-                assert f"Outcome {pid}" not in text and prediction.why[:60] not in text
-                asked += 1
-    assert asked >= 6
 
 
 def test_the_lesson_runs_and_its_slider_moves_the_figure(browser, lab) -> None:

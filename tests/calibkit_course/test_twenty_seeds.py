@@ -109,7 +109,9 @@ def the_right_sellers_bill_is_above_both_others(seed: int) -> bool:
     new = OVER.sample(1_000_000, seed)
     stated = new.y_prob, new.true_prob, np.ones(len(new.y_true))
     right, left, everybody = (policy_cost(new.y_true, p, costs=(1, 9)).value for p in stated)
-    return 0.021 < right - left < 0.027 and 0.005 < right - everybody < 0.011
+    missed = [np.mean(new.y_true * (p < 0.1)) for p in stated]
+    dearer = 0.021 < right - left < 0.027 and 0.005 < right - everybody < 0.011
+    return dearer and bool(missed[0] > 3 * missed[1])
 
 
 # --- lesson 05 -----------------------------------------------------------------------------------
@@ -472,7 +474,8 @@ def timid_towards_one_half_and_not_towards_the_mean_is_worse_than_none(seed: int
 def doubled_logits_are_worse_than_none_at_both_ends(seed: int) -> bool:
     q = LogitDistortion(scores=(0.6, 1.4)).sample(20_000, seed).true_prob
     low, high = (where := worse_than_none(q, 0.5, 2))[where < 0.5], where[where > 0.5]
-    return low.max() < 0.1 and high.min() > 0.8 and len(worse_than_none(q, 0.5, 0.5)) == 0
+    timid = [*worse_than_none(q, 0.5, 0.25), *worse_than_none(q, 0.5, 0.5)]
+    return low.max() < 0.1 and high.min() > 0.8 and not timid
 
 
 # --- lesson 14 -----------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The pages of an audit: complete on their own, escaped, whole or absent, fit for a browser."""
 
-import html.parser
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from calibkit import reliability_table
 from calibkit_audit.auditing import AuditReport, AuditSettings, audit
 from calibkit_audit.saving import write_whole
 from tests.audit_cases import make
+from tests.markup import Page
 
 QUICK = AuditSettings(n_draws=99, n_resamples=50)
 HOSTILE = [
@@ -23,7 +23,6 @@ HOSTILE = [
     "\"><img src=x onerror='alert(2)'>",
     "$\\frac{1}{0}$ & | `x` [a](javascript:alert(3))\n# head\x1b[31m",
 ]
-VOID = {"meta", "img", "br"}
 
 
 def report_of(**options: Any) -> AuditReport:
@@ -39,34 +38,6 @@ def hostile() -> AuditReport:
     return report_of(class_names=HOSTILE, title=HOSTILE[0], groups=groups)
 
 
-class Page(html.parser.HTMLParser):
-    """What a page consists of."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, tag
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        """Return the attributes of every element of this kind."""
-        return [attributes for name, attributes in self.tags if name == tag]
-
-
 @pytest.fixture(scope="module")
 def page(hostile: AuditReport) -> Page:
     """Parse the page of the hostile report."""
@@ -80,28 +51,27 @@ def test_the_page_is_well_formed(page: Page) -> None:
     assert len(page.all("title")) == 1
     assert len(page.all("h1")) == 1
     assert len(page.all("h2")) == 5
-    names = [a["id"] for _, a in page.tags if "id" in a]
+    names = [a["id"] for _, a in page.elements if "id" in a]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.long
 def test_nothing_runs_and_nothing_is_fetched(page: Page, hostile: AuditReport) -> None:
-    tags = {name for name, _ in page.tags}
+    tags = {name for name, _ in page.elements}
     assert not tags & {"script", "link", "iframe", "object", "embed", "form", "a", "base"}
-    for name, attributes in page.tags:
+    for name, attributes in page.elements:
         assert not [a for a in attributes if a.startswith("on") or a in ("href", "srcset")], name
     for image in page.all("img"):
-        assert (image["src"] or "").startswith("data:image/svg+xml;base64,")
+        assert image["src"].startswith("data:image/svg+xml;base64,")
     assert "url(" not in hostile.to_html()
     assert "@import" not in hostile.to_html()
     policies = [a for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
-    assert "default-src 'none'" in (policies[0]["content"] or "")
+    assert "default-src 'none'" in policies[0]["content"]
 
 
 @pytest.mark.slow
 def test_names_from_outside_stay_text(page: Page) -> None:
-    words = "".join(page.words)
-    assert HOSTILE[0] in words and HOSTILE[1] in words and "\x1b" not in words
+    assert all(name in page.words for name in HOSTILE[:2]) and "\x1b" not in page.words
 
 
 @pytest.mark.slow
@@ -109,7 +79,7 @@ def test_figures_have_words_and_captions(page: Page, hostile: AuditReport) -> No
     images = page.all("img")
     assert len(images) == len(hostile.figures()) == 6
     for image in images:
-        assert len(image["alt"] or "") > 40
+        assert len(image["alt"]) > 40
     assert len(page.all("figcaption")) == len(images)
 
 
@@ -129,7 +99,7 @@ def test_the_notebook_form_is_escaped_and_without_figures(hostile: AuditReport) 
     panel = Page(hostile._repr_html_())
     assert panel.open == []
     assert not panel.all("img") + panel.all("script") + panel.all("style")
-    assert hostile.headline in "".join(panel.words)
+    assert hostile.headline in panel.words
 
 
 @pytest.mark.long

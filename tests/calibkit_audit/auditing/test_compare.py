@@ -15,7 +15,7 @@ from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing import COMPARISON_CODES, AuditSettings, Comparison, audit, compare
 from calibkit_audit.auditing.comparison_report import comparison_fields
 from calibkit_audit.auditing.differences import Change, Differences, judge_change
-from tests.helpers import binary_data, class_data, each_case
+from tests.helpers import binary_data, class_data, each_case, refuses
 
 
 def two(n: int = 1500, slope: float = 2.0) -> tuple[Any, dict[str, Any]]:
@@ -287,24 +287,17 @@ def test_a_cost_needs_rows_decided_better_and_worse() -> None:
     assert row(cheap, "cost")["verdict"] == "better"
 
 
-BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "one model": ({"a": [0.2, 0.3]}, {}, "two or more models"),
-    "no names": ([[0.2, 0.3], [0.4, 0.5]], {}, "must be a mapping"),
-    "one name": ({1: [0.2, 0.3], "1": [0.2, 0.3]}, {}, "the same name"),
-    "lengths": ({"a": [0.2, 0.3], "b": [0.2]}, {}, "model 'b': "),
-    "no probability": ({"a": [0.2, 0.3], "b": [0.2, 1.3]}, {}, "model 'b': y_prob"),
-    "shapes": ({"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}, {}, "model 'b' has shape"),
-    "level": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"level": 95}, "level"),
-    "costs": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"costs": (0, 0)}, "both costs are 0"),
-    "groups": ({"a": [0.2, 0.3], "b": [0.2, 0.4]}, {"groups": ["x"]}, "groups"),
-}
-
-
-@each_case("what", BAD)
-def test_bad_input_is_refused(what: str) -> None:
-    models, options, words = BAD[what]
-    with pytest.raises(ValueError, match=words):
-        compare([0, 1], models, **options)
+test_bad_input_is_refused = refuses(
+    (lambda: compare([0, 1], {"a": [0.2, 0.3]}), "two or more models"),
+    (lambda: compare([0, 1], [[0.2, 0.3], [0.4, 0.5]]), "must be a mapping"),
+    (lambda: compare([0, 1], {1: [0.2, 0.3], "1": [0.2, 0.3]}), "the same name"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2]}), "model 'b': "),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 1.3]}), "model 'b': y_prob"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}), "model 'b' has shape"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, level=95), "level"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, costs=(0, 0)), "both costs are 0"),
+    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, groups=["x"]), "groups"),
+)
 
 
 # --- pages ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 from calibkit_audit.clinic import smooth_curve
 from calibkit_audit.clinic.smooth import Loess
-from tests.helpers import assert_same, binary_data, golden, golden_data
+from tests.helpers import assert_same, binary_data, golden, golden_data, refuses
 
 BY_R = golden("by_r.json")
 
@@ -77,16 +77,13 @@ def test_bands_hold_the_true_curve_as_often_as_they_say() -> None:
     assert 0.84 < np.mean(everywhere) < 0.97
 
 
-REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "rows": ([0.2] * 5, {}, "at least 10 rows, got 5"),
-    "equal": ([0.2] * 20, {}, "all predictions are equal"),
-    "ties": ([0.2] * 19 + [0.3], {}, "make span larger"),
-    "degree": (np.linspace(0.1, 0.9, 20), {"degree": 3}, "degree must be 1 or 2"),
-}
+def of_equal_halves(prob: Any, **options: Any) -> Any:
+    return smooth_curve(np.arange(len(prob)) % 2, prob, **options)
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusals(case: str) -> None:
-    prob, options, words = REFUSED[case]
-    with pytest.raises(ValueError, match=words):
-        smooth_curve(np.arange(len(prob)) % 2, prob, **options)
+test_refusals = refuses(
+    (lambda: of_equal_halves([0.2] * 5), "at least 10 rows, got 5"),
+    (lambda: of_equal_halves([0.2] * 20), "all predictions are equal"),
+    (lambda: of_equal_halves([0.2] * 19 + [0.3]), "make span larger"),
+    (lambda: of_equal_halves(np.linspace(0.1, 0.9, 20), degree=3), "degree must be 1 or 2"),
+)

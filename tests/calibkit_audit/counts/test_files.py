@@ -207,23 +207,6 @@ def test_a_predicted_class_with_its_confidence(tmp_path: Path) -> None:
     assert (numbers["y_true"] == numbers["predicted"]).tolist() == (label == guess).tolist()
 
 
-@pytest.mark.parametrize(
-    ("rows", "options", "words"),
-    [
-        ("a,b,.5\nc,d,.5", {}, "No predicted class is among the true ones.*'a'.*'b'"),
-        ("Gnu,gnu ,.5\na,a,.5", {}, "'Gnu' and 'gnu ' look like one class.*Spell both"),
-        ("4,4.0,.5\n3,3,.5", {}, "'4' and '4.0' look like one class"),
-        ("a,a,.5", {"positive": "a"}, "no positive label"),
-        ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
-        ("", {}, "there are no rows"),
-    ],
-)
-def test_a_predicted_class_that_cannot_be_used(tmp_path, rows, options, words) -> None:
-    path = write_csv(tmp_path / "log.csv", f"y,k,p\n{rows}\n")
-    with pytest.raises(ValueError, match=words):
-        read(path, **{"predicted": "k"} | options)
-
-
 # --- CSV -----------------------------------------------------------------------------------------
 
 
@@ -268,20 +251,6 @@ def test_other_marks_between_columns_and_in_numbers(tmp_path, text: str, marks: 
     assert_rows(read(path, **marks), [1, 0, 1], [0.9, 0.25, 0.6])
 
 
-@pytest.mark.parametrize(
-    ("text", "marks", "words"),
-    [
-        ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
-        ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
-        ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
-        ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
-    ],
-)
-def test_wrong_marks_are_refused(tmp_path, text: str, marks: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        read(write_csv(tmp_path / "log.csv", text), **marks)
-
-
 BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "just above 1": ("y,p\n1,1.0000001\n", {}, r"'p' = 1\.0000001 is not a probability"),
     "one column twice": ("y,p\n1,.5\n", {"prob": ["p", "p"]}, "must be different columns"),
@@ -314,7 +283,31 @@ BAD_CSV: dict[str, tuple[str, dict[str, Any], str]] = {
     "class": ("y,p,q\ncat,.5,.5\n", {"prob": ["p", "q"]}, "label 'cat' .*--classes"),
     "class name": ("y,p_a,p_b\nc,.5,.5\n", {"prob": "p_*"}, "'c' .* none of 'a', 'b'"),
     "positive": ("y,p,q\n0,.5,.5\n", {"prob": ["p", "q"], "positive": "0"}, "to one column"),
+    "no comma": ("y;p\n1;0,5\n", {"delimiter": ";"}, "'0,5' .* is no number.*decimal=','"),
+    "a comma": ("y;p\n1;0.5\n", {"delimiter": ";", "decimal": ","}, "'0.5' .* decimal comma"),
 }
+# Files that alone are no fault: what is said of them names no file.
+BAD_REQUESTS: list[tuple[str, dict[str, Any], str]] = [
+    ("y,p\n1,.5\n", {"decimal": ","}, "needs a delimiter that is no comma"),
+    ("y,p\n1,.5\n", {"delimiter": ";;"}, "must be one character"),
+    *(
+        (f"y,k,p\n{rows}\n", {"predicted": "k"} | options, words)
+        for rows, options, words in (
+            ("a,b,.5\nc,d,.5", {}, "No predicted class is among the true ones.*'a'.*'b'"),
+            ("Gnu,gnu ,.5\na,a,.5", {}, "'Gnu' and 'gnu ' look like one class.*Spell both"),
+            ("4,4.0,.5\n3,3,.5", {}, "'4' and '4.0' look like one class"),
+            ("", {}, "there are no rows"),
+            ("a,a,.5", {"positive": "a"}, "no positive label"),
+            ("a,a,.5", {"prob": ["p", "k"]}, "one column of confidence"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "words"), BAD_REQUESTS)
+def test_what_cannot_be_asked_of_a_file_is_refused(tmp_path, text, options, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        read(write_csv(tmp_path / "log.csv", text), **options)
 
 
 @pytest.mark.parametrize("name", BAD_CSV)

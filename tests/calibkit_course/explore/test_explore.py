@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from importlib import resources
 from xml.etree import ElementTree
 
@@ -21,6 +20,7 @@ from calibkit_course.explore._image import render
 from calibkit_course.explore.lab import explorer_box, quiz_box
 from calibkit_course.explore.page import explorer_page, quiz_page
 from calibkit_course.lesson01 import figures as figures01
+from tests.markup import Page
 
 EXPLORERS = {"forecaster": lesson01.forecaster, "diagram_lab": lesson04.diagram_lab}
 HEIGHT = re.compile(r' height="([\d.]+)pt" viewBox="0 0 [\d.]+ \1"')
@@ -52,29 +52,10 @@ def with_some_in_book(control, size):
     return replace(control, book=(control.default, *others[: size - 1]))
 
 
-class Page(HTMLParser):
-    """Collects elements and the data of a twin."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict]] = []
-        self.data: dict = {}
-        self._in_script = False
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self._in_script = tag == "script"
-
-    def handle_data(self, data):
-        if self._in_script:
-            self.data = json.loads(data)
-
-    def handle_endtag(self, tag):
-        self._in_script = False
-
-    def all(self, tag: str) -> list[dict]:
-        return [attrs for name, attrs in self.elements if name == tag]
+def data_of(html: str) -> dict:
+    """Return what a page holds for its script."""
+    (held,) = (text for tag, text in Page(html).texts if tag == "script")
+    return json.loads(held)
 
 
 class TestControls:
@@ -197,15 +178,12 @@ class TestWidgets:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
-    def test_in_a_notebook_the_widget_view_and_the_line_are_shown(self, build):
+    def test_the_widget_view_is_shown_and_without_ipywidgets_the_first_state(
+        self, build, monkeypatch
+    ):
         bundle = build()._repr_mimebundle_()
-        assert bundle["text/plain"] == repr(build())
+        assert bundle["text/plain"] == repr(build()) and "text/html" not in bundle
         assert "application/vnd.jupyter.widget-view+json" in bundle
-        assert "text/html" not in bundle
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("build", [lesson01.forecaster, lesson04.which_is_perfect])
-    def test_without_ipywidgets_the_first_state_is_shown(self, build, monkeypatch):
         monkeypatch.setattr("calibkit_course.explore._shown.find_spec", lambda _: None)
         bundle = build()._repr_mimebundle_()
         page = Page(bundle["text/html"])
@@ -246,7 +224,7 @@ class TestPageWithoutKernel:
     @by_explorer
     def test_every_state_has_its_own_picture_words_and_sentence(self, pages, name):
         explorer, html = pages[name]
-        data = Page(html).data
+        data = data_of(html)
         states = list(explorer.states())
         assert len(data["states"]) == len(states) == explorer.n_states
         for state, stored in zip(states, data["states"], strict=True):
@@ -263,7 +241,7 @@ class TestPageWithoutKernel:
     @by_explorer
     def test_the_index_of_a_state_is_what_the_script_computes(self, pages, name):
         explorer, html = pages[name]
-        data = Page(html).data
+        data = data_of(html)
         movable = [control for control in explorer.controls if len(control.book) > 1]
         assert data["texts"] == [[c.text(v) for v in c.book] for c in movable]
         index = 0
@@ -305,10 +283,10 @@ class TestPageWithoutKernel:
         game, html = pages["game"]
         page = Page(html)
         assert len(page.all("input")) == len(page.all("label")) == 6
-        assert len(page.data["draws"]) == 2
-        looks = {state["wide"] for state in page.data["states"]}
-        assert len(looks) == len(page.data["states"]) == 4  # asked and revealed
-        for draw, stored in enumerate(page.data["draws"], start=1):
+        assert len(data_of(html)["draws"]) == 2
+        looks = {state["wide"] for state in data_of(html)["states"]}
+        assert len(looks) == len(data_of(html)["states"]) == 4  # asked and revealed
+        for draw, stored in enumerate(data_of(html)["draws"], start=1):
             perfect = game.view(draw=draw).perfect
             assert stored["right"] == [int(one) for one in perfect]
             for (unticked, ticked), is_one in zip(stored["lines"], perfect, strict=True):
@@ -326,7 +304,7 @@ class TestPageWithoutKernel:
         """What is fetched at once, packed as servers do: at most 13 kB a picture."""
         _, html = pages["game"]
         for form in ("wide", "narrow"):
-            pictures = [state[form] for state in Page(html).data["states"]]
+            pictures = [state[form] for state in data_of(html)["states"]]
             packed = gzip.compress(json.dumps(pictures).encode())
             assert len(packed) <= 13 * KILOBYTE * len(pictures)
 
@@ -338,7 +316,7 @@ class TestPageWithoutKernel:
         html = explorer_page(toy(days, view=lambda days: record, title='A "title" & more'))
         page = Page(html)
         assert "<!--" not in html and html.count("</script>") == 1
-        assert f"({text})" in page.data["states"][0]["text"]
+        assert f"({text})" in data_of(html)["states"][0]["text"]
         assert page.elements[0][1]["aria-label"] == 'A "title" & more'
 
 
@@ -414,7 +392,7 @@ class TestBrowser:
         return image.evaluate("image => image.currentSrc"), image.get_attribute("alt"), words
 
     @pytest.mark.parametrize("number", [0, 1])
-    def test_arrow_keys_move_picture_words_and_sentence(self, page, number):
+    def test_keys_move_picture_words_and_sentence_of_every_control(self, page, number):
         block = page.locator(".ck-explorer").nth(number)
         start = self.look(block)
         slider = block.locator("input[type=range]").first
@@ -425,6 +403,13 @@ class TestBrowser:
         moved = self.look(block)
         assert all(now != then for now, then in zip(moved, start, strict=True))
         assert slider.get_attribute("aria-valuetext") != value
+        block.evaluate("root => root.querySelectorAll('details').forEach(fold => fold.open = true)")
+        for control in block.locator("input[type=range], select").all():
+            pictures = []
+            for key in ("Home", "End"):
+                control.press(key)
+                pictures.append(self.look(block)[0])
+            assert pictures[0] != pictures[1]
         block.get_by_role("button", name="Reset").focus()
         page.keyboard.press("Enter")
         assert self.look(block) == start

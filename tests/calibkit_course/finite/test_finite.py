@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from calibkit_course import finite
 from calibkit_course.finite import FiniteClassifier
+from tests.helpers import refuses
 from tests.paths import ROOT
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "counterexample.json").read_text(encoding="utf-8"))
@@ -263,32 +264,48 @@ class TestInput:
         assert FiniteClassifier(None, [stated], [[0, 1]]) == wanted
         assert hash(wanted) == hash(FiniteClassifier([1], [[0.1, 0.9]], [[0, 1]]))
 
-    @pytest.mark.parametrize(
-        ("mass", "stated", "true", "message"),
-        [
-            (None, [[0.5, 0.4]], [[1, 0]], r"confidence\[0\] sums to 9/10, not exactly 1"),
-            (None, [[1 / 3, 2 / 3]], [[1, 0]], "Write thirds.*'1/3'"),
-            (None, [[0.6, 0.4]], [[1.5, -0.5]], r"truth\[0\]\[0\] = 3/2 is not a probability"),
-            (None, [["a", 1]], [[1, 0]], r"confidence\[0\]\[0\] = 'a' is not a number"),
-            (None, [[math.nan, 1]], [[1, 0]], "= nan is not a number"),
-            (None, [0.4, 0.6], [[1, 0]], r"confidence\[0\] = 0.4 must be a vector"),
-            (None, [], [], "at least one; got 0, 0 and 0"),
-            ([1, 0], [[1, 0], [0, 1]], [[1, 0], [0, 1]], r"mass\[1\] = 0 must be positive"),
-            ([0.5, 0.4], [[1, 0], [0, 1]], [[1, 0], [0, 1]], "mass sums to 9/10"),
-            (None, [[1, 0]], [[1, 0, 0]], "got 2, 3"),
-            (None, [[1, 0], [1, 0]], [[1, 0], [0, 1]], "Atoms 0 and 1 state the same vector"),
-            (None, [[0.5, 0.5]], [[1, 0]], r"Atom 0 states \(1/2, 1/2\).*tied.*ties=\"lowest\""),
-        ],
-    )
-    def test_bad_classifiers_are_refused(self, mass, stated, true, message):
-        with pytest.raises(ValueError, match=message):
-            FiniteClassifier(mass, stated, true)
-
     def test_ties_are_broken_only_when_asked(self):
         fake = FiniteClassifier(None, [[0.5, 0.5]], [[0.2, 0.8]], ties="lowest")
         assert fake.predicted == (0,) and fake.accuracy == F(1, 5)
         with pytest.raises(ValueError, match='ties must be "reject" or "lowest"'):
             FiniteClassifier(None, [[1, 0]], [[1, 0]], ties="random")
+
+
+test_bad_classifiers_are_refused = refuses(
+    (
+        lambda: FiniteClassifier(None, [[0.5, 0.4]], [[1, 0]]),
+        r"confidence\[0\] sums to 9/10, not exactly 1",
+    ),
+    (lambda: FiniteClassifier(None, [[1 / 3, 2 / 3]], [[1, 0]]), "Write thirds.*'1/3'"),
+    (
+        lambda: FiniteClassifier(None, [[0.6, 0.4]], [[1.5, -0.5]]),
+        r"truth\[0\]\[0\] = 3/2 is not a probability",
+    ),
+    (
+        lambda: FiniteClassifier(None, [["a", 1]], [[1, 0]]),
+        r"confidence\[0\]\[0\] = 'a' is not a number",
+    ),
+    (lambda: FiniteClassifier(None, [[math.nan, 1]], [[1, 0]]), "= nan is not a number"),
+    (
+        lambda: FiniteClassifier(None, [0.4, 0.6], [[1, 0]]),
+        r"confidence\[0\] = 0.4 must be a vector",
+    ),
+    (lambda: FiniteClassifier(None, [], []), "at least one; got 0, 0 and 0"),
+    (
+        lambda: FiniteClassifier([1, 0], [[1, 0], [0, 1]], [[1, 0], [0, 1]]),
+        r"mass\[1\] = 0 must be positive",
+    ),
+    (lambda: FiniteClassifier([0.5, 0.4], [[1, 0], [0, 1]], [[1, 0], [0, 1]]), "mass sums to 9/10"),
+    (lambda: FiniteClassifier(None, [[1, 0]], [[1, 0, 0]]), "got 2, 3"),
+    (
+        lambda: FiniteClassifier(None, [[1, 0], [1, 0]], [[1, 0], [0, 1]]),
+        "Atoms 0 and 1 state the same vector",
+    ),
+    (
+        lambda: FiniteClassifier(None, [[0.5, 0.5]], [[1, 0]]),
+        r"Atom 0 states \(1/2, 1/2\).*tied.*ties=\"lowest\"",
+    ),
+)
 
 
 def test_it_says_the_fractions():

@@ -48,10 +48,6 @@ def loss_at(t: float) -> float:
     return ck.log_loss(LABELS, expit(LOGITS / t)).value
 
 
-def brier_at(t: float) -> float:
-    return float(np.mean((expit(LOGITS / t) - LABELS) ** 2))
-
-
 def wet_loss_at(t: float) -> float:
     return -float(np.mean(LABELS * np.log(expit(LOGITS / t))))
 
@@ -67,7 +63,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, r: without_unc(y, p, r, y.mean()), "the overall frequency itself"),
         (lambda y, p, r: without_unc(y, p, r, np.mean((0.5 - y) ** 2)), "not one half"),
         (lambda y, p, r: without_unc(y, p, r, np.mean((p.mean() - y) ** 2)), "the mean of `said`"),
-        (lambda y, p, r: without_unc(y, p, r, p.mean() ** 2), "UNC should be"),
         (turned([1, -1, 1]), "DSC has the wrong sign"),
         (turned([-1, 1, 1]), "MCB has the wrong sign"),
         (lambda y, p, r: parts(y, p, p)[1:], "there are 2 values"),
@@ -81,12 +76,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "2.2": [
         (3.0, "T = 3 is close, but not within 0.005"),
-        (3.2, "Let the minimiser find it"),
-        (minimize_scalar(brier_at, bounds=(0.2, 10)).x, "makes the Brier score smallest"),
         (3.06, "makes the Brier score smallest"),
         (minimize_scalar(wet_loss_at, bounds=(0.2, 10)).x, "rainy days only"),
-        ("3.0", "T = 3 is close"),
-        (minimize_scalar(loss_at, bounds=(0.2, 10), method="bounded"), ".x"),
         (1 / BEST, "this is 1 / T"),
         (np.log(BEST), "this is ln T"),
         (1.0, "The log loss there is 0.7161"),
@@ -95,28 +86,22 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (1.5, "a larger T is better"),
         (4, "a smaller T is better"),
         (-BEST, "is positive"),
-        ("two", "text"),
         ([2.1, 2.2], "a list of 2"),
     ],
     "2.3": [
         ("ABC", "by Brier score, log loss, accuracy and ECE"),
         ("BAC", "backwards"),
         (["C", "B", "A"], "B and A should change places"),
-        ("ACB", "A and C should change places"),
-        ("CA", "each of A, B and C once"),
         ("CAAB", "each of A, B and C once"),
         ([0.07, 0.05, 0.04], "the three letters in order"),
-        ({"C": 1, "A": 2, "B": 3}, "a dict of 3"),
     ],
     "2.4": [
         ([0, 1, 2], "predicts already, with accuracy 2/5"),
-        ([1, 2, 0], "reaches the accuracy 0"),
         (
             [2, 0, 2],
             "reaches the accuracy 8/15, and more is possible. Look again at the true "
             "probabilities of the third vector",
         ),
-        ([3, 1, 2], "3 is not a class"),
         ([2, 0], "there are 2 values"),
         ([0.6, 0.6, 0.6], "is not a class"),
         (F(3, 5), "a list of three class numbers"),

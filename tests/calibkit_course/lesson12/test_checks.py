@@ -117,12 +117,6 @@ def barely_honest() -> FloatVector:
     return 0.6 * kept_confidence() + 0.4 * honest().y_prob
 
 
-def uniform_rest() -> FloatVector:
-    table = np.full(honest().y_prob.shape, 0.25 / 3)
-    table[np.arange(len(table)), honest().y_prob.argmax(axis=1)] = 0.75
-    return table
-
-
 # --- 12.4 --------------------------------------------------------------------------------------
 
 
@@ -131,10 +125,8 @@ def fitted(loss: Callable[[FloatVector], float], start: list[float], **options: 
 
 
 BEST = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 3 + [0.0] * 3)
-ONE_WEIGHT = fitted(lambda v: _loss(np.repeat(v, 3), np.zeros(3)), [1.0])[0]
 NO_BIAS = fitted(lambda v: _loss(v, np.zeros(3)), [1.0] * 3)
 OF_PROBS = fitted(lambda v: _loss(v[:3], v[3:], logs=False), [1.0] * 3 + [0.0] * 3)
-UNFINISHED = fitted(lambda v: _loss(v[:3], v[3:]), [1.0] * 6, options={"maxiter": 2})
 SHRUNK = VectorScaling("probabilities", penalty=0.1).fit(uneven().y_prob, uneven().y_true)
 PACKAGE = VectorScaling("probabilities", penalty=0).fit(uneven().y_prob, uneven().y_true)
 
@@ -149,7 +141,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == y)), "the event"),
         (but("", lambda y, p, view: (p.max(axis=1), p.argmax(axis=1))), "the predicted class"),
         (but(0, lambda y, p, view: (p[:, view], p.argmax(axis=1) == view)), "2 is predicted"),
-        (lambda y, p, view: p.max(axis=1), "Return two"),
         (lambda y, p, view: np.column_stack(view_of(y, p, view)), "Return two"),
         (lambda y, p, view: view_of(y, p, view)[::-1], "wrong way round"),
         (lambda y, p, view: {"p": p}, "a pair"),
@@ -169,26 +160,19 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     "12.3": [
         (honest().y_prob, "honest model"),
         (constant(0.99), "its ECE is"),
-        (uniform_rest(), "the ECE is fine"),
         (barely_honest(), "class-wise error is only 0.0"),
-        (constant(0.4), "predicts class"),
-        (2 * constant(0.75), "sum 2.000"),
         (constant(1.2), "smallest entry -0.2"),
         (np.roll(constant(0.75), 1, axis=1), "Keep the predicted class"),
         (constant(0.75)[:, :3], "one column per class"),
         ("fraud", "an array"),
-        (np.full((2000, 4), np.nan), "sum nan"),
     ],
     "12.4": [
         (BEST, "as a pair"),
         (([1e308] * 3, [0, 0, 0]), "temperature scaling"),
         ((BEST[3:], BEST[:3]), "swapped"),
-        ((np.repeat(ONE_WEIGHT, 3), np.zeros(3)), "temperature scaling"),
         ((NO_BIAS, np.zeros(3)), "equal biases do nothing"),
-        ((NO_BIAS + 1, np.ones(3)), "equal biases do nothing"),
         ((OF_PROBS[:3], OF_PROBS[3:]), "probabilities"),
         ((1 / BEST[:3], BEST[3:]), "inverse weights"),
-        ((UNFINISHED[:3], UNFINISHED[3:]), "is possible"),
         ((SHRUNK.weights_, SHRUNK.bias_), "Is there a penalty left"),
         (BEST[:3], "3 values, but 2"),
         ((np.eye(3), np.zeros(3)), "this is a matrix"),

@@ -6,6 +6,7 @@ import pytest
 from calibkit.calibrators import DirichletCalibrator
 from calibkit.fakes import DirichletFake
 from calibkit_course.lesson12 import LogLinear
+from tests.helpers import refuses
 
 CONFUSED = LogLinear([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, -0.2, 0.7]])
 
@@ -33,19 +34,9 @@ def test_a_dirichlet_calibrator_finds_the_true_map() -> None:
     assert distance < 0.012 < 0.3 < before
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([[1, 0]], "K rows of K finite numbers"),
-        ([[1, 0], [0]], "weights is ragged"),
-        ([[1, 0], [0, np.inf]], "weights must be K rows of K finite numbers.* inf"),
-    ],
+test_bad_values_are_named = refuses(
+    (lambda: LogLinear([[1, 0]]), "K rows of K finite numbers"),
+    (lambda: LogLinear([[1, 0], [0]]), "weights is ragged"),
+    (lambda: LogLinear([[1, 0], [0, np.inf]]), "weights must be K rows of K finite numbers.* inf"),
+    (lambda: CONFUSED(np.array([[0.5, 0.5]])), "for 3 classes, but the probabilities have"),
 )
-def test_bad_values_are_named(weights: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        LogLinear(weights)
-
-
-def test_another_number_of_classes_is_refused() -> None:
-    with pytest.raises(ValueError, match="for 3 classes, but the probabilities have"):
-        CONFUSED(np.array([[0.5, 0.5]]))

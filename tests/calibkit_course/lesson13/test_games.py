@@ -19,7 +19,7 @@ from calibkit_course.lesson13 import (
 )
 from calibkit_course.lesson13.rounds import GamePlay
 from calibkit_course.lesson13.wards import GAINS, knapsack
-from tests.helpers import binary_data, class_data, golden, some
+from tests.helpers import binary_data, class_data, golden, refuses, some
 
 GOLDEN = golden("knob_golden.json")
 WARD = GOLDEN["game1 K=5 s=3 B=2 H=6 (t=.75)"]
@@ -204,7 +204,6 @@ def test_ward_simulates_its_closed_form(model: Any) -> None:
         play = game.play(policy, deal)
         assert abs(play.value - getattr(truth, policy)) < 4 * error_of(play)
     assert game.play("trust", deal).acted == pytest.approx(truth.acted, abs=0.01)
-    assert -1e-12 <= truth.regret <= truth.bound
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
@@ -226,7 +225,6 @@ def test_capacity_simulates_its_closed_form(model: Any) -> None:
         assert abs(value - getattr(truth, policy)) < 4 * 9 / np.sqrt(n) * 0.5
         if policy == "trust":
             assert score[treated].min() == pytest.approx(truth.cutoff, rel=0.02)
-    assert -1e-12 <= truth.regret <= truth.bound
 
 
 KNOBS = st.builds(
@@ -426,31 +424,22 @@ def real(policies: Any) -> Any:
     return play_predictions(Y, P, game=Ward(), policies=policies)
 
 
-BAD: dict[str, tuple[Any, str]] = {
-    "no benefit": (lambda: Ward(benefit=0), "benefit must be a positive"),
-    "more beds than patients": (lambda: Ward(beds=2), "beds=2 for 1 patients"),
-    "no patients": (lambda: Ward(size=0), "size"),
-    "truth of beds": (lambda: Ward(size=10, beds=4).truth(MODEL), "no closed form; deal rounds"),
-    "no stakes": (lambda: Capacity(stakes=()), "stakes is empty"),
-    "share": (lambda: Capacity(share=1.2), "share must be"),
-    "classes": (lambda: Clinic().deal(MODEL, 5), "3 diseases"),
-    "few rows": (lambda: Clinic().deal_predictions(Y[:3], P[:3]), "3 predictions cannot fill"),
-    "policy": (lambda: Ward().play("hope", DEAL), "policy='hope' does not exist"),
-    "belief": (lambda: Ward().play(lambda z: z + 1, DEAL), "beliefs must lie"),
-    "shape": (lambda: Ward().play(lambda z: z[1:], DEAL), r"returned shape \(4,\)"),
-    "oracle": (lambda: real({"truth": "oracle"}), "true probab"),
-    "string": (lambda: real("trust"), "policies must map"),
-    "game": (lambda: play_predictions(Y, P, game="ward", policies=NAMED), "game must be"),  # type: ignore[arg-type]
-    "no truth": (lambda: Ward().truth(DirichletFake((1, 1, 1))), "deal rounds and play"),  # type: ignore[arg-type]
-    "errors": (lambda: requirement_sweep(Ward(), accuracies=0.8, errors=[0, -1]), r"errors\[1\]"),
-    "accuracy": (
-        lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0),
-        "accuracy must be strictly",
-    ),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
-def test_bad_input_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
+test_bad_input_is_refused = refuses(
+    (lambda: Ward(benefit=0), "benefit must be a positive"),
+    (lambda: Ward(beds=2), "beds=2 for 1 patients"),
+    (lambda: Ward(size=0), "size"),
+    (lambda: Ward(size=10, beds=4).truth(MODEL), "no closed form; deal rounds"),
+    (lambda: Capacity(stakes=()), "stakes is empty"),
+    (lambda: Capacity(share=1.2), "share must be"),
+    (lambda: Clinic().deal(MODEL, 5), "3 diseases"),
+    (lambda: Clinic().deal_predictions(Y[:3], P[:3]), "3 predictions cannot fill"),
+    (lambda: Ward().play("hope", DEAL), "policy='hope' does not exist"),
+    (lambda: Ward().play(lambda z: z + 1, DEAL), "beliefs must lie"),
+    (lambda: Ward().play(lambda z: z[1:], DEAL), r"returned shape \(4,\)"),
+    (lambda: real({"truth": "oracle"}), "true probab"),
+    (lambda: real("trust"), "policies must map"),
+    (lambda: play_predictions(Y, P, game="ward", policies=NAMED), "game must be"),  # type: ignore[arg-type]
+    (lambda: Ward().truth(DirichletFake((1, 1, 1))), "deal rounds and play"),  # type: ignore[arg-type]
+    (lambda: requirement_sweep(Ward(), accuracies=0.8, errors=[0, -1]), r"errors\[1\]"),
+    (lambda: requirement_sweep(Ward(), accuracies=1.0, errors=0), "accuracy must be strictly"),
+)
