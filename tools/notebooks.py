@@ -21,8 +21,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from calibkit_course import lessons
 from tools import notebook_files as files
-from tools.lesson_pages import missing
+from tools.lesson_pages import NOTEBOOKS, missing
 from tools.lesson_times import with_minutes, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
@@ -36,6 +37,7 @@ from tools.notebook_solved import (
     with_solutions,
     write_solved,
 )
+from tools.spoilers import told
 from tools.virtual_environment import ROOT, book_environment, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
@@ -86,9 +88,12 @@ def write_if_new(path: Path, text: str) -> bool:
 
 
 def check(path: Path) -> str:
-    """Check one pair."""
-    refuse(pair_problems(path))
-    return "in sync, run in order, text only"
+    """Check one pair; with the core, what the lesson tells too early."""
+    name = path.stem[:2] if path.parent == NOTEBOOKS else ""
+    early = told(name) if name in lessons() and not missing(path) else ()
+    too_early = (f"{pid} is told by {place}: … {words} …" for pid, place, words in early)
+    refuse([*pair_problems(path), *too_early])
+    return "in sync, run in order, text only, tells no outcome before its guess"
 
 
 def refuse(problems: Iterable[str]) -> None:
