@@ -86,6 +86,7 @@ def lint(fix: bool = False) -> int:
 def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) -> int:
     """Run pytest and leave a report, so that the summary can count the tests."""
     options = ["-q", "-p", "no:logging", f"--junitxml={REPORTS / stage}.xml"]
+    options += ["--durations=20", "--durations-min=5"]  # where the time of a run goes
     if stage != "nbval":  # to load its plug-in takes three seconds
         options += ["-p", "no:nbval"]
     return call(venv_python(), "-m", "pytest", *options, *arguments, env=env)

@@ -26,7 +26,7 @@ class Copy:
     content: Callable[[], bytes]
     states: dict[str, str] = field(default_factory=dict)
     problem: str = ""
-    raised: str = ""
+    raised: tuple[str, ...] = ()  # in what each cell that raises says
     guesses: dict[str, str] = field(default_factory=dict)
 
 
@@ -127,6 +127,7 @@ FILL = (
     "import time\nfor number in range(6):\n    open(f'{number}', 'wb').truncate(2**28)\n"
     "time.sleep(100)"
 )
+JULIA = {"name": "julia", "display_name": "J"}
 DIES = "import os\nos._exit(1)"
 SUB = "import subprocess, sys\n"
 WRITE = (
@@ -135,8 +136,8 @@ WRITE = (
 )
 
 
-def copies(folder: Path) -> dict[str, Copy]:
-    """Return all made workbooks by the file that they go to."""
+def copies(folder: Path, fenced: bool = True) -> dict[str, Copy]:
+    """Return all made workbooks by the file that they go to; some need a namespace to end well."""
     connect = "import socket; socket.create_connection(('203.0.113.1', 80), timeout=5)"
     other = f"{SUB}subprocess.run([sys.executable, '-c', {connect!r}], check=True)"
     spy = f"import pathlib\nassert pathlib.Path({str(folder)!r}, 'ann').exists(), 'out of sight'"
@@ -145,20 +146,28 @@ def copies(folder: Path) -> dict[str, Copy]:
         f"{SUB}for alone in (True, False):\n"
         f"    subprocess.Popen(['sleep', '{STRAY}'], start_new_session=alone)"
     )
-    return {
+    cells = {
+        "undefined + 1": "NameError",
+        "hog = [bytearray(2**30) for _ in range(64)]": "MemoryErr",
+    }
+    cells |= {WRITE: "OSError", connect: "no network"}
+    if fenced:
+        cells |= {other: "CalledProcessError", spy: "out of sight", spoil: "Read-only"}
+    found = {
         "00_solved.ipynb": Copy(lambda: written(solved("00")), RIGHT),
         "ann/01_what.ipynb": Copy(lambda: written(solved("01")), CORRECT_01),
         "04_partly.ipynb": Copy(
             lambda: answering("04", ANSWERS_04),
             {"4.1": "Wrong kind", "4.2": "Not attempted"},
-            raised="RuntimeError: stuck",
+            raised=("RuntimeError: stuck",),
         ),
         "00_wrong.ipynb": Copy(lambda: wrong("00", checks00.WRONG, 2), ALMOST),
         "guess_00.ipynb": Copy(guessed, BLANK, guesses={"0a": "typed in, wrong"}),
-        "name_error_00.ipynb": Copy(short("undefined + 1"), RIGHT, raised="NameError"),
-        "exits_00.ipynb": Copy(short(DIES), RIGHT, raised="the process ended"),
-        "hog_00.ipynb": Copy(
-            short("hog = [bytearray(2**30) for _ in range(64)]"), RIGHT, raised="MemoryError"
+        "exits_00.ipynb": Copy(short(DIES), RIGHT, raised=("the process ended",)),
+        "Zoë Ñandú 学生_00.ipynb": Copy(
+            lambda: of_code(SETUP, *cells, stray, GOOD, CHECK, kernelspec=JULIA),
+            RIGHT,
+            raised=(*cells.values(),),
         ),
         "no_checks_01.ipynb": Copy(
             lambda: answering("01", {"1.2": "six = [(0.5, k % 2) for k in range(6)]"}, keep=False),
@@ -169,24 +178,15 @@ def copies(folder: Path) -> dict[str, Copy]:
         "empty.ipynb": Copy(lambda: b"", problem="empty"),
         "lesson_77.ipynb": Copy(lambda: of_code('open_lesson("77")'), problem="no lesson 77"),
         "which.ipynb": Copy(lambda: of_code("1 + 1"), problem="No cell opens a lesson"),
-        "disk_00.ipynb": Copy(short(WRITE), RIGHT, raised="OSError"),
         "swarm_00.ipynb": Copy(short(SWARM), problem="more than 64 processes"),
         "fill_00.ipynb": Copy(short(FILL), problem="too much to the disk"),
-        "network_00.ipynb": Copy(short(connect), RIGHT, raised="no network"),
-        "network_2_00.ipynb": Copy(short(other), RIGHT, raised="CalledProcessError"),
-        "spy_00.ipynb": Copy(short(spy), RIGHT, raised="out of sight"),
-        "spoil_00.ipynb": Copy(short(spoil), RIGHT, raised="Read-only"),
-        "stray_00.ipynb": Copy(short(stray), RIGHT),
-        "kernel_00.ipynb": Copy(
-            lambda: of_code(SETUP, GOOD, kernelspec={"name": "julia", "display_name": "J"}), RIGHT
-        ),
         "=cmd()_00.ipynb": Copy(
             short("raise ValueError('=cmd() <script>alert(1)</script>')"),
             RIGHT,
-            raised="=cmd() <script>",
+            raised=("=cmd() <script>",),
         ),
         "<script>alert(2)<b>_00.ipynb": Copy(
             short(answer="share = '=1+1<script>'"), {"0.1": "Wrong kind"}
         ),
-        "Zoë Ñandú 学生_00.ipynb": Copy(short(), RIGHT),
     }
+    return found if fenced else {name: found[name] for name in found if name[:5] != "swarm"}

@@ -1,10 +1,10 @@
 """Speed of the package, as ratios to a yardstick timed in the same run.
 
 ``python dev.py bench`` prints one line per case: the time, the yardstick, the ratio, and the
-ratio that the project promises; ``--quick`` takes a tenth of the rows. ``--race`` compares with
-other libraries instead (`tools/race.py`), none of which may be quicker. Inputs
-include validation; one thread. The best of several runs counts: absolute seconds differ between
-machines, ratios to what was timed in the same run hardly do. Exit code 1 if a promise is broken.
+ratio that the project promises. ``--race`` compares with other libraries instead (`tools/race.py`),
+none of which may be quicker. Inputs include validation; one thread. The best of several runs
+counts: absolute seconds differ between machines, ratios to what was timed in the same run hardly
+do. Exit code 1 if a promise is broken.
 """
 
 import argparse
@@ -191,10 +191,9 @@ def redraws() -> Iterator[Case]:
 def main(arguments: list[str] | None = None) -> int:
     """Run all cases, print each as soon as it is measured; 1 where a promise is broken."""
     parser = argparse.ArgumentParser(prog="dev.py bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--race", action="store_true", help="against other libraries instead")
     chosen = parser.parse_args(arguments)
-    n, rng = 100_000 if chosen.quick else 1_000_000, np.random.default_rng(0)
+    n, rng = 1_000_000, np.random.default_rng(0)
     print(f"{'case':<36}{'time (ms)':>10}  {'yardstick':<26}{'(ms)':>8}{'ratio':>8}{'promise':>9}")
     broken = 0
     cases = chain(importing(), measures(n, rng), fits(rng), reading(4 * n), redraws())

@@ -32,6 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -233,13 +234,10 @@ def harmless(text: str) -> str:
     return f"'{shown}" if text.startswith(FORMULA) or shown.lstrip().startswith(FORMULA) else shown
 
 
-def write_csv(grades: list[Grade], path: Path) -> None:
-    """Write one line per workbook, exercise, guess and cell that raised."""
+def write_csv(path: Path, titles: Iterable[str], lines: Iterable[Iterable[str]]) -> None:
+    """Write a table for a spreadsheet."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for found in grades:
-            writer.writerows([harmless(word) for word in line] for line in table(found))
+        csv.writer(file).writerows([titles, *(map(harmless, line) for line in lines)])
 
 
 def write_points(roster: list[dict[str, str]], grades: list[Grade], path: Path) -> list[str]:
@@ -248,10 +246,7 @@ def write_points(roster: list[dict[str, str]], grades: list[Grade], path: Path) 
         return []
     marks = [(g.student, g.lesson, g.count("Correct"), g.late) for g in grades if not g.problem]
     rows, strangers = points(roster, marks)
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(rows[0])
-        writer.writerows([harmless(word) for word in row.values()] for row in rows)
+    write_csv(path, rows[0], (row.values() for row in rows))
     return strangers
 
 
@@ -400,7 +395,7 @@ def main(arguments: list[str]) -> int:
         one.again = handed_in[one.student, one.lesson]
         one.late = is_late(one.workbook, chosen.due)
     note_alike(grades)
-    write_csv(grades, out / "grades.csv")
+    write_csv(out / "grades.csv", COLUMNS, chain.from_iterable(map(table, grades)))
     strangers = write_points(chosen.roster_rows, grades, out / "points.csv")
     if strangers:
         print(f"Not one row of the roster, or several: {harmless(', '.join(strangers))}.")

@@ -96,12 +96,9 @@ def page_of(cells: Cells, lesson: str) -> tuple[str, NotebookNode]:
 
 def solutions(page: NotebookNode) -> Iterator[tuple[str, list[str]]]:
     """Yield each exercise with the statements of its folded solution."""
-    asked = ""
-    for cell in page.cells:
-        if "check" in files.tags(cell):  # one that ticks the points of a text names no exercise
-            asked = next(iter(files.called_ids(cell, "check")), asked)
-        if "solution" in files.tags(cell):
-            yield asked, statements(cell.source)
+    for cell in files.cells_for_page(page):
+        if "solution" in cell:
+            yield cell["exercise"], statements(cell["solution"])
 
 
 def own_cells(cells: Cells, page: NotebookNode) -> Cells:

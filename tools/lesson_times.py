@@ -1,6 +1,6 @@
-"""What a lesson costs a learner: `python -m tools.lesson_times` prints it.
+"""What a lesson costs a learner.
 
-`dev.py run` writes it into the header of the page, into the table of lesson 00, and into the line
+`python dev.py run` writes it into the header of the page, the table of lesson 00, and the line
 of a core that names its second notebook.
 
 Minutes = words / 200 + lines of code / 20 + 1 for each prediction and each figure + 3 for each
@@ -11,7 +11,6 @@ quiz, which is best answered on another day.
 
 import math
 import re
-import sys
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -78,14 +77,3 @@ def with_minutes(text: str) -> str:
         row = rf"\g<1>{stated(core)} min | {[*further, '–'][0]} |"
         text = re.sub(rf"(\({core.name}\) \|[^|]*\| ).*\|", row, text)
     return SECOND.sub(lambda link: f"({link[1]}), {stated(NOTEBOOKS / link[1])}", text)
-
-
-def main(names: list[str]) -> int:
-    """Print the minutes of each page, and what its header states."""
-    for path in files.sources(names):
-        print(f"{minutes_of(path):>3} min, header {stated(path):>3} min: {path.stem}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -8,9 +8,9 @@ import ast
 import copy
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
+from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from calibkit_course import open_lesson
@@ -52,44 +52,30 @@ def with_solutions(source: NotebookNode) -> NotebookNode:
     return solved
 
 
-def doubled(notebook: NotebookNode) -> NotebookNode:
-    """Return a copy in which each code cell stands twice; solutions and checks again at the end.
+def run_twice(client: NotebookClient) -> Iterator[str]:
+    """Run each code cell twice, solutions and checks at the end again; yield what says else then.
 
-    Each cell's metadata says which cell of the original it repeats.
+    The notebook keeps what was said first.
     """
-    repeated = copy.deepcopy(notebook)
-    cells: list[NotebookNode] = []
-    for position, cell in enumerate(repeated.cells):
-        cell.metadata["of"] = position
-        cells += [cell, copy.deepcopy(cell)] if cell.cell_type == "code" else [cell]
-    again = {"solution", "check"}
-    cells += [copy.deepcopy(cell) for cell in repeated.cells if again & set(files.tags(cell))]
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"
-    repeated.cells = cells
-    return repeated
+    cells = [pair for pair in enumerate(client.nb.cells) if pair[1].cell_type == "code"]
+    for place, cell in cells:
+        client.execute_cell(cell, place)
+        yield from said_again(client, place, cell)
+    for place, cell in cells:
+        if {"solution", "check"} & {*files.tags(cell)}:
+            yield from said_again(client, place, cell)
 
 
-def first_runs(executed: NotebookNode) -> NotebookNode:
-    """Return an executed, doubled notebook as it was before it was doubled."""
-    single = copy.deepcopy(executed)
-    runs = {cell.metadata.pop("of"): cell for cell in reversed(single.cells)}
-    single.cells = [runs[position] for position in sorted(runs)]
-    return single
-
-
-def repetition_problems(executed: NotebookNode) -> Iterator[str]:
-    """Yield the cells of a doubled notebook whose text changes when they run again."""
-    cells = [copy.copy(cell) for cell in executed.cells if cell.cell_type == "code"]
-    for cell in cells:
-        cell["outputs"] = files.normalise_outputs(cell, 1)
-    by_origin = sorted(cells, key=lambda cell: int(cell.metadata["of"]))
-    for _, runs in groupby(by_origin, key=lambda cell: int(cell.metadata["of"])):
-        first, *others = runs
-        for other in others:
-            if changed := changes(first, other):
-                title = f"run again, this cell says something else: {first.source.splitlines()[0]}"
-                yield "\n    ".join([title, *changed])
+def said_again(client: NotebookClient, place: int, cell: NotebookNode) -> Iterator[str]:
+    """Run a cell again, and yield in what it says something else."""
+    first, again = copy.deepcopy(cell), copy.deepcopy(cell)
+    client.execute_cell(again, place)
+    client.nb.cells[place] = cell
+    for one in (first, again):
+        one["outputs"] = files.normalise_outputs(one, 1)
+    if changed := changes(first, again):
+        title = f"run again, this cell says something else: {first.source.splitlines()[0]}"
+        yield "\n    ".join([title, *changed])
 
 
 def all_points(cell: NotebookNode) -> list[int]:

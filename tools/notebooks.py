@@ -12,8 +12,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -21,21 +22,21 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from calibkit_course import lessons
 from tools import notebook_files as files
-from tools.lesson_pages import missing
+from tools.lesson_pages import NOTEBOOKS, missing
 from tools.lesson_times import with_minutes, with_time
 from tools.notebook_check import pair_problems
 from tools.notebook_compare import differences, of_a_learner
 from tools.notebook_hints import with_hints
 from tools.notebook_solved import (
     count_checks,
-    doubled,
-    first_runs,
-    repetition_problems,
+    run_twice,
     state_problems,
     with_solutions,
     write_solved,
 )
+from tools.spoilers import told
 from tools.virtual_environment import ROOT, book_environment, kernel_environment
 
 SOLVED = ROOT / "build" / "solved"
@@ -44,25 +45,31 @@ CELL_TIMEOUT = 1200  # no verdict: only a lesson that hangs meets it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def execute(
-    notebook: NotebookNode, folder: Path, env: dict[str, str] | None = None
-) -> NotebookNode:
-    """Run all cells in a fresh kernel, in the lesson's folder, normally without optional data."""
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_TIMEOUT,
-        iopub_timeout=CELL_TIMEOUT,  # by default a late output is lost after 4 seconds
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-        record_timing=False,
-    )
+@contextmanager
+def client_of(notebook: NotebookNode, folder: Path) -> Iterator[NotebookClient]:
+    """Yield what executes a notebook in place, in the lesson's folder; what raises is a problem."""
     try:
-        executed: NotebookNode = client.execute(env=env or kernel_environment(data=False))
+        yield NotebookClient(
+            notebook,
+            timeout=CELL_TIMEOUT,
+            iopub_timeout=CELL_TIMEOUT,  # by default a late output is lost after 4 seconds
+            kernel_name="python3",
+            resources={"metadata": {"path": str(folder)}},
+            record_timing=False,
+        )
     except CellExecutionError as error:
         raise files.NotebookProblem(COLOUR.sub("", str(error))) from None
     except (CellTimeoutError, DeadKernelError) as error:
         raise files.NotebookProblem(f"{type(error).__name__}: {error}") from None
-    return executed
+
+
+def execute(
+    notebook: NotebookNode, folder: Path, env: dict[str, str] | None = None
+) -> NotebookNode:
+    """Run all cells in a fresh kernel, normally without optional data."""
+    with client_of(notebook, folder) as client:
+        client.execute(env=env or kernel_environment(data=False))
+    return notebook
 
 
 def run(path: Path) -> str:
@@ -86,9 +93,12 @@ def write_if_new(path: Path, text: str) -> bool:
 
 
 def check(path: Path) -> str:
-    """Check one pair."""
-    refuse(pair_problems(path))
-    return "in sync, run in order, text only"
+    """Check one pair; with the core, what the lesson tells too early."""
+    name = path.stem[:2] if path.parent == NOTEBOOKS else ""
+    early = told(name) if name in lessons() and not missing(path) else ()
+    too_early = (f"{pid} is told by {place}: … {words} …" for pid, place, words in early)
+    refuse([*pair_problems(path), *too_early])
+    return "in sync, run in order, text only, tells no outcome before its guess"
 
 
 def refuse(problems: Iterable[str]) -> None:
@@ -115,13 +125,17 @@ def solve(path: Path, folder: Path = SOLVED, *, twice: bool = True) -> str:
     What its other cells print is what is stored: this is also the lesson's run without data.
     """
     started = time.monotonic()
-    solved = with_solutions(files.read_source(path))
-    ran = execute(doubled(solved) if twice else solved, path.parent)
-    executed = first_runs(ran) if twice else ran
-    problems = [*state_problems(executed), *(repetition_problems(ran) if twice else ())]
-    write_solved(executed, folder / f"{path.stem}.ipynb")
-    refuse(problems or differences(files.read_stored(path), executed, but=answered))
-    return f"{count_checks(executed)} checks correct, {time.monotonic() - started:.1f} s"
+    solved, problems = with_solutions(files.read_source(path)), list[str]()
+    with client_of(solved, path.parent) as client:
+        if twice:
+            with client.setup_kernel(env=kernel_environment(data=False)):
+                problems += run_twice(client)
+        else:
+            client.execute(env=kernel_environment(data=False))
+    problems = [*state_problems(solved), *problems]
+    write_solved(solved, folder / f"{path.stem}.ipynb")
+    refuse(problems or differences(files.read_stored(path), solved, but=answered))
+    return f"{count_checks(solved)} checks correct, {time.monotonic() - started:.1f} s"
 
 
 def for_the_book(path: Path) -> str:

@@ -1,11 +1,10 @@
 """What can be read of a lesson before an outcome is revealed: none of it may tell the outcome.
 
 Each `Prediction` names in its `tells` what would: regular expressions, which ignore case, line
-breaks and marks of emphasis. ``python -m tools.spoilers 04`` lists what lesson 04 tells too early.
+breaks and marks of emphasis. `python dev.py check` lists what a lesson tells too early.
 """
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -79,16 +78,3 @@ def _shown(lesson: Lesson, cell: NotebookNode) -> Iterator[str]:
         yield from map(str, part.values())
     if "quiz" in tags(cell):
         yield from map(str, lesson.questions)
-
-
-def main(names: list[str]) -> int:
-    """Print what the lessons named, or all, tell too early; return 1 if they do."""
-    lessons = dict.fromkeys(path.stem[:2] for path in sources(names))
-    found = [one for name in lessons for one in told(name)]
-    for pid, place, words in found:
-        print(f"{pid} is told by {place}: … {words} …")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,13 +1,12 @@
 """The virtual environment of the tasks in `dev.py`: make it, fill it, know when it is current.
 
-It counts only when it works: a set-up that was broken off leaves a stamp that says so, and the next
+It counts only when it works: a set-up that was broken off leaves no stamp of its end, and the next
 one begins anew. Standard library only: this runs before anything is installed.
 """
 
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -157,7 +156,7 @@ def works() -> bool:
         done = subprocess.run([str(venv_python()), "-c", probe], capture_output=True, check=False)
     except OSError:
         return False
-    return done.returncode == 0 and not installed().get("unfinished")
+    return done.returncode == 0 and "fingerprint" in installed()
 
 
 def make_venv() -> None:
@@ -166,18 +165,15 @@ def make_venv() -> None:
     try:
         if VENV.is_symlink():
             VENV.unlink()
-        venv_python().unlink(missing_ok=True)  # what is broken off from here on does not work
-        if VENV.exists():
-            shutil.rmtree(VENV)
-        VENV.mkdir()
-        write_stamp(unfinished=True)
+        VENV.mkdir(exist_ok=True)
+        STAMP.unlink(missing_ok=True)  # what is broken off from here on does not count
     except OSError as error:
         raise Failure(
             f"{error.filename} cannot be written ({error.strerror}). The set-up needs a folder of "
             "yours: copy the checkout to one, or ask its owner."
         ) from None
     try:
-        quietly(sys.executable, "-m", "venv", VENV)
+        quietly(sys.executable, "-m", "venv", "--clear", VENV)
     except Failure as failure:
         advice = "On Debian and Ubuntu install the package python3-venv, then run the command again"
         lacking = find_spec("ensurepip") is None
@@ -255,12 +251,12 @@ def prepare(wanted: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
         return
     if not sound:
         make_venv()
-        before = {"unfinished": True}
+        before = {}
     started = time.monotonic()
     quick, *slow = sorted(needed - WITH_TORCH), *([name] for name in sorted(needed & WITH_TORCH))
     for names in filter(None, [quick, *slow, *([name] for name in sorted(spare))]):
         print(f"Installing {', '.join(names)} (once; torch is large, the others take a minute) ...")
-        write_stamp(unfinished=True, have=sorted(had))
+        write_stamp(have=sorted(had))  # not at its end yet
         try:
             install(*requirements(names))
             have = have | {*names}

@@ -53,7 +53,8 @@ def complaints(rows: list[dict[str, str]], wanted: made.Copy) -> list[str]:
         found.append(str(states))
     if guesses != wanted.guesses:
         found.append(str(guesses))
-    if bool(raised) != bool(wanted.raised) or not all(wanted.raised in words for words in raised):
+    pairs = zip(wanted.raised, raised, strict=False)
+    if len(raised) != len(wanted.raised) or not all(word in said for word, said in pairs):
         found.append(str(raised))
     return found
 
@@ -300,8 +301,6 @@ def test_a_good_a_wrong_and_a_broken_workbook_without_a_fence(
     tags, text = tags_and_text(out / "grades.html")
     assert "1 forecast of 1 student" in text and tags.count("img") == 1
     assert "cannot take the network" in said[0]
-    (tmp_path / "empty.ipynb").unlink()
-    assert grade.main([str(tmp_path), "--out", str(out)]) == 0
 
 
 @linux
@@ -351,11 +350,7 @@ def test_an_endless_cell_costs_its_own_answer_and_so_does_an_endless_check(tmp_p
 @linux
 @pytest.mark.long
 def test_made_copies_with_typical_slips_cost_their_own_rows_only(tmp_path: Path) -> None:
-    wanted = made.copies(tmp_path)
-    fenced = bool(grade.fence())
-    if not fenced:  # what only a namespace can withhold
-        for name in ("network_2_00.ipynb", "spy_00.ipynb", "spoil_00.ipynb", "swarm_00.ipynb"):
-            del wanted[name]
+    wanted = made.copies(tmp_path, fenced=bool(grade.fence()))
     write(tmp_path, {name: copy.content() for name, copy in wanted.items()})
     (tmp_path / "folder.ipynb").mkdir()
     wanted["folder.ipynb"] = made.Copy(bytes, problem="not a file")

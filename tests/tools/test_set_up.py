@@ -38,6 +38,11 @@ class Machine:
             self.tick()
             path.write_text("whole")
 
+    def clear(self) -> None:
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            self.tick()
+            path.rmdir() if path.is_dir() else path.unlink()
+
     def has(self, name: str) -> bool:
         path = self.folder / name
         return path.exists() and path.read_text() == "whole"
@@ -50,6 +55,7 @@ class Machine:
                 (self.folder / "bin").mkdir()
                 (self.folder / python).write_text("whole")
                 return SimpleNamespace(returncode=1, stdout=b"", stderr=b"no ensurepip")
+            self.clear()
             self.put(python)
             self.put("pip")
         elif words[1] == "-c":
@@ -127,7 +133,7 @@ def test_a_failed_torch_leaves_the_lab_as_it_was(root, monkeypatch) -> None:
 
 
 def test_a_checkout_that_cannot_be_written_is_told_so(root, monkeypatch) -> None:
-    def refuse(path: Path, *_: object) -> None:
+    def refuse(path: Path, **_: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "mkdir", refuse)

@@ -322,23 +322,21 @@ def test_the_book_executes_a_lesson_once_and_compares_it(executed, kept, monkeyp
 
 
 @pytest.mark.slow
-def test_the_book_takes_what_nbval_has_executed(pair: Path, kept, monkeypatch) -> None:
-    monkeypatch.setattr(notebooks, "execute", lambda *_: pytest.fail("not kept"))
+def test_the_book_takes_what_nbval_has_executed(pair: Path, kept) -> None:
     outputs = [cell.outputs for cell in code_cells(stored(pair))]
     error = nbformat.from_dict(
         {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
     )
-    for broken in (outputs[:-1], [*outputs[:-1], [error]]):
-        kept.shown(pair.with_suffix(".ipynb"), broken)
-        with pytest.raises(pytest.fail.Exception, match="not kept"):
-            notebooks.for_the_book(pair)
-    kept.shown(pair.with_suffix(".ipynb"), outputs)
-    assert notebooks.for_the_book(pair).startswith("prints what is stored")
-    assert [cell.outputs for cell in code_cells(kept.cache().merge_match_into_notebook(
-        read_source(pair))[1])] == outputs  # fmt: skip
-    pair.write_text(pair.read_text() + "\n```{code-cell} ipython3\n# more\n```\n")
-    with pytest.raises(pytest.fail.Exception, match="not kept"):
-        notebooks.for_the_book(pair)
+    for shown in (outputs[:-1], [*outputs[:-1], [error]], outputs):
+        assert kept.cache().list_cache_records() == []
+        kept.shown(pair.with_suffix(".ipynb"), shown)
+    assert notebooks.for_the_book(pair).startswith("prints what is stored, 0")
+    source = read_source(pair)
+    merged = kept.cache().merge_match_into_notebook(source)[1]
+    assert [cell.outputs for cell in code_cells(merged)] == outputs
+    source.cells[-1].source += "\n# another text"
+    with pytest.raises(KeyError):
+        kept.cache().merge_match_into_notebook(source)
 
 
 # --- hints, and texts that their writers tick ----------------------------------------------------
@@ -465,12 +463,9 @@ def test_kernels_are_those_that_openblas_takes_the_own_one_last(monkeypatch, cap
 
 
 @pytest.mark.parametrize(("printed", "code"), [("else", 1), ("one\ntwo\n", 0)])
-def test_a_number_of_another_processor_fails_the_stage(
-    printed: str, code: int, pair: Path, monkeypatch, capsys
-) -> None:
+def test_a_number_of_another_processor_fails(printed, code, pair, monkeypatch, capsys) -> None:
     def execute(notebook: NotebookNode, folder: Path, env: dict[str, str]) -> NotebookNode:
         seen.append((env["OPENBLAS_CORETYPE"], env["OMP_NUM_THREADS"]))
-        assert "CALIBKIT_DATA" not in env and not code_cells(notebook)[3].get("outputs")
         found = stored(pair)
         found.cells[4].outputs[0].text = printed
         return found
@@ -482,6 +477,4 @@ def test_a_number_of_another_processor_fails_the_stage(
     monkeypatch.setattr(portable.files, "sources", lambda names: [pair])
     assert portable.main(["--all"]) == code
     assert seen == [(name, count) for name in ("Nehalem", "Haswell") for count in "12"]
-    shown = capsys.readouterr().out
-    assert shown.count("90_halve: FAILED" if code else "90_halve: prints what is stored") == 4
-    assert ("+else" in shown) == bool(code)
+    assert capsys.readouterr().out.count("+else" if code else "prints what is stored") == 4
