@@ -222,8 +222,8 @@ PRINTED = re.compile(r"([\w-]+) +0\.\d{4} +(0\.\d{4}) +0\.\d{4}\\n")
 def test_prose_and_printed_numbers_agree() -> None:
     text, stored = lesson_text("13"), lesson_text("13", ".ipynb")
     rows = dict(PRINTED.findall(stored)[:3])
-    exact = dict(zip(("calibrated", "over-confident", "under-confident"), EXACT.values(), strict=True))
-    assert {name: float(cost) for name, cost in rows.items()} == pytest.approx(exact, abs=0.01)
+    assert list(rows) == ["calibrated", "over-confident", "under-confident"]
+    assert [float(cost) for cost in rows.values()] == pytest.approx([*EXACT.values()], abs=0.01)
     assert f"costs {float(rows['over-confident']):.2f}" in text
     assert f"ECE {BUDGET:.4f}" in stored
     for number in ("0.8378", "0.8480", "0.8750"):
