@@ -27,7 +27,7 @@ _QUANTILES = (0.05, 0.95, 0.025, 0.975)  # those that are asked for, and those o
 @lru_cache(maxsize=1)
 def _counts() -> FloatVector:
     """Return ratio and quantiles by chance for the data of the exercise, with the same seed."""
-    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(_ROWS, 92)
+    sample = GaussianDiscriminant(0.02, deployed=0.025, scale=1).sample(_ROWS, 88)
     rng, expected = np.random.default_rng(0), float(sample.y_prob.sum())
     by_chance = [np.sum(rng.random(_ROWS) < sample.y_prob) / expected for _ in range(2000)]
     return np.array([sample.y_true.sum() / expected, *np.quantile(by_chance, _QUANTILES)])
@@ -40,6 +40,8 @@ def judge_ratio(answer: Any) -> str | None:
     if not same(ratio, wanted[0], 0.002):
         if same(ratio, 1 / wanted[0], 0.002):
             return SAY["upside"]
+        if same(ratio, _COUNTED / (0.02 * _ROWS), 0.002):
+            return SAY["prevalence"]
         if 0 < ratio < 0.1:
             return SAY["mean"]
         return SAY["ratio"].format(**apart(ratio, wanted[0]))

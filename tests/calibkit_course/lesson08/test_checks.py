@@ -96,6 +96,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
     ],
     "8.2": [
         (0.05, "Which share of the rejected"),
+        (97 * 0.05 / 100, "all 100 models that are honest and rejected"),
         (0.59, "that are caught"),
         (0.267, "models that are over-confident"),
         (0.0662, "all 100 models"),
