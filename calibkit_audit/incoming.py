@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibkit.inputs import FloatArray, as_array, row_sum_tolerance, unwrapped
+from calibkit.inputs import FloatArray, as_array, is_missing, row_sum_tolerance, unwrapped
 from calibkit.results import spell
 
 _BLANK = ("", "NaT", "nan", "None")
@@ -79,8 +79,3 @@ def column_names(values: Any) -> list[Any] | None:
 def is_blank(value: Any) -> bool:
     """Tell whether a value is missing, or a text that says so."""
     return is_missing(value) or (isinstance(value, str) and value.strip() in _BLANK)
-
-
-def is_missing(word: Any) -> bool:
-    """Recognise None, NaN, NaT, and pandas.NA, which refuses to be compared."""
-    return word is None or type(word).__name__ in ("NAType", "NaTType") or bool(word != word)

@@ -26,12 +26,13 @@ from calibkit.inputs import (
     as_count,
     as_generator,
     binary_problem,
+    is_missing,
     unwrapped,
 )
 from calibkit.results import Result, spell
 from calibkit_audit.clusters import clusters_of
 from calibkit_audit.dependent_rows import DependentRows, weights_of_labels
-from calibkit_audit.incoming import column_names, is_missing
+from calibkit_audit.incoming import column_names
 from calibkit_audit.saving import printable
 
 ALL = "all rows"

@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from calibkit.calibrators import Calibrator, SlopeOneBinning
 from calibkit.chance import null_level
-from calibkit.errors import calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.inputs import (
     FloatVector,
@@ -206,12 +205,7 @@ def _null(
     def distance(y_true: Any, y_prob: Any) -> float:
         return float(np.mean(np.abs(fresh.fit(y_prob, y_true).curve(y_prob) - y_prob)))
 
-    if type(calibrator) is SlopeOneBinning:  # the same number, and much faster to redraw
-        null = null_level(
-            calibration_error, label, prob, n_draws=n_draws, rng=rng, bins=calibrator.bins
-        )
-    else:
-        null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
+    null = null_level(distance, label, prob, n_draws=n_draws, rng=rng)
     return null.mean, null.sd, null.p_value
 
 

@@ -69,14 +69,10 @@ def numbers_of(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
     """Return in which rows the label is `positive`, where there are two labels of any kind."""
-    words, count = count_labels(y_true)
-    try:
-        others = Counter({word: n for word, n in count.items() if word not in {positive}})
-    except TypeError as error:
-        raise ValueError(f"A label cannot be a list or an array ({error}).") from None
+    (words, count), (_, wanted) = count_labels(y_true), count_labels([positive])
+    others = Counter({word: n for word, n in count.items() if word not in wanted})
     for row, word in enumerate(words):
-        # pandas.NA refuses to be compared.
-        if word is None or type(word).__name__ in ("NAType", "NaTType") or word != word:
+        if is_missing(word):
             raise ValueError(f"y_true[{row}] = {word!r} is no label. Drop the row.")
     # Of 0 and 1, or False and True, one may be absent; a word that is absent may be misspelt.
     if positive not in count and not {positive, *count} <= {0, 1}:
@@ -94,6 +90,11 @@ def labels_as_events(y_true: Any, positive: Any) -> NDArray[np.bool_]:
             f"{most_common(others)}. Drop or recode the rows of all but one."
         )
     return np.array([word == positive for word in words], dtype=np.bool_)
+
+
+def is_missing(word: Any) -> bool:
+    """Recognise None, NaN, NaT, and pandas.NA, which refuses to be compared."""
+    return word is None or type(word).__name__ in ("NAType", "NaTType") or bool(word != word)
 
 
 def count_labels(y_true: Any) -> tuple[list[Any], Counter[Any]]:

@@ -33,8 +33,7 @@ _ADVICE = (
 MEANS = {
     "over-forecast": ": predictions are too high",
     "under-forecast": ": predictions are too low",
-}
-TOP_MEANS = {
+    # Of the predicted class; of other events it is said how each side is off.
     "over-confident": ": confidence is above accuracy",
     "under-confident": ": confidence is below accuracy",
 }
@@ -151,9 +150,8 @@ def direction_answer(measured: Measurements) -> Answer:
     shown = ("mean_prob", "frequency", "gap", "z_level", "z_slope")
     numbers = {name: getattr(view, name) for name in shown}
     numbers["bins_outside"] = float(outside)
-    said, happened, meaning = "prediction", "observed", MEANS
-    if view.view == TOP:
-        said, happened, meaning = "confidence", "accuracy", TOP_MEANS
+    top = view.view == TOP
+    said, happened = ("confidence", "accuracy") if top else ("prediction", "observed")
     means = f"Mean {said} {in_digits(view.mean_prob)}, {happened} "
     means += f"{in_digits(view.frequency)} ({measured.focus_words})."
     if not measured.miscalibrated and not measured.borderline:
@@ -164,8 +162,8 @@ def direction_answer(measured: Measurements) -> Answer:
     name = "mixed, with no single direction" if way == "mixed" else way
     name = f"If anything: {name}" if measured.borderline else name.capitalize()
     also = f", and {second}" if second else ""
-    meant = meaning.get(way, "")
-    if meaning is MEANS and way.endswith("confident"):
+    meant = MEANS.get(way, "")
+    if way.endswith("confident") and not top:
         meant = _of_sides(view.sides, -1 if way == "over-confident" else 1)
     text = f"{name}{also}{meant}. {means} "
     region, used = measured.region, spell(int(band.table.occupied.sum()), "bin")

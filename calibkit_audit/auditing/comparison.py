@@ -177,7 +177,7 @@ def compare(
         event=event,
     )
     table = None if costs is None else as_costs(costs, rows.n_classes)
-    of_null, of_all, _ = as_generator(rng).integers(0, 2**62, size=3).tolist()
+    of_null, of_all = as_generator(rng).integers(0, 2**62, size=2).tolist()
     view = view_of_models(rows, view)
     each = {name: row_measures(rows, p, table, view, bins) for name, p in probs.items()}
     calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)

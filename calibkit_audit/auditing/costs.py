@@ -45,11 +45,6 @@ class Consequences:
     repaired: MurphyCurve | None
     costs: FloatVector | None
 
-    @property
-    def prices(self) -> FloatVector | None:
-        """The costs that were given, if there is one threshold to be drawn."""
-        return prices_with_threshold(self.costs)
-
 
 def prices_with_threshold(costs: FloatVector | None) -> FloatVector | None:
     """Return costs if there is one threshold to be drawn: two classes, and two sensible actions."""

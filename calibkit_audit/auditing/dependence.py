@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import sparse, special
 from scipy.linalg import block_diag
 
 from calibkit.calibrators import PlattCalibrator
@@ -214,17 +214,23 @@ def time_finding(
     left = np.flatnonzero(variance > 0)
     p_value, smallest = 1.0, np.inf
     if len(left) and np.ptp(block[left]):
-        curve, parts, looks, odds = _changes(prob[left], label[left], block[left])
+        part = np.unique(block[left], return_inverse=True)[1]
+        curve, levers, looks, odds = _changes(prob[left], label[left], part)
         clusters = rows.clusters and rows.clusters.take(left)
         model = DependentRows(label=label[left], prob=curve, clusters=clusters)
-        residual = label[left] - curve
-        sums = [(y - curve) @ parts for y, _ in model.redraws(settings.n_draws, rng)]
-        drawn = np.array(sums) @ looks
+
+        def sums(y: NDArray[Any]) -> FloatVector:
+            return np.hstack([np.bincount(part, (y - curve) * lever) for lever in levers])
+
+        drawn = np.array([sums(y) for y, _ in model.redraws(settings.n_draws, rng)]) @ looks
         spread = sd = np.ones(len(odds))
         if clusters is not None:  # a sandwich knows dependence of every kind
             spread = np.sqrt((drawn**2).mean(axis=0))
-            sd = robust_sd(spread, clusters.sums(residual[:, np.newaxis] * parts) @ looks)
-        found, own = drawn / spread, residual @ parts @ looks / sd
+            place, shape = (clusters.code, part), (clusters.count, part.max() + 1)
+            each = ((label[left] - curve) * lever for lever in levers)
+            scores = [sparse.coo_array((one, place), shape=shape).toarray() for one in each]
+            sd = robust_sd(spread, np.hstack(scores) @ looks)
+        found, own = drawn / spread, sums(label[left]) @ looks / sd
         evidence = special.logsumexp(found**2 / 2, axis=1, b=odds)
         p_value = p_value_of(float(special.logsumexp(own**2 / 2, b=odds)), evidence)
         limit = float(np.quantile(evidence, 1 - settings.alpha)) - np.log(odds.max())
@@ -241,8 +247,8 @@ def time_finding(
 
 def _changes(
     prob: FloatVector, label: NDArray[Any], block: NDArray[Any]
-) -> tuple[FloatVector, FloatMatrix, FloatMatrix, FloatVector]:
-    """Return one curve for all times, sums over blocks by row, z of these sums, and its weight.
+) -> tuple[FloatVector, list[FloatVector], FloatMatrix, FloatVector]:
+    """Return one curve for all times, two levers, z of sums of blocks by both, and its weight.
 
     Each z compares blocks that follow each other with all, in level (three quarters of the weight)
     or slope; two thirds go to steps, one third to all stretches (Andrews and Ploberger, 1994).
@@ -250,21 +256,19 @@ def _changes(
     several = label.min() < label.max()
     curve = PlattCalibrator().fit(prob, label).calibrate(prob) if several else prob
     curve = np.clip(curve, 1e-12, 1 - 1e-12)
-    block = np.unique(block, return_inverse=True)[1]
     weight, logits, place = curve * (1 - curve), logit(prob), np.arange(block.max() + 1)
     first, after = np.triu_indices(len(place) + 1, 1)
     part = after - first < len(place)  # not all of the time
     first, after = first[part], after[part]
     inside = (first <= place[:, np.newaxis]) & (place[:, np.newaxis] < after)
-    rows, looks = [], []
-    for lever in (np.ones(len(prob)), logits - weight @ logits / weight.sum()):
-        rows.append(lever[:, np.newaxis] * (block[:, np.newaxis] == place))
-        share = weight @ rows[-1] ** 2
+    levers, looks = [np.ones(len(prob)), logits - weight @ logits / weight.sum()], []
+    for lever in levers:
+        share = np.bincount(block, weight * lever**2)
         total, share = share.sum(), share @ inside / max(share.sum(), 1e-300)
         looks.append((inside - share) / np.sqrt(np.maximum(total * share * (1 - share), 1e-12)))
     steps = after == len(place)
     odds = np.where(steps, 2 / steps.sum(), 0) + 1 / len(steps)
-    return curve, np.hstack(rows), block_diag(*looks), np.append(3 * odds, odds) / 12
+    return curve, levers, block_diag(*looks), np.append(3 * odds, odds) / 12
 
 
 def _blocks(

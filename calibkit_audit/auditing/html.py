@@ -153,7 +153,7 @@ def draw_audit(
     curves = {"as it is": costs.curve}
     if costs.repaired is not None:
         curves["repaired (held out)"] = costs.repaired
-    plot.murphy(curves, add("costs", _LOW), costs=costs.prices)
+    plot.murphy(curves, add("costs", _LOW), costs=prices_with_threshold(costs.costs))
     if len(repairs.name):
         audit_plot.audit_repairs(repairs, add("repairs", 1.1 + _ROW * len(repairs.name)))
     if groups is not None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from calibkit.inputs import warn
 from calibkit.results import Result, spell
-from calibkit_audit.auditing.costs import Consequences
+from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.html import draw_audit, page, panel
+from calibkit_audit.auditing.html import draw_audit, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
@@ -171,10 +171,6 @@ class AuditReport(Report):
             **Report.to_dict(self),
         }
 
-    def to_html(self) -> str:
-        """Return one self-contained page, figures included."""
-        return page(self)
-
     def _repr_html_(self) -> str:
         return panel(self)
 
@@ -187,7 +183,7 @@ class AuditReport(Report):
         table = self.evidence.band.table
         if figure in ("reliability", "gaps"):
             return f"View: {table.view}, {table.bins}."
-        given = figure == "costs" and self.consequences.prices is not None
+        given = figure == "costs" and prices_with_threshold(self.consequences.costs) is not None
         line = " Dashed line: the costs that were given." if given else ""
         return f"View: {self.view}.{line}" if figure in ("costs", "groups") else ""
 
