@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 
 from calibkit.calibrators import (
@@ -124,19 +123,3 @@ def check_sane(model: Any) -> None:
     assert isinstance(model.converged_, bool)
     if isinstance(model, BetaCalibrator | IsotonicCalibrator):
         assert (np.diff(model.calibrate(np.sort(GRID))) >= -1e-12).all()
-
-
-rows = st.lists(
-    st.tuples(st.sampled_from([0, 1]), st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0])),
-    min_size=10,
-    max_size=40,
-)
-
-
-@pytest.mark.long
-@each([model for model in ONE_EVENT if getattr(model, "max_pieces", 16) == 16])
-@settings(max_examples=12)
-@given(table=rows)
-def test_any_data_give_a_sane_map(model, table):
-    y, p = np.array([row[0] for row in table]), np.array([row[1] for row in table])
-    check_sane(fitted(model, p, y))

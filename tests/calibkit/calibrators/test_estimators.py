@@ -191,21 +191,6 @@ def test_columns_in_another_order_are_refused(model: Any) -> None:
 
 
 @each([*ONE_EVENT, *MODELS])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_no_nan_and_no_infinity(model: Any, bad: float) -> None:
-    many = hasattr(model, "input")
-    y, prob = (LABELS, PROB) if many else (Y, P)
-    broken = prob.copy()
-    broken[(3, 1) if many else 3] = bad
-    with pytest.raises(ValueError, match=r"y_prob\[3"):
-        clone(model).fit(broken, y)
-    with pytest.raises(ValueError, match=r"y_prob\[3"):  # as all other methods do
-        clone(model).fit(prob, y).calibrate(broken)
-    with pytest.raises(ValueError, match=r"sample_weight\[3\]"):
-        clone(model).fit(prob, y, sample_weight=np.where(np.arange(300) == 3, bad, 1.0))
-
-
-@each([*ONE_EVENT, *MODELS])
 def test_a_failed_fit_leaves_nothing(model: Any) -> None:
     y, prob = (LABELS, PROB) if hasattr(model, "input") else (Y, P)
     for failed in (clone(model), clone(model).fit(prob, y)):

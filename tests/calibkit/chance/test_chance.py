@@ -118,21 +118,6 @@ def test_what_was_warned_of_once_is_not_repeated() -> None:
     assert len(caught) == 1
 
 
-def test_an_int_is_no_stream_that_the_caller_may_have_drawn_from() -> None:
-    """Predictions from ``default_rng(0)`` and ``rng=0``: the first redraw is no copy of them."""
-    prob = np.random.default_rng(0).random(300)
-    null = ck.null_level(lambda y, p: float(np.mean(y)), prob > 0.5, prob, n_draws=20, rng=0)
-    assert null.draws.min() > 0.4
-
-
-def test_null_level_of_a_proper_score_is_its_expectation() -> None:
-    """A calibrated model expects a Brier score of mean p (1 - p)."""
-    labels, prob = binary_data(300)
-    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
-    expected = (prob * (1 - prob)).mean()
-    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
-
-
 def test_bins_that_look_at_the_labels_are_found_anew_in_each_redraw() -> None:
     calls = []
 
@@ -198,13 +183,6 @@ def test_simultaneous_bands_hold_everywhere_as_often_as_they_say() -> None:
     """Within three standard errors."""
     bands = calibrated_bands(1000, 300, 1, simultaneous=True, n_draws=200)
     assert np.mean([not band.outside.any() for band in bands]) == pytest.approx(0.9, abs=0.03)
-
-
-@pytest.mark.slow
-def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
-    bands = calibrated_bands(200, 300, seed=4, n_draws=300)
-    share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
-    assert 0.03 < share < 0.1
 
 
 def test_pointwise_ends_are_quantiles_of_binomial_frequencies() -> None:

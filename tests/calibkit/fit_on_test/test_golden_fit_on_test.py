@@ -1,13 +1,6 @@
-"""Binned fits against the program of Kängsepp et al., and every place where conventions differ.
+"""Binned fits against the program of Kängsepp et al.: equal, but for ties and empty bins."""
 
-`Program` follows the conventions of that program, one by one and in own words; it is first held
-against its stored numbers. Where calibkit differs, the program with *one* convention exchanged
-must give calibkit's number: so the difference has a name.
-"""
-
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +8,6 @@ import pytest
 from sklearn.model_selection import KFold
 
 import calibkit as ck
-from calibkit.bins import assign
 from calibkit.calibrators import (
     CrossValidatedBinning,
     HistogramBinning,
@@ -27,7 +19,6 @@ from tests.helpers import GOLDEN, each_case, golden
 
 STORED = golden("binning_of_source_000.json")
 NO_TIES = ("square005_n200", "beta1010_n1000", "fig1_beta2full_n3000_seed1")
-TIES = ("stairsfull_n1000_ties", "edges_n12")
 CASES = [(name, key) for name in STORED["data"] for key in STORED["data"][name]["bins"]]
 CHOICES = [(name, key) for name in STORED["data"] for key in STORED["data"][name]["cv"]]
 
@@ -48,100 +39,8 @@ def binning(key: str) -> Any:
     return ck.EqualMass(int(key[2:]), "first") if key[:2] == "ES" else ck.EqualWidth(int(key[2:]))
 
 
-@dataclass(frozen=True)
-class Program:
-    """The conventions of the program of Kängsepp et al.; each can be exchanged for calibkit's.
-
-    `by_count`: the members of a bin are found apart from its edges. Equal size: by their place
-    in the sorted list, so that ties are cut. Equal width: by ``p // (1 / B)``, which puts .5 into
-    bin 4 of 10, although the edges say bin 5. Otherwise the edges decide, as in calibkit.
-
-    `zero_if_empty`: a bin without members returns 0; otherwise the prediction itself.
-    """
-
-    by_count: bool = True
-    zero_if_empty: bool = True
-
-    def edges(self, prob: Any, key: str) -> Any:
-        n_bins = int(key[2:])
-        if key[:2] == "EW":
-            step = np.arange(n_bins + 1)
-            if self.by_count:
-                return step * (1 / n_bins)
-            rounding = 1e-12 * ((step > 0) & (step < n_bins))  # what is an edge but for it, is one
-            return step / n_bins - rounding
-        runs = [rows for rows in np.array_split(np.arange(len(prob)), n_bins) if len(rows)]
-        inner = np.array([prob[rows[0]] for rows in runs[1:]])
-        if not self.by_count:  # an edge at the smallest prediction or at 1 opens no bin
-            inner = inner[(inner > prob[0]) & (inner < 1)]
-        return np.concatenate(([0.0], inner, [1.0]))
-
-    def members(self, prob: Any, key: str) -> list[Any]:
-        """Return the rows of each bin; predictions are sorted."""
-        n_bins, rows = int(key[2:]), np.arange(len(prob))
-        if not self.by_count:
-            return [rows[inside] for inside in within(prob, self.edges(prob, key))]
-        if key[:2] == "ES":
-            return [run for run in np.array_split(rows, n_bins) if len(run)]
-        number = np.minimum(prob // (1.0 / n_bins), n_bins - 1)
-        return [rows[number == b] for b in range(n_bins)]
-
-    def curve(self, prob: Any, label: Any, key: str, at: Any, flat: bool = False) -> Any:
-        """Fit slope-1 (or flat) tops to sorted data and evaluate them."""
-        out = np.zeros(len(at))
-        places = within(at, self.edges(prob, key))
-        for rows, here in zip(self.members(prob, key), places, strict=True):
-            if len(rows):
-                height = label[rows].mean()
-                out[here] = height if flat else at[here] + height - prob[rows].mean()
-            elif not self.zero_if_empty:
-                out[here] = at[here]
-        return out
-
-    def numbers(self, name: str, key: str) -> dict[str, float]:
-        """Return what the program reports about one binning."""
-        prob, label, truth = data(name)
-        gap = [(prob[rows] - label[rows]).mean() for rows in self.members(prob, key) if len(rows)]
-        share = [len(rows) / len(prob) for rows in self.members(prob, key) if len(rows)]
-        curve = self.curve(prob, label, key, prob)
-        flat = self.curve(prob, label, key, prob, flat=True)
-        return {
-            "error": np.dot(share, np.abs(gap)),
-            "square": np.dot(share, np.square(gap)),
-            "slope_one": np.mean(np.abs(curve - prob)),
-            "slope_one_square": np.mean((curve - prob) ** 2),
-            "flat": np.mean(np.abs(flat - prob)),
-            "map_error": np.mean(np.abs(curve - truth)),
-        }
-
-    def scores(self, name: str, choice: str) -> Any:
-        """Return held-out Brier scores of 1 to 40 bins; a choice is, e.g., CV10_ES."""
-        prob, label, _ = data(name)
-        if not self.by_count:  # calibkit draws folds over rows sorted by prediction and label
-            order = np.lexsort((label, prob))
-            prob, label = prob[order], label[order]
-        scores = np.zeros(40)
-        parts = list(folds(choice).split(prob))
-        for fit, held in parts:
-            for b in range(40):
-                key = f"{choice[-2:]}{b + 1}"
-                curve = self.curve(prob[fit], label[fit], key, prob[held])
-                scores[b] += np.mean((curve - label[held]) ** 2) / len(parts)
-        return scores
-
-
-def within(at: Any, edges: Any) -> list[Any]:
-    """Tell for each bin ``[a, b)``, the last one closed, which predictions are inside."""
-    inside = [(at >= low) & (at < high) for low, high in pairwise(edges)]
-    inside[-1] |= (at >= edges[-2]) & (at == edges[-1])
-    return inside
-
-
 def folds(choice: str) -> KFold:
     return KFold(int(choice[2:].partition("_")[0]), shuffle=True, random_state=1)
-
-
-THEIRS, OURS = Program(), Program(by_count=False, zero_if_empty=False)
 
 
 @lru_cache
@@ -170,14 +69,6 @@ def chosen(name: str, choice: str, rule: str = "first") -> CrossValidatedBinning
 # --- errors and maps ----------------------------------------------------------------------------
 
 
-@each_case(("name", "key"), CASES)
-def test_the_program_is_understood(name, key, subtests):
-    stored = STORED["data"][name]["bins"][key]
-    for what, number in THEIRS.numbers(name, key).items():
-        with subtests.test(what=what):
-            assert number == pytest.approx(stored[what], abs=1e-12), what
-
-
 @each_case(("name", "key"), [case for case in CASES if case[0] in NO_TIES])
 def test_without_ties_all_numbers_are_the_same(name, key, subtests):
     stored = STORED["data"][name]["bins"][key]
@@ -199,15 +90,6 @@ def debiased_square(name: str, key: str) -> float:
     return found.squared + float((table.gap[table.count == 1] ** 2).sum()) / table.n
 
 
-@each_case(("name", "key"), [case for case in CASES if case[0] in TIES])
-def test_with_ties_the_edges_decide(name, key, subtests):
-    """Exchange the membership by count and the zero of empty bins: calibkit's numbers."""
-    wanted = OURS.numbers(name, key)
-    for what, number in ours(name, key).items():
-        with subtests.test(what=what):
-            assert number == pytest.approx(wanted[what], abs=1e-12), what
-
-
 def test_where_no_tie_is_cut_the_same_numbers_come_out():
     same = {
         key
@@ -222,36 +104,7 @@ def test_where_no_tie_is_cut_the_same_numbers_come_out():
     assert everything - same == {"ES15", "EW15"}
 
 
-def test_cut_ties_and_two_kinds_of_edges_break_the_theorem_there_and_not_here(subtests):
-    broken = []
-    for name, key in CASES:
-        with subtests.test(name=name, key=key):
-            stored, found = STORED["data"][name]["bins"][key], ours(name, key)
-            if abs(stored["slope_one"] - stored["error"]) > 1e-6:
-                broken.append(f"{name} {key}")
-            assert found["slope_one"] == pytest.approx(found["error"], abs=1e-12)
-            assert found["slope_one_square"] == pytest.approx(found["square"], abs=1e-12)
-    hand_made = [f"edges_n12 {key}" for key in ("ES10", "EW10", "ES15", "EW15", "ES20", "EW20")]
-    assert broken == [f"stairsfull_n1000_ties {key}" for key in ("ES15", "EW15")] + hand_made
-
-
-def test_floats_on_an_edge_belong_to_the_bin_above():
-    theirs = STORED["edge_convention"]
-    for k in range(10):
-        assert assign(np.array([k / 10]), np.arange(11) / 10).tolist() == [k]
-    assert theirs["0.5"] == {"fitontest_floor": 4, "fitontest_border": 5, "tce_digitize": 5}
-    wrong = [p for p, row in theirs.items() if row["fitontest_floor"] != min(float(p) * 10 // 1, 9)]
-    assert wrong == ["0.3", "0.5", "0.6", "0.7", "0.9"]
-
-
 # --- the number of bins -------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "choice"), CHOICES)
-def test_the_scores_of_the_program_are_understood(name, choice):
-    stored = STORED["data"][name]["cv"][choice]
-    np.testing.assert_allclose(THEIRS.scores(name, choice), stored["scores"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -260,17 +113,6 @@ def test_the_scores_of_the_program_are_understood(name, choice):
 def test_without_ties_equal_mass_scores_are_the_same(name, choice):
     stored = STORED["data"][name]["cv"][choice]["scores"]
     np.testing.assert_allclose(chosen(name, choice).scores_, stored, rtol=0, atol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "choice"), CHOICES)
-def test_otherwise_conventions_with_a_name_make_the_difference(name, choice):
-    """Ties are cut there, or lie in the order of the rows, and empty bins return 0 there."""
-    scores = chosen(name, choice).scores_
-    np.testing.assert_allclose(scores, OURS.scores(name, choice), rtol=0, atol=1e-12)
-    if name in NO_TIES:  # then the empty bins alone
-        wanted = Program(zero_if_empty=False).scores(name, choice)
-        np.testing.assert_allclose(scores, wanted, rtol=0, atol=1e-12)
 
 
 @each_case(("name", "choice"), CHOICES)

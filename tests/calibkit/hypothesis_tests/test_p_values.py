@@ -51,13 +51,6 @@ def test_it_is_that_of_scipy(level: float, k, n) -> None:
     assert wilson_interval(k, n, level=level) == pytest.approx(golden, abs=1e-12)
 
 
-def test_its_ends_are_where_a_normal_test_begins_to_reject() -> None:
-    hits, count = np.array([3, 20, 47]), np.array([10, 50, 60])
-    for end in wilson_interval(hits, count):
-        z = np.abs(hits / count - end) / np.sqrt(end * (1 - end) / count)
-        assert z == pytest.approx(np.full(3, stats.norm.ppf(0.975)), rel=1e-12)
-
-
 DATA: Any = ([0, 1, 1], [0.1, 0.5, 0.9])
 hosmer, tce = ck.hosmer_lemeshow, ck.test_based_calibration_error
 
