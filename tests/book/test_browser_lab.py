@@ -29,10 +29,8 @@ TOKEN = "calibkit-test"
 @pytest.fixture(scope="module")
 def lab(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """Serve working copies with settings of their own, and nobody's files touched."""
-    yield from _serve(root, tmp_path_factory.mktemp("lab"), "workbook")
-
-
-def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
+    folder = tmp_path_factory.mktemp("lab")
+    workbook = folder / "workbook"
     shutil.copytree(root / "notebooks", folder / "notebooks")
     env = dict(os.environ)
     env.pop("CALIBKIT_DATA", None)
@@ -42,31 +40,29 @@ def _serve(root: Path, folder: Path, name: str) -> Iterator[tuple[str, Path]]:
     options = ["--no-browser", "--port=0", "--ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
     with log.open("wb") as stream:
         server = subprocess.Popen(
-            [*_command(root, folder, name, env), *options],
-            cwd=folder / name if (folder / name).exists() else folder,
+            [*_command(root, folder, env), *options],
+            cwd=workbook if workbook.exists() else folder,
             env=env,
             stdout=stream,
             stderr=stream,
         )
         try:
-            yield _address(log, server), folder / name
+            yield _address(log, server), workbook
         finally:
             server.terminate()
             server.wait(timeout=600)  # the limit is for what never ends
 
 
-def _command(root: Path, folder: Path, name: str, env: dict[str, str]) -> list[str]:
+def _command(root: Path, folder: Path, env: dict[str, str]) -> list[str]:
     """Return `dev.py lab` for the folder, or what it does where it has set nothing up."""
-    edit = ["--edit"] if name == "notebooks" else []
     if installed() and os.name != "nt":
         for name in ("dev.py", "pyproject.toml", "constraints.txt"):
             shutil.copy(root / name, folder)
         shutil.copytree(root / "tools", folder / "tools")
         (folder / ".venv").symlink_to(root / ".venv")
-        return [sys.executable, str(folder / "dev.py"), "lab", *edit]
-    if not edit:
-        copies((), folder / "notebooks", folder / name)
-        env["CALIBKIT_WORKBOOK"] = str(folder / name)
+        return [sys.executable, str(folder / "dev.py"), "lab"]
+    copies((), folder / "notebooks", folder / "workbook")
+    env["CALIBKIT_WORKBOOK"] = str(folder / "workbook")
     first = [f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}"]
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [sys.executable, "-m", "jupyterlab", *first, *(["--allow-root"] if as_root else [])]

@@ -1,11 +1,9 @@
 """The audit board: against the package, in words, with a file of one's own, without a kernel."""
 
-import io
 from datetime import UTC, datetime
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 from calibkit_audit.auditing import audit
@@ -36,7 +34,6 @@ class TestBoard:
         ("state", "topic", "verdict"),
         [
             ({"file": "small clinic"}, "calibration", "no evidence"),
-            ({"file": "file in the mail"}, "alignment", "no discrimination"),
             ({"file": "screening"}, "costs", "costs unknown"),
             ({"file": "screening", "costs": "1 : 20"}, "costs", "worse than ignoring"),
             ({"file": "language model"}, "direction", "over-forecast"),
@@ -110,12 +107,6 @@ def csv_of(name: str) -> bytes:
     return "\n".join(["label,p", *lines]).encode()
 
 
-def npz(**arrays: Any) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    return stream.getvalue()
-
-
 class TestOwnFile:
     @pytest.mark.slow
     def test_a_picked_file_gets_the_audit_of_its_rows(self):
@@ -130,8 +121,6 @@ class TestOwnFile:
             (b"y,p\n1,.5\n", "rows.exe", {}, "must end in"),
             (b"y,p\n1,2.5\n", "rows.csv", {}, "rows.csv"),
             (b"y,p\n1,.5\n", "rows.csv", {"label": " "}, "name the column"),
-            (b"not a parquet file", "rows.parquet", {}, "rows.parquet"),
-            (npz(y=np.array([{}], dtype=object), p=np.array([0.5])), "rows.npz", {}, "rows.npz"),
             (bytes(MOST_BYTES + 1), "rows.csv", {}, "larger than 50 MB"),
         ],
     )
