@@ -206,7 +206,7 @@ def forget_outdated_book() -> None:
     """
     settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.*")])
     decisive = [ROOT / "constraints.txt", *settings, *package_files()]
-    seen, now = BOOK / "package.sha256", digest(*decisive, more=os.environ.get("CALIBKIT_DATA"))
+    seen, now = BOOK / "package.sha256", digest(*decisive)
     if not stamped(seen, now):
         shutil.rmtree(BOOK, ignore_errors=True)
         BOOK.mkdir(parents=True)
@@ -215,13 +215,13 @@ def forget_outdated_book() -> None:
 
 # In this order; two at a time where there are two processors.
 STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
-    "nbval": ("notebooks with data, as nbval reads them", lambda _: validate_notebooks()),
+    "nbval": ("notebooks, as nbval reads them", lambda _: validate_notebooks()),
     "unit": ("unit tests and doctests; pairs of notebooks agree", unit_tests),
     "book": ("the book and its pages", lambda _: check_book()),
     "floors": ("the oldest packages allowed", floors),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "browser": ("browser tests", browser_tests),
-    "solved": ("solved notebooks, without data", solve),
+    "solved": ("solved notebooks", solve),
     "portable": ("a sample of lessons as other processors compute", lambda _: tool("portable")),
     "lint": ("style, spelling, docstrings, floors, types, workflows", lambda _: lint()),
     "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),

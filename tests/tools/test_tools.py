@@ -210,7 +210,6 @@ def test_a_spoilt_notebook_is_refused(pair: Path, spoil, message: str) -> None:
     ("old", "new", "message"),
     [
         ('display("shown")', 'display("shown");', "ends in a semicolon"),
-        (":tags: [exercise]", ":tags: [exercise, needs-data]", "needs data and must be tagged"),
         ("# Halve a number", "<details><summary>a</summary>\n\n$x$\n\n</details>", "formula in a"),
         ("# Halve a number", "</details>\n<details>", "without an empty line between"),
     ],
