@@ -120,24 +120,14 @@ def notebook_paths() -> list[Path]:
     return lesson_pages(suffix=".ipynb")
 
 
-def of_today(paths: list[Path]) -> list[Path]:
-    """Return every tenth lesson, each day others, for what takes long and rarely breaks."""
-    return paths[int(time.time() // 86_400) % 10 :: 10]
-
-
-def solve(length: str) -> int:
-    """Run lessons of today with every solution before its check, each cell twice; others once."""
-    paths = notebook_paths()
-    twice = of_today(paths)
-    once = [path.stem for path in paths if path not in twice and length == "--long"]
-    failed = tool("notebooks", "solved", *(path.stem for path in twice))
-    return max(failed, tool("notebooks", "solved-once", *once) if once else 0)
+def today() -> list[str]:
+    """Return the names of every tenth page, each day others, for what takes long."""
+    return [path.stem for path in notebook_paths()][int(time.time() // 86_400) % 10 :: 10]
 
 
 def floors(length: str) -> int:
     """Test with the oldest packages; a long run takes a few lessons, when named all."""
-    some = of_today(notebook_paths()) if length else []
-    return tool("floors", *(["--lessons"] if some else []), *(path.stem for path in some))
+    return tool("floors", *(["--lessons", *today()] if length else []))
 
 
 def runnable(paths: list[Path]) -> list[Path]:
@@ -191,10 +181,10 @@ def check_live(length: str) -> int:
         print("skipped: the site is made from the book, which has not been built")
         return 0
     code = call(sys.executable, "-m", "tools.live.site")
-    paths = [path for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
+    names = {path.stem for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH}
     in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
-    left = {*paths} - {*of_today(paths)} if length else ()
-    options = ["-m", "site", *(f"--deselect={in_node}[{path.stem}]" for path in left)]
+    left = names.difference(today()) if length else ()
+    options = ["-m", "site", *(f"--deselect={in_node}[{name}]" for name in left)]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 
@@ -221,7 +211,7 @@ STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
     "floors": ("the oldest packages allowed", floors),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "browser": ("browser tests", browser_tests),
-    "solved": ("solved notebooks", solve),
+    "solved": ("solved notebooks of today", lambda _: tool("notebooks", "solved", *today())),
     "portable": ("a sample of lessons as other processors compute", lambda _: tool("portable")),
     "lint": ("style, spelling, docstrings, floors, types, workflows", lambda _: lint()),
     "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
