@@ -92,8 +92,9 @@ def pytest(stage: str, *arguments: object, env: dict[str, str] | None = None) ->
     return call(venv_python(), "-m", "pytest", *options, *arguments, env=env)
 
 
-def unit_tests(*without: str) -> int:
-    """Run the tests of the package and its doctests, without a browser and some other markers."""
+def unit_tests(length: str) -> int:
+    """Run the tests of the package and its doctests, without a browser and, mostly, long ones."""
+    without = {"--fast": ("slow", "long"), "--long": ()}.get(length, ("long",))
     marker = " and ".join(f"not {name}" for name in ("browser", "site", *without))
     options = ["-m", marker, "--doctest-modules", *side_by_side("worksteal")]
     if not without:
@@ -103,8 +104,9 @@ def unit_tests(*without: str) -> int:
     return pytest("unit", *options, "tests", *PACKAGES)
 
 
-def browser_tests(marker: str = "browser and not site and not long") -> int:
+def browser_tests(length: str) -> int:
     """Run the tests that need Chromium; each says so and skips where there is none."""
+    marker = "browser and not site" + ("" if length == "--long" else " and not long")
     paths = sorted((ROOT / "tests").rglob("test_*.py"))
     paths = [path for path in paths if "mark.browser" in path.read_text(encoding="utf-8")]
     options = side_by_side("loadfile")
@@ -118,22 +120,14 @@ def notebook_paths() -> list[Path]:
     return lesson_pages(suffix=".ipynb")
 
 
-def of_today(paths: list[Path]) -> list[Path]:
-    """Return every tenth lesson, each day others, for what takes long and rarely breaks."""
-    return paths[int(time.time() // 86_400) % 10 :: 10]
+def today() -> list[str]:
+    """Return the names of every tenth page, each day others, for what takes long."""
+    return [path.stem for path in notebook_paths()][int(time.time() // 86_400) % 10 :: 10]
 
 
-def solve(task: str, paths: list[Path]) -> int:
-    """Run lessons with every solution before its check."""
-    return tool("notebooks", task, *(path.stem for path in paths))
-
-
-def solve_all() -> int:
-    """Run all lessons so; those of today run each cell twice, which shows that it may."""
-    paths = notebook_paths()
-    twice = of_today(paths)
-    once = [path for path in paths if path not in twice]
-    return max(solve("solved", twice), solve("solved-once", once))
+def floors(length: str) -> int:
+    """Test with the oldest packages; a long run takes a few lessons, when named all."""
+    return tool("floors", *(["--lessons", *today()] if length else []))
 
 
 def runnable(paths: list[Path]) -> list[Path]:
@@ -178,7 +172,7 @@ def check_book() -> int:
     return build_book() or pytest("book", "tests/book/test_book.py", env=environment() | site)
 
 
-def check_live(long: bool = False) -> int:
+def check_live(length: str) -> int:
     """Put the lessons into a site for the browser, and run them there and in Node.
 
     A long run takes a few lessons in Node; when named, the stage runs all.
@@ -187,10 +181,10 @@ def check_live(long: bool = False) -> int:
         print("skipped: the site is made from the book, which has not been built")
         return 0
     code = call(sys.executable, "-m", "tools.live.site")
-    paths = [path for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH]
+    names = {path.stem for path in notebook_paths() if path.name[:2] not in NEEDS_TORCH}
     in_node = f"{LIVE_TESTS[0]}::test_a_lesson_runs_and_prints_what_the_desktop_prints"
-    left = {*paths} - {*of_today(paths)} if long else ()
-    options = ["-m", "site", *(f"--deselect={in_node}[{path.stem}]" for path in left)]
+    left = names.difference(today()) if length else ()
+    options = ["-m", "site", *(f"--deselect={in_node}[{name}]" for name in left)]
     env = environment() | {"CALIBKIT_LIVE": str(ROOT / "build" / "site")}
     return code or pytest("live", *side_by_side("loadfile"), *options, *LIVE_TESTS, env=env)
 
@@ -202,7 +196,7 @@ def forget_outdated_book() -> None:
     """
     settings = sorted([*(ROOT / "book").glob("*.yml"), *(ROOT / "book" / "_ext").glob("*.*")])
     decisive = [ROOT / "constraints.txt", *settings, *package_files()]
-    seen, now = BOOK / "package.sha256", digest(*decisive, more=os.environ.get("CALIBKIT_DATA"))
+    seen, now = BOOK / "package.sha256", digest(*decisive)
     if not stamped(seen, now):
         shutil.rmtree(BOOK, ignore_errors=True)
         BOOK.mkdir(parents=True)
@@ -210,20 +204,17 @@ def forget_outdated_book() -> None:
 
 
 # In this order; two at a time where there are two processors.
-STAGES: dict[str, tuple[str, Callable[[], int]]] = {
-    "nbval": ("notebooks with data, as nbval reads them", validate_notebooks),
-    "unit": ("unit tests and doctests; pairs of notebooks agree", lambda: unit_tests("long")),
-    "book": ("the book and its pages", check_book),
-    "floors": ("the oldest packages allowed", lambda: tool("floors")),
+STAGES: dict[str, tuple[str, Callable[[str], int]]] = {
+    "nbval": ("notebooks, as nbval reads them", lambda _: validate_notebooks()),
+    "unit": ("unit tests and doctests; pairs of notebooks agree", unit_tests),
+    "book": ("the book and its pages", lambda _: check_book()),
+    "floors": ("the oldest packages allowed", floors),
     "live": ("the site, its lessons in Node and in a browser", check_live),
     "browser": ("browser tests", browser_tests),
-    "solved": (
-        "solved notebooks, without data",
-        lambda: solve("solved", of_today(notebook_paths())),
-    ),
-    "portable": ("a sample of lessons as other processors compute", lambda: tool("portable")),
-    "lint": ("style, spelling, docstrings, floors, types, workflows", lint),
-    "dist": ("what is published, used from an empty environment", lambda: tool("dist")),
+    "solved": ("solved notebooks of today", lambda _: tool("notebooks", "solved", *today())),
+    "portable": ("a sample of lessons as other processors compute", lambda _: tool("portable")),
+    "lint": ("style, spelling, docstrings, floors, types, workflows", lambda _: lint()),
+    "dist": ("what is published, used from an empty environment", lambda _: tool("dist")),
 }
 # What must be over before: the book takes what nbval has seen, pages are looked at once built, and
 # three stages package this checkout, in files beside it.
@@ -236,28 +227,12 @@ AFTER = {
 LIVE_TESTS = tuple(f"tests/tools/test_live{part}.py" for part in ("", "_pages", "_exercises"))
 # Only when named, or with `--long`: what rarely changes. The site fetches a hundred megabytes.
 LONG = ("portable", "floors", "live", "dist")
-LONG_STAGES: dict[str, Callable[[], int]] = {
-    "unit": unit_tests,
-    "solved": solve_all,
-    "browser": lambda: browser_tests("browser and not site"),
-    "live": lambda: check_live(long=True),
-    "floors": lambda: tool("floors", "--lessons", *(p.stem for p in of_today(notebook_paths()))),
-}
-FAST_STAGES: dict[str, Callable[[], int]] = {
-    "unit": lambda: unit_tests("slow", "long"),
-    "lint": lint,
-}
-WAYS = {"": {}, "--fast": FAST_STAGES, "--long": LONG_STAGES}
-
-
-def stage(name: str, length: str = "") -> int:
-    """Do what a stage does, in the way of a length."""
-    return WAYS[length].get(name, STAGES[name][1])()
+FAST = ("unit", "lint")
 
 
 def program_of(name: str, length: str) -> list[str]:
     """Return the command that does a stage in a process of its own."""
-    code = f"import dev, sys; sys.exit(dev.stage({name!r}, {length!r}))"
+    code = f"import dev, sys; sys.exit(dev.STAGES[{name!r}][1]({length!r}))"
     return [sys.executable, "-c", code]
 
 
@@ -403,7 +378,7 @@ def command_test(arguments: list[str]) -> int:
     only = f"run only this stage, repeatable: {', '.join(STAGES)}"
     parser.add_argument("--only", action="append", choices=STAGES, metavar="STAGE", help=only)
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST_STAGES)}")
+    length.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST)}")
     also = f"also the tests marked `long`, {', '.join(LONG)}"
     length.add_argument("--long", action="store_true", help=also)
     parser.add_argument("--no-torch", action="store_true", help="do not install torch")
@@ -411,7 +386,7 @@ def command_test(arguments: list[str]) -> int:
     refused = WITH_TORCH if chosen.no_torch else ()
     prepare(EVERYTHING, tuple(name for name in OPTIONAL if name not in refused))
     left = () if chosen.long else LONG
-    names = chosen.only or (FAST_STAGES if chosen.fast else [n for n in STAGES if n not in left])
+    names = chosen.only or (FAST if chosen.fast else [n for n in STAGES if n not in left])
     return run_stages([*names], "--fast" if chosen.fast else "--long" if chosen.long else "")
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.virtual_environment import ROOT, VENV, kernel_environment
+from tools.virtual_environment import ROOT, VENV, environment as all_variables, kernel_environment
 
 try:
     import resource
@@ -49,7 +49,8 @@ def fence() -> tuple[str, ...]:
 
 def environment(job: Path) -> dict[str, str]:
     """Return the variables of a run: those of lessons, with every folder inside its own."""
-    env = kernel_environment(data=True) | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    env = kernel_environment() | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    env |= {name: path for name, path in all_variables().items() if name == "CALIBKIT_DATA"}
     for name, place in {"HOME": "here", "TMPDIR": "tmp", "JUPYTER_RUNTIME_DIR": "run"}.items():
         (job / place).mkdir()
         env[name] = str(job / place)

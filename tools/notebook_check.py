@@ -50,8 +50,6 @@ def source_problems(source: NotebookNode) -> Iterator[str]:
             continue
         if cell.source.rstrip().endswith(";"):
             yield f"cell {position} ends in a semicolon, which nbval does not honour"
-        if "needs-data" in files.tags(cell) and files.IGNORED_BY_NBVAL not in files.tags(cell):
-            yield f"cell {position} needs data and must be tagged {files.IGNORED_BY_NBVAL}"
 
 
 def output_problems(stored: NotebookNode) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """Run, check and solve the lessons: `python dev.py run | check | solved [names]`.
 
-Names are beginnings of file names, e.g. 04; without names, all.
-The task `solved-once` runs each cell of a solved lesson once, `solved` twice in a row. `same` runs
-lessons as they are, and compares what they print with what is stored. `book` runs them so as the
-book shows them, with the optional data, and leaves the outputs where its builder looks for them.
+Names are beginnings of file names, e.g. 04; without names, all. `solved` runs each cell twice in a
+row. `same` runs lessons as they are, and compares what they print with what is stored; `book` does
+so as the book shows them, and leaves the outputs where its builder looks for them.
 """
 
 import argparse
@@ -66,9 +65,9 @@ def client_of(notebook: NotebookNode, folder: Path) -> Iterator[NotebookClient]:
 def execute(
     notebook: NotebookNode, folder: Path, env: dict[str, str] | None = None
 ) -> NotebookNode:
-    """Run all cells in a fresh kernel, normally without optional data."""
+    """Run all cells in a fresh kernel."""
     with client_of(notebook, folder) as client:
-        client.execute(env=env or kernel_environment(data=False))
+        client.execute(env=env or kernel_environment())
     return notebook
 
 
@@ -108,8 +107,8 @@ def refuse(problems: Iterable[str]) -> None:
 
 
 def same(path: Path, env: Mapping[str, str] | None = None) -> str:
-    """Execute one lesson without data; compare what it prints with what is stored."""
-    env = kernel_environment(data=False) | dict(env or {})
+    """Execute one lesson; compare what it prints with what is stored."""
+    env = kernel_environment() | dict(env or {})
     refuse(differences(files.read_stored(path), execute(files.read_source(path), path.parent, env)))
     return "prints what is stored"
 
@@ -119,19 +118,14 @@ def answered(cell: NotebookNode) -> bool:
     return "solution" in files.tags(cell) or of_a_learner(cell)
 
 
-def solve(path: Path, folder: Path = SOLVED, *, twice: bool = True) -> str:
-    """Build and execute one solved notebook; return what was seen or raise with the answers.
+def solve(path: Path, folder: Path = SOLVED) -> str:
+    """Build one solved notebook and run each cell twice; raise with the answers that are not right.
 
-    What its other cells print is what is stored: this is also the lesson's run without data.
+    What its other cells print is what is stored.
     """
-    started = time.monotonic()
-    solved, problems = with_solutions(files.read_source(path)), list[str]()
-    with client_of(solved, path.parent) as client:
-        if twice:
-            with client.setup_kernel(env=kernel_environment(data=False)):
-                problems += run_twice(client)
-        else:
-            client.execute(env=kernel_environment(data=False))
+    started, solved = time.monotonic(), with_solutions(files.read_source(path))
+    with client_of(solved, path.parent) as client, client.setup_kernel(env=kernel_environment()):
+        problems = [*run_twice(client)]
     problems = [*state_problems(solved), *problems]
     write_solved(solved, folder / f"{path.stem}.ipynb")
     refuse(problems or differences(files.read_stored(path), solved, but=answered))
@@ -162,7 +156,6 @@ TASKS: dict[str, Callable[[Path], str]] = {
     "run": run,
     "check": check,
     "solved": solve,
-    "solved-once": partial(solve, twice=False),
     "same": same,
     "book": for_the_book,
 }

@@ -46,12 +46,12 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in unwanted}
 
 
-def kernel_environment(*, data: bool) -> dict[str, str]:
-    """Return the variables that lessons are executed with, with or without the optional data.
+def kernel_environment() -> dict[str, str]:
+    """Return the variables that lessons are executed with.
 
-    Nobody's start-up files, caches or data of earlier downloads reach a lesson.
+    Nobody's start-up files, caches, optional data or data of earlier downloads reach a lesson.
     """
-    unwanted = {"CALIBKIT_BOOK", "MPLBACKEND"} | ({"CALIBKIT_DATA"} if not data else set())
+    unwanted = {"CALIBKIT_BOOK", "MPLBACKEND", "CALIBKIT_DATA"}
     env = {name: value for name, value in environment().items() if name not in unwanted}
     env["PYTHONPATH"] = str(ROOT)  # the package beside the lessons, whichever copy is installed
     env["IPYTHONDIR"] = str(quiet_ipython(SETTINGS / "ipython"))
@@ -60,8 +60,8 @@ def kernel_environment(*, data: bool) -> dict[str, str]:
 
 
 def book_environment() -> dict[str, str]:
-    """Return the variables with which a lesson shows what the book shows, with optional data."""
-    return kernel_environment(data=True) | {"CALIBKIT_BOOK": "1"}
+    """Return the variables with which a lesson shows what the book shows."""
+    return kernel_environment() | {"CALIBKIT_BOOK": "1"}
 
 
 def quiet_ipython(folder: Path) -> Path:

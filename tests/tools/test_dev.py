@@ -17,15 +17,13 @@ from tools import virtual_environment as venv
 
 
 def test_lessons_run_in_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CALIBKIT_DATA", "somewhere")
-    for name in ("CALIBKIT_BOOK", "CALIBKIT_WORKBOOK", "MPLBACKEND"):
+    for name in ("CALIBKIT_BOOK", "CALIBKIT_DATA", "CALIBKIT_WORKBOOK", "MPLBACKEND"):
         monkeypatch.setenv(name, "mine")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    without, with_data = (venv.kernel_environment(data=data) for data in (False, True))
-    assert "CALIBKIT_DATA" not in without
-    assert with_data["CALIBKIT_DATA"] == str(Path("somewhere").resolve())
-    assert "mine" not in with_data.values()
-    assert without["OMP_NUM_THREADS"] == "1"
+    lesson = venv.kernel_environment()
+    assert not {"CALIBKIT_DATA", "MPLBACKEND"} & {*lesson} and "mine" not in lesson.values()
+    assert venv.environment()["CALIBKIT_DATA"] == str(Path("mine").resolve())
+    assert lesson["OMP_NUM_THREADS"] == "1"
 
 
 def test_the_lab_comes_without_torch() -> None:
@@ -98,7 +96,7 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch) -> None:
 
     def only_unit(names: list[str], length: str) -> int:
         seen.append({*names})
-        return dev.stage("unit", length)
+        return dev.STAGES["unit"][1](length)
 
     monkeypatch.setattr(dev, "run_stages", only_unit)
     for words in ([], ["--fast"], ["--long"]):
@@ -114,11 +112,11 @@ def test_what_is_long_runs_only_when_asked_for(monkeypatch) -> None:
 
 
 def test_ten_days_try_every_lesson(monkeypatch) -> None:
-    paths, tried = dev.notebook_paths(), list[Path]()
+    tried = list[str]()
     for day in range(10):
         monkeypatch.setattr(dev.time, "time", lambda day=day: 86_400 * day)
-        tried += dev.of_today(paths)
-    assert sorted(tried) == sorted(paths)
+        tried += dev.today()
+    assert sorted(tried) == sorted(path.stem for path in dev.notebook_paths())
 
 
 def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) -> None:
@@ -128,7 +126,7 @@ def test_the_book_is_built_anew_when_the_package_changes(monkeypatch, tmp_path) 
     page.touch()
     dev.forget_outdated_book()
     assert page.exists()
-    monkeypatch.setenv("CALIBKIT_DATA", "elsewhere")
+    monkeypatch.setattr(dev, "package_files", list)
     dev.forget_outdated_book()
     assert not page.exists()
 

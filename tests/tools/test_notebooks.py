@@ -54,7 +54,6 @@ TAGS = {
     "widget",
     "static-twin",
     "nbval-ignore-output",
-    "needs-data",
 }
 SECTIONS = ("Before you start", "Limits", "Check yourself", "Recap", "References")
 TIME_LINE = re.compile(
