@@ -48,6 +48,7 @@ def judge_scale(answer: Any) -> str | None:
         "by": by,
         "added": score.mean() + people - mean,
         "backwards": expit(logit(score) - by).mean(),
+        "of logits": expit(logit(score) + logit(people) - logit(checked).mean()).mean(),
         "of means": expit(logit(score) + logit(people) - logit(mean)).mean(),
     }
     return SAY[slip_of(found, slips, 0.0005) or "shift"].format(**apart(found, wanted))

@@ -71,7 +71,7 @@ class Bench(Described):
             for name, count, half in zip(METHODS, self.hits, self.half, strict=True)
         )
         return (
-            f"The judge passes {self.judge:.2f}, people {self.truth:.2f}. Of {STUDIES} studies "
+            f"The judge's mean is {self.judge:.2f}, people pass {self.truth:.2f}. Of {STUDIES} studies "
             f"with {self.labels:,} labels so many 95 % intervals hold the truth: {each}."
         )
 

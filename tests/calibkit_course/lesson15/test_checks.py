@@ -25,6 +25,10 @@ def by_means(judge: FloatVector, checked: FloatVector, label: FloatVector) -> An
     return expit(logit(judge) + logit(label.mean()) - logit(checked.mean())).mean()
 
 
+def by_mean_logit(judge: FloatVector, checked: FloatVector, label: FloatVector) -> Any:
+    return expit(logit(judge) + logit(label.mean()) - logit(checked).mean()).mean()
+
+
 def weighted(weigh: Callable[[FloatVector], FloatVector], sign: int = 1) -> Callable[..., Any]:
     """Return an answer to 15.3 with weights from chances."""
     return lambda judge, checked, label, chance: (
@@ -49,6 +53,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda judge, checked, label: shifted(judge, checked, label, -1), "the wrong way"),
         (lambda judge, checked, label: shift_of(checked, label), "the shift b"),
         (by_means, "logits of two means"),
+        (by_mean_logit, "mean of the *scores*"),
         (lambda judge, checked, label: 0.5, "should be"),
         (lambda judge, checked, label: judge, "a rate, one number"),
     ],
