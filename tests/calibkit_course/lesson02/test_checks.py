@@ -81,7 +81,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (1 / BEST, "this is 1 / T"),
         (np.log(BEST), "this is ln T"),
         (1.0, "The log loss there is 0.7161"),
-        (1 / 0.33, "which only we know"),
+        (1 / 0.33, "which the owner does not know"),
         (loss_at(BEST), "this is the smallest log loss"),
         (1.5, "a larger T is better"),
         (4, "a smaller T is better"),
