@@ -72,10 +72,7 @@ def judge_order(answer: Any) -> str | None:
     if same(error, 0.15, 0.01):
         return None
     per_share = KnobClassifier(10, 0.8, direction="pivot", concentration=2).room
-    slips = {
-        "share for error": per_share * 0.15,
-        "inverse": per_share * 0.6 * 0.106 / 0.15,
-    }
+    slips = {"share for error": per_share * 0.15, "inverse": per_share * 0.6 * 0.106 / 0.15}
     slip = answers.slip_of(error, slips, 1e-3) or "error"
     if isinstance(answer, KnobClassifier) and answer.concentration != 2:
         slip = "concentration"
