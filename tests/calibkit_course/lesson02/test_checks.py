@@ -194,6 +194,11 @@ def test_a_constant_moves_the_accuracy_and_not_the_auc(seed: int) -> None:
         method="bounded",
     ).x
     assert round(undo) == 3  # so that the vineyard is told the same by each record
+    sold, repaired = (
+        np.where(said >= 0.15, 6_000, 40_000 * sample.y_true).mean()
+        for said in (expit(logit(sample.y_prob) / t) for t in (0.33, 0.33 * 3))
+    )
+    assert repaired < 5_700 < 6_300 < sold  # and 6,000 without any forecast
 
 
 def test_the_three_forecasters() -> None:
