@@ -64,6 +64,11 @@ def bring(
     >>> bring(READMISSIONS, label="readmitted", prob="risk", positive="yes", drop_missing=True)
     'readmissions.csv: 2,980 rows; 20 rows without label or probability are left out.'
     """
+    if not isinstance(path, str | Path):
+        raise ValueError(
+            "bring takes the name of a file, which the next lesson reads again. Save the table "
+            'first: df.to_csv("my.csv", index=False).'
+        )
     given = {"label": label, "prob": prob, "positive": positive, "drop_missing": drop_missing}
     source = {"path": str(Path(path).resolve()), **given, "options": options}
     table, left_out = _read(source)

@@ -135,6 +135,13 @@ class Check:
         return (State.CORRECT, self.praise) if problem is None else (State.ALMOST, problem)
 
 
+def _bare(guess: Any) -> Any:
+    """Return a guess without what need not be typed: 60 for "60 %", and 10 for "about 10"."""
+    if not isinstance(guess, str):
+        return guess
+    return guess.strip().casefold().removeprefix("about").removesuffix("%").strip()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
     """A question to be guessed before an experiment answers it.
@@ -172,7 +179,8 @@ class Prediction:
         """Return a guess in plain form, or None where it is not one."""
         try:
             if self.options:
-                return answers.as_option(guess, self.options)
+                bare = {_bare(option): option for option in self.options}
+                return bare[answers.as_option(_bare(guess), bare)]
             return answers.as_number(guess)
         except Exception:  # whatever was typed instead
             return None

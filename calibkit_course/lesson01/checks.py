@@ -65,12 +65,14 @@ def _frequency_mistake(given: NDArray[np.float64]) -> str | None:
     right = np.abs(given - hits / count) <= TOLERANCE
     if right.all():
         return None
+    stated = np.array([float(prob) for prob in GROUPS])
     patterns = {
         "hits": hits,
         "sizes": count,
-        "stated": np.array([float(prob) for prob in GROUPS]),
+        "stated": stated,
         "dry": 1 - hits / count,
         "of all": hits / count.sum(),
+        "gaps": stated - hits / count,
         "overall": np.full(len(hits), hits.sum() / count.sum()),
     }
     per_cent, rounded = {"per cent": 100 * hits / count}, {"too coarse": hits / count}

@@ -72,13 +72,10 @@ def judge_order(answer: Any) -> str | None:
     if same(error, 0.15, 0.01):
         return None
     per_share = KnobClassifier(10, 0.8, direction="pivot", concentration=2).room
-    wide = KnobClassifier(10, 0.8, direction="pivot").room
-    slips = {
-        "share for error": per_share * 0.15,
-        "inverse": per_share * 0.6 * 0.106 / 0.15,
-        "concentration": wide * 0.15 / per_share,
-    }
+    slips = {"share for error": per_share * 0.15, "inverse": per_share * 0.6 * 0.106 / 0.15}
     slip = answers.slip_of(error, slips, 1e-3) or "error"
+    if isinstance(answer, KnobClassifier) and answer.concentration != 2:
+        slip = "concentration"
     return SAY[slip].format(**answers.apart(error, 0.15))
 
 

@@ -16,8 +16,11 @@ from calibkit_course.learn.words import read_words
 
 SAY = read_words("07").say
 
-# The shifts of slanted pieces in equal bins, and a map that is level.
-_SHIFTS = (np.array([0.5, 0.3, 0.1, -0.1, -0.15, 0.35]), np.array([0.3, 0.1, 0.2, -0.1]))
+# The shifts of slanted pieces in equal bins: in the first, every slip counts another number.
+_SHIFTS = (
+    np.array([0.5, 0.35, 0.2, 0.4, 0.25, 0.1, 0.0995, -0.05, 0.15, 0.1]),
+    np.array([0.3, 0.1, 0.2, -0.1]),
+)
 _FOUR_DIGITS = 5.1e-5  # an answer may be rounded to them
 
 
@@ -36,6 +39,8 @@ def judge_falls(answer: Any) -> str | None:
                 "level": np.sum(step <= 0),
                 "fixed": np.sum(curve(near + 1e-9) < curve(near - 1e-9)),
                 "whole": np.sum(step + 1 / n_bins < 0),
+                "edge to edge": np.sum(step[1:] + 1 / n_bins < 0),
+                "far": np.sum(step < -1e-3),
             }
             slip = answers.slip_of(found, slips, 0) or "falls"
             return SAY[slip].format(n_bins=n_bins, wanted=wanted, found=found)

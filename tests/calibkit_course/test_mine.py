@@ -57,6 +57,11 @@ def test_what_cannot_be_used_is_refused_and_what_was_brought_stays(
     assert my_report().startswith("My report on own.csv\n") and len(my_table()) == 4
 
 
+def test_a_table_in_memory_is_refused_with_the_remedy() -> None:
+    with pytest.raises(ValueError, match=r'first: df.to_csv\("my.csv", index=False\)'):
+        bring(TABLE, **NAMES)  # type: ignore[arg-type]
+
+
 def test_missing_values_are_left_out_when_told_and_pandas_reads(folder: Path) -> None:
     text = "churned;score\nYes;0,8\nNo;\nNo;0,3\n"
     (folder / "german.csv").write_text(text, encoding="utf-8")

@@ -478,6 +478,8 @@ def test_options_that_are_numerals_accept_the_number() -> None:
     for guess in (60, 60.0, np.int64(60), "60"):
         assert 'Noted: "60"' in open_lesson("00").predict("0a", guess).text
     assert "`5` is not among the answers" in open_lesson("00").predict("0a", 5).text
+    for guess in (35, "35", "35 %", "About 35%"):
+        assert 'Noted: "about 35' in open_lesson("04").predict("4f", guess).text
 
 
 @pytest.mark.parametrize("guess", [float("nan"), float("inf"), -(10**400)])

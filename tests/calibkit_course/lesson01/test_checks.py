@@ -24,6 +24,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (SIZES, "sizes of the groups"),
         ({prob: float(prob) for prob in GROUPS}, "stated probabilities again"),
         ({prob: 1 - f for prob, f in FREQUENCIES.items()}, "dry days"),
+        ({prob: prob - f for prob, f in FREQUENCIES.items()}, "these are the gaps"),
         ({prob: hits / 15 for prob, hits in HITS.items()}, "not by all 15"),
         (dict.fromkeys(HITS, 7 / 15), "among all 15"),
         ({prob: 100 * f for prob, f in FREQUENCIES.items()}, "percentages"),

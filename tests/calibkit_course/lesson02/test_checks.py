@@ -81,7 +81,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (1 / BEST, "this is 1 / T"),
         (np.log(BEST), "this is ln T"),
         (1.0, "The log loss there is 0.7161"),
-        (1 / 0.33, "which only we know"),
+        (1 / 0.33, "which the owner does not know"),
         (loss_at(BEST), "this is the smallest log loss"),
         (1.5, "a larger T is better"),
         (4, "a smaller T is better"),
@@ -188,6 +188,11 @@ def test_a_constant_moves_the_accuracy_and_not_the_auc(seed: int) -> None:
         method="bounded",
     ).x
     assert round(undo) == 3  # so that the vineyard is told the same by each record
+    sold, repaired = (
+        np.where(said >= 0.15, 6_000, 40_000 * sample.y_true).mean()
+        for said in (expit(logit(sample.y_prob) / t) for t in (0.33, 0.33 * 3))
+    )
+    assert repaired < 5_700 < 6_300 < sold  # and 6,000 without any forecast
 
 
 def test_the_three_forecasters() -> None:

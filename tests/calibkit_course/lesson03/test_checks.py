@@ -117,7 +117,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (order(0.15), "error for the share"),
         (order(0.6), "but 0.15"),
         (order(0.424), "upside down"),
-        (order(0.849, concentration=4.0), "right for the concentration 2"),
+        (order(0.849, concentration=4.0), "with another concentration"),
+        (order(0.95, concentration=5.0), "with another concentration"),
         (order(0.849, 5), "5 classes"),
         (
             fakes.ClassKnobs.with_directions(0.8, 5 * ("over", "under"), 10 * (0.3,)),

@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 
 import calibkit as ck
-from calibkit.calibrators import HistogramBinning, PlattCalibrator, SlopeOneBinning
+from calibkit.calibrators import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    SlopeOneBinning,
+)
 from calibkit.errors import averaged_two_bin_error
 from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.fit_on_test import fit_on_test
@@ -173,6 +178,18 @@ def test_bins_by_position_break_the_theorem_on_ties() -> None:
 
 
 # --- the outcome is not one seed's luck ---------------------------------------------------------
+
+
+def test_the_sample_of_the_student_is_no_rare_one() -> None:
+    """Both of her numbers, and their distance, lie in the middle half of two hundred samples."""
+    model, families = LogitDistortion(slope=0.5), (SlopeOneBinning(15), IsotonicCalibrator())
+    found = []
+    for seed in (23, *range(100, 300)):
+        s = model.sample(500, rng=seed)
+        ece, isotonic = (fit_on_test(s.y_true, s.y_prob, evaluator=f).value for f in families)
+        found.append((ece, isotonic, ece - isotonic))
+    low, high = np.quantile(found[1:], [0.25, 0.75], axis=0)
+    assert (low < found[0]).all() and (found[0] < high).all()
 
 
 def test_no_family_is_right_about_both_models() -> None:

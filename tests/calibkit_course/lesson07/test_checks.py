@@ -22,12 +22,12 @@ from calibkit_course.lesson07 import (
 # --- 7.1 ---------------------------------------------------------------------------------------
 
 
-def beside(compare: Any, first: int = 1) -> Any:
+def beside(compare: Any, first: int = 1, off: float = 1e-9) -> Any:
     """Return a function that compares a map behind and before its edges."""
 
     def answer(curve: Any, n_bins: int) -> Any:
         edges = np.arange(first, n_bins) / n_bins
-        return np.sum(compare(curve(edges + 1e-9), curve(edges - 1e-9)))
+        return np.sum(compare(curve(edges + off), curve(edges - off)))
 
     return answer
 
@@ -62,7 +62,10 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (beside(np.less_equal), "does not fall"),
         (beside(np.less, first=0), "0 and 1 are no inner edges"),
         (lambda curve, n: np.sum(np.diff(curve(np.arange(n) / n)) < 0), "whole bins"),
-        (lambda curve, n: 5, "falls at 4 of its edges, but here it is 5"),
+        (lambda curve, n: np.sum(np.diff(curve(np.arange(1, n) / n)) < 0), "with the next"),
+        (lambda curve, n: np.sum(np.diff(curve(np.arange(1001) / 1000)) < 0), "a shallow fall"),
+        (lambda curve, n: beside(np.less, off=0.01)(curve, n), "a shallow fall"),
+        (lambda curve, n: 8, "falls at 7 of its edges, but here it is 8"),
         (lambda curve, n: beside(np.less)(curve, 15), "edges of 15 bins"),
         (lambda curve, n: np.array([True, False]), "a number of edges"),
     ],
