@@ -136,9 +136,11 @@ def comparison_fields(
 ) -> dict[str, Any]:
     """Return what a `Comparison` holds of the differences: its columns, headline and light.
 
-    A model whose own p-value says so is miscalibrated beyond chance.
+    A model whose own p-value says so is miscalibrated beyond chance, as often by mistake in any of
+    them as the level says.
     """
-    off = [name for name, p in zip(names, p_values, strict=True) if p <= 1 - level]
+    limit = (1 - level) / len(names)
+    off = [name for name, p in zip(names, p_values, strict=True) if p <= limit]
     sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
     columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())
