@@ -284,17 +284,6 @@ class TestFitOnTest:
         with pytest.raises(ValueError, match='"isotonic" has no bins'):
             plot.fit_on_test(isotonic, show=element)
 
-    @pytest.mark.parametrize(("name", "estimate"), [("flat", 0.1889), ("slope-1", 0.1667)])
-    def test_the_lines_have_the_estimate_as_their_mean_length(self, six, name, estimate):
-        ax = plot.fit_on_test(six[name], show="distances")
-        artists = find(ax, "distances-over") + find(ax, "distances-under")
-        lines = np.concatenate([artist.get_segments() for artist in artists])
-        assert len(lines) == 6 and (lines[:, 0, 0] == lines[:, 1, 0]).all()
-        assert (lines[:, 0, 0] == lines[:, 0, 1]).all()  # they start on the diagonal
-        lengths = np.abs(lines[:, 1, 1] - lines[:, 0, 1])
-        assert lengths.mean() == pytest.approx(six[name].value, abs=1e-12)
-        assert lengths.mean() == pytest.approx(estimate, abs=5e-5)
-
     def test_of_many_predictions_some_get_a_line(self, isotonic):
         ax = plot.fit_on_test(isotonic, show="distances")
         assert "Lines stand at 120 of 600 predictions." in plot.alt_text(ax)
