@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from book.experiments import synthetic as study
-from book.experiments.synthetic import Cell, DataSet, Grid, Measures, StudyResult
+from book.experiments.synthetic import Cell, DataSet, EvolvedPieces, Grid, Measures, StudyResult
 from calibkit.calibrators import HistogramBinning, PiecewiseLinear, PlattCalibrator, SlopeOneBinning
 from calibkit.calibrators.base import Calibrator
 from tests.helpers import each_case
@@ -146,6 +146,16 @@ def test_the_refit_equals_a_search_with_the_rule(space: str) -> None:
     averaged = study.ensemble_by_rule(ensemble, p, y)
     by_rule = PiecewiseLinear(space, outcome="fold-ensemble", tolerance=0.001).fit(p, y)
     np.testing.assert_array_equal(averaged.curve(p), by_rule.curve(p))
+
+
+def test_one_evolved_piece_is_the_least_squares_line() -> None:
+    pytest.importorskip("pwlf")
+    sample = DataSet("square", 0.05, 600, 0).sample()
+    fitted = EvolvedPieces(1).fit(sample.y_prob, sample.y_true)
+    line = np.polynomial.Polynomial.fit(sample.y_prob, sample.y_true, 1)
+    p = np.linspace(0, 1, 11)
+    np.testing.assert_allclose(fitted.curve(p), line(p), atol=1e-10)
+    assert fitted.calibrate(p).max() <= 1
 
 
 # --- tables ------------------------------------------------------------------------------------

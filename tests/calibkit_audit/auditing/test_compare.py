@@ -127,10 +127,6 @@ def test_an_interval_that_holds_zero_separates_nothing(
     assert judge_change(measure, 0.5, 0.6, (low, high)).verdict == verdict
 
 
-def losses(y: Any, p: Any) -> Any:
-    return -np.log(np.where(y == 1, p, 1 - p))
-
-
 def test_models_that_are_equally_good_are_not_separated() -> None:
     y, models = two(1500)
     shift = np.random.default_rng(0).choice([-0.1, 0.1], 1500)

@@ -29,7 +29,6 @@ from calibkit_course.learn.exercises import Check, Prediction, Rubric
 from calibkit_course.learn.messages import State
 from calibkit_course.learn.record import Record
 
-ROOM = Path(learn.__file__).parent
 LESSONS = lessons()
 STATES = ["Not defined", "Not attempted", "Wrong kind", "Almost", "Correct"]
 TEXT_STATES = ["Compare", "Self-assessed"]

@@ -122,6 +122,12 @@ def test_the_slide_used_base_ten() -> None:
     assert "0.477 and 0.176" in lesson_text("02")
 
 
+def test_the_brier_scores_of_the_slide() -> None:
+    rows = ([1 / 3] * 3, [0, 1 / 3, 2 / 3], [0, 0, 1])
+    found = [ck.brier_score([2], [row]).value for row in rows]
+    assert found == pytest.approx([2 / 3, 2 / 9, 0], abs=1e-15)
+
+
 def test_the_best_temperature_is_found_by_another_route() -> None:
     grid = np.arange(2.8, 3.3, 0.001)
     assert grid[np.argmin([loss_at(t) for t in grid])] == pytest.approx(BEST, abs=0.001)

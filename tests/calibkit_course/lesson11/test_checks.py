@@ -93,10 +93,6 @@ def by_width(scaled: Any, n_bins: int) -> Any:
     return np.array([scaled[index == b].mean() for b in index])
 
 
-def backwards(scaled: Any, n_bins: int) -> Any:
-    return 1 - by_split(scaled, n_bins)
-
-
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "11.1": [
         (-EACH.mean(), "sign turned"),
@@ -127,7 +123,6 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda scaled, n_bins: by_split(scaled, n_bins, middle), "the middles"),
         (by_width, "equal width"),
         (as_they_come, "Sort the predictions"),
-        (lambda scaled, n_bins: by_split(scaled, n_bins).round(2), "row "),
         (lambda scaled, n_bins: scaled, "different outputs"),
         (lambda scaled, n_bins: np.sort(scaled)[:n_bins], "one output per prediction"),
         (lambda scaled, n_bins: by_split(scaled, n_bins)[:, None], "a table of one column"),
