@@ -95,8 +95,8 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (lambda y, p, rng: None, "a p-value"),
     ],
     "8.2": [
-        (0.05, "Which share of the rejected"),
-        (97 * 0.05 / 100, "all 100 models that are honest and rejected"),
+        (0.05, "share of the *rejected*"),
+        (97 * 0.05 / 100, "or by all 100"),
         (0.59, "that are caught"),
         (0.267, "models that are over-confident"),
         (0.0662, "all 100 models"),
