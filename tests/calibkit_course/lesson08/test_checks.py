@@ -90,7 +90,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         (redrawn(lambda draws, own: (1 + np.sum(draws > own)) / 200), "exactly as badly"),
         (redrawn(draw=lambda y, p, rng: rng.random(len(p)) < 0.5), "of its own"),
         (redrawn(draw=lambda y, p, rng: rng.random() < p), "of its own"),
-        (redrawn(draw=lambda y, p, rng: rng.permutation(y)), "Shuffling the outcomes"),
+        (redrawn(draw=lambda y, p, rng: rng.permutation(y)), "not by shuffling the outcomes"),
         (redrawn(lambda draws, own: (1 + np.sum(draws >= own)) / 20, rounds=19), "give 1/200"),
         (lambda y, p, rng: None, "a p-value"),
     ],
