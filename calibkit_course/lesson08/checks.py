@@ -94,8 +94,6 @@ def judge_share(answer: Any) -> str | None:
         "measured": 1.2 * honest / (1.2 * honest + others),
     }
     slip = "percent" if same(found / 100, wanted, 0.005) else answers.slip_of(found, slips, 0.005)
-    if slip == "level" and same(found, honest / 100, 0.0005):
-        slip = "of all"
     return SAY[slip or "share off"].format(**answers.apart(found, wanted, 2))
 
 

@@ -38,13 +38,9 @@ def judge_ratio(answer: Any) -> str | None:
     ratio, low, high = answers.as_numbers(answer, SAY["three"], 3).tolist()
     wanted = _counts()
     if not same(ratio, wanted[0], 0.002):
-        if same(ratio, 1 / wanted[0], 0.002):
-            return SAY["upside"]
-        if same(ratio, _COUNTED / (0.02 * _ROWS), 0.002):
-            return SAY["prevalence"]
-        if 0 < ratio < 0.1:
-            return SAY["mean"]
-        return SAY["ratio"].format(**apart(ratio, wanted[0]))
+        slips = {"upside": 1 / wanted[0], "prevalence": _COUNTED / (0.02 * _ROWS)}
+        slip = answers.slip_of(ratio, slips, 0.002) or ("mean" if 0 < ratio < 0.1 else "ratio")
+        return SAY[slip].format(**apart(ratio, wanted[0]))
     if low > high:
         return SAY["order"]
     if same((low + high) / 2, wanted[0], 0.04):

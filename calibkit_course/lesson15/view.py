@@ -71,8 +71,8 @@ class Bench(Described):
             for name, count, half in zip(METHODS, self.hits, self.half, strict=True)
         )
         return (
-            f"The judge's mean is {self.judge:.2f}, people pass {self.truth:.2f}. Of {STUDIES} studies "
-            f"with {self.labels:,} labels so many 95 % intervals hold the truth: {each}."
+            f"The judge's mean is {self.judge:.2f}, people pass {self.truth:.2f}. Of {STUDIES} "
+            f"studies with {self.labels:,} labels so many 95 % intervals hold the truth: {each}."
         )
 
 

@@ -23,8 +23,7 @@ from tests.paths import lesson_text
 CHECKS = open_lesson("14", keep=False).checks
 PREDICTIONS = open_lesson("14", keep=False).predictions
 RUBRIC = CHECKS["14.2"].rubric
-assert RUBRIC is not None
-MODEL = RUBRIC.model
+MODEL, POINTS = RUBRIC.model, RUBRIC.points  # type: ignore[union-attr]
 
 # --- 14.1 --------------------------------------------------------------------------------------
 
@@ -142,7 +141,7 @@ def test_the_model_answer_says_what_the_audit_says() -> None:
     won = ((home >= 0.5) == games.y_true).astype(int)
     favourite = np.maximum(home, 1 - home)
     error = audit(won, favourite, costs=(9, 1))["calibration"].numbers
-    assert f"{error['error_without_chance']:.3f}" in RUBRIC.points[1]
+    assert f"{error['error_without_chance']:.3f}" in POINTS[1]
     assert error["error_low"] > 0.02  # so chance hardly explains it
     assert f"that {100 * favourite.mean():.0f} of 100" in MODEL
     assert f"and {100 * won.mean():.0f} did" in MODEL
