@@ -27,8 +27,8 @@ def _curve(view: Numbers, values: FloatVector, ax: Axes, label: str, pen: dict[s
     """Draw a number against the bins tried so far, with a star where it is lowest."""
     finite = np.isfinite(values)
     ax.plot(view.n_bins[finite], values[finite], gid=f"curve-{label}", label=label, **pen)
-    star = {"marker": "*", "markersize": 17, "linestyle": "", "zorder": 1.9}  # behind its mark
-    star |= {"markerfacecolor": "white", "markeredgecolor": pen["color"]}
+    star: dict[str, Any] = {"marker": "*", "linestyle": "", "zorder": 1.9}  # behind its mark
+    star |= {"markersize": 17, "markerfacecolor": "white", "markeredgecolor": pen["color"]}
     said = "lowest so far" if label == "log loss" else None
     ax.plot(view.chosen(values), values.min(), gid=f"star-{label}", label=said, **star)
     for count in view.n_bins[~finite]:
