@@ -154,8 +154,12 @@ def binary_problems(
     >>> [p.view for p in binary_problems([0, 1], [.2, .9], view="class-wise")]
     ['class 0', 'class 1']
     """
-    label, prob = as_predictions(y_true, y_prob, positive, sample_weight)
-    weight = None
+    if hasattr(y_true, "iloc") or hasattr(y_prob, "iloc"):
+        refuse_other_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    prob, weight = as_probability_array(y_prob), None
+    label = as_labels(y_true, prob, positive)
+    if prob.ndim == 2:
+        _check_sums(prob)
     if sample_weight is not None:
         weight = as_weights(sample_weight, len(prob))
         label, prob, weight = label[weight > 0], prob[weight > 0], weight[weight > 0]
