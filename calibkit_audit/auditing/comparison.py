@@ -331,7 +331,6 @@ def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
         "models and measures together; what does not is marked as taken alone.",
         "Miscalibration and discrimination: the CORP parts of the Brier score.",
         f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",
-        f"Off by more than chance: an error that {100 - 100 * level:g} of 100 such comparisons of "
-        "calibrated models show at most, all models together.",
+        "Off by more than chance: beyond what calibrated models show, for all of them together.",
         "Nothing is clipped: one impossible event makes the log loss infinite.",
     )

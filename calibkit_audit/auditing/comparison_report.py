@@ -140,7 +140,7 @@ def comparison_fields(
     them as the level says.
     """
     limit = (1 - level) / len(names)
-    off = [name for name, p in zip(names, p_values, strict=True) if p <= limit]
+    off = np.array(names)[np.asarray(p_values) <= limit].tolist()
     sentences = [_sentence(names[0], other, found, level) for other in names[1:]]
     columns = as_columns(_HEADS, [(*key, *change) for key, change in found.items()])
     told = any(one.verdict in ("better", "worse") for one in found.values())

@@ -122,9 +122,8 @@ def _paid(
     for name, (first, other, unit) in pairs.items():
         each = {"first": {"cost": first}, "other": {"cost": other}}
         ends = differences_of(rows, each, costs).change("cost", 1, level)[2:5]
-        numbers |= dict(
-            zip((name, f"{name}_low", f"{name}_high"), np.divide(ends, unit).tolist(), strict=True)
-        )
+        for end, value in zip(("", "_low", "_high"), ends, strict=True):
+            numbers[name + end] = value / unit
     return numbers
 
 

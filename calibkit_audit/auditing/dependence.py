@@ -59,7 +59,7 @@ def qualify_headline(
     if verdicts["calibration"] != "cannot say":
         about = headline if known else f"{headline.removesuffix('.')}, {CONDITION}."
         # By how much rows are wrong that said 0 or 1 is known.
-        open_ = {verdicts["alignment"], "" if "impossible" in verdicts else verdicts["data"]}
+        open_ = verdicts["alignment"], verdicts["data"] * ("impossible" not in verdicts)
         headline = " ".join([about, *(words for one, words in DOUBTS.items() if one in open_)])
     if verdicts.get("time") == "error changes":
         average = headline[:1].lower() + headline[1:]
@@ -107,8 +107,8 @@ def rows_that_agree(
     problem, found = problem_of(rows, view), dict[str, float]()
     residual = problem.label - problem.prob
     # Without a common gap, to which a row adds by its variance, a sure row by what it was off by.
-    sure = (problem.prob == 0) | (problem.prob == 1)
-    variance = np.where(sure, residual**2, problem.prob * (1 - problem.prob))
+    variance = problem.prob * (1 - problem.prob)
+    variance = np.where(variance == 0, residual**2, variance)
     residual = residual - variance * residual.sum() / max(variance.sum(), 1e-300)
     for name, values in others.items():
         given = unwrapped(values, name)
@@ -226,9 +226,8 @@ def time_finding(
         spread = sd = np.ones(len(odds))
         if clusters is not None:  # a sandwich knows dependence of every kind
             spread = np.sqrt((drawn**2).mean(axis=0))
-            place, shape = (clusters.code, part), (clusters.count, part.max() + 1)
             each = ((label[left] - curve) * lever for lever in levers)
-            scores = [sparse.coo_array((one, place), shape=shape).toarray() for one in each]
+            scores = [sparse.coo_array((one, (clusters.code, part))).toarray() for one in each]
             sd = robust_sd(spread, np.hstack(scores) @ looks)
         found, own = drawn / spread, sums(label[left]) @ looks / sd
         evidence = special.logsumexp(found**2 / 2, axis=1, b=odds)

@@ -101,11 +101,12 @@ def judge_change(measure: str, first: float, value: float, ends: tuple[float, fl
     apart = float("nan") if np.isinf(first) and np.isinf(value) else value - first
     low, high = (apart, apart) if np.isinf(apart) else ends
     sign, verdict = 1 if measure == "discrimination" else -1, "not separated"
+    least, most = sorted((sign * low, sign * high))
     if apart == low == high == 0:
         verdict = "equal"
-    elif sign * low > 0 and sign * high > 0:
+    elif least > 0:
         verdict = "better"
-    elif sign * low < 0 and sign * high < 0:
+    elif most < 0:
         verdict = "worse"
     return Change(first, value, apart, *ends, verdict)
 
