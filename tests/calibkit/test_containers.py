@@ -212,14 +212,6 @@ def test_whole_numbers_as_probabilities(dtype: str) -> None:
     assert_equal_results(few, (classes, rows.astype(dtype)), (classes, rows))
 
 
-@pytest.mark.slow
-def test_torch_gradients_stay_where_they_are() -> None:
-    torch = pytest.importorskip("torch")
-    prob = torch.tensor(PROB, requires_grad=True)
-    ck.expected_calibration_error(torch.tensor(LABELS), prob)
-    assert prob.requires_grad and prob.grad is None
-
-
 # --- order, precision, size ---------------------------------------------------------------------
 
 # What draws random numbers spends them on other rows after a shuffle.
