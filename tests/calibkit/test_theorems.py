@@ -127,3 +127,58 @@ def test_one_signed_errors_are_the_signed_gap(data: Any, n_bins: int) -> None:
         assert found <= 1 - accuracy + EPS
     if (gap <= 0).all():
         assert found <= accuracy - 1 / data[1].shape[1] + EPS
+
+
+@pytest.mark.slow
+@given(classes())
+@settings(max_examples=100)
+def test_the_chain_of_notions(data: Any) -> None:
+    """From the signed gap to the strong error, each step at least the one before.
+
+    The data set itself is the distribution: the truth behind a row is the frequency of
+    labels among equal rows.
+    """
+    labels, prob = data
+    n_classes = prob.shape[1]
+    _, group = np.unique(prob, axis=0, return_inverse=True)
+    hits = np.zeros((group.max() + 1, n_classes))
+    np.add.at(hits, (group.ravel(), labels), 1)
+    true = (hits / hits.sum(axis=1, keepdims=True))[group.ravel()]
+    top = prob.argmax(axis=1)
+    given_row = np.abs(true[np.arange(len(top)), top] - prob.max(axis=1)).mean()
+    strong = np.abs(true - prob).sum(axis=1).mean()
+    label_conditional = 0.0
+    for k in range(n_classes):
+        own = top == k
+        if own.any():
+            part = labels[own], prob[own]
+            label_conditional += own.mean() * error(part, ck.Distinct(), view="top-label")
+    chain = [
+        error(data, 1, view="top-label"),
+        error(data, 5, view="top-label"),
+        error(data, ck.Distinct(), view="top-label"),
+        label_conditional,
+        given_row,
+        strong / 2,
+    ]
+    assert all(low <= high + EPS for low, high in pairwise(chain))
+    class_wise = ck.class_wise_calibration_error(*data, bins=ck.Distinct())
+    assert float(class_wise) <= strong / n_classes + EPS
+
+
+@given(binary(), st.integers(1, 20))
+@settings(max_examples=60)
+def test_a_row_of_frequencies_is_calibrated(data: Any, n_bins: int) -> None:
+    """Replace each prediction by the frequency of its bin: no gap is left."""
+    labels, prob = data
+    table = ck.reliability_table(labels, prob, bins=n_bins)
+    repaired = table.frequency[table.assign(prob)]
+    assert error((labels, repaired), ck.Distinct(), inf) == pytest.approx(0, abs=EPS)
+
+
+@given(binary(), st.integers(2, 4), st.integers(1, 20))
+@settings(max_examples=60)
+def test_repeated_rows_change_nothing(data: Any, times: int, n_bins: int) -> None:
+    again = tuple(np.tile(part, times) for part in data)
+    for norm in (1, 2, inf):
+        assert error(again, n_bins, norm) == pytest.approx(error(data, n_bins, norm), abs=EPS)

@@ -139,3 +139,10 @@ test_bad_bins = refuses(
 def test_bins_in_words() -> None:
     assert "bins of 5 to 9 predictions" in str(bins.PavaBC(5, 9))
     assert "n // 20 to n // 5 predictions" in str(bins.PavaBC())
+
+
+def test_a_largest_size_may_break_the_order() -> None:
+    prob, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 1, 0, 0])
+    assert bins.PavaBC(1, 2).bounds(prob, label).tolist() == [0, 2, 4]
+    table = ck.reliability_table(label, prob, bins=bins.PavaBC(1, 2))
+    assert table.frequency.tolist() == [1, 0]

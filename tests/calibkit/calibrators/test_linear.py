@@ -55,6 +55,19 @@ class TestGolden:
         )
         assert model.gradient_norm_ <= 1e-8
 
+    def test_weights(self):
+        model = DirichletCalibrator("probabilities", penalty=1e-2)
+        model.fit(PROB[:600], LABELS[:600])
+        expected = [
+            [0.45537292478457786, 0.023512661357587398, 0.033110332629997734],
+            [-0.03886005494114188, 0.8091299597370011, -0.03311032871305266],
+            [0.038860053089639926, -0.023512652562769253, 0.44545977161055456],
+        ]
+        np.testing.assert_allclose(model.weights_, expected, atol=1e-5)
+        np.testing.assert_allclose(
+            model.bias_, [-0.24981835898254, 0.296188910294733, -0.046370551312192], atol=1e-5
+        )
+
 
 class TestOptimality:
     @pytest.mark.parametrize("k", [2, 4, 12, 30])  # 30: more parameters than the direct way takes
@@ -127,12 +140,38 @@ class TestRealNetwork:
 
 
 class TestTheorems:
+    def test_families_are_nested(self):
+        x, y = problem(0)
+        temperature = log_loss(TemperatureScaling("logits").fit(x, y).calibrate(x), y)
+        vector = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
+        matrix = MatrixScaling("logits", penalty=0).fit(x, y).training_loss_
+        assert matrix < vector < temperature
+
+    def test_a_matrix_may_change_answers_and_overfit(self):
+        few, new = slice(0, 30), slice(600, 800)
+        losses = []
+        for model in (TemperatureScaling("probabilities"), DirichletCalibrator("probabilities", 0)):
+            model.fit(PROB[few], LABELS[few])
+            moved = model.calibrate(PROB[new]).argmax(axis=1) != PROB[new].argmax(axis=1)
+            assert moved.any() == isinstance(model, DirichletCalibrator)
+            losses.append(
+                [log_loss(model.calibrate(PROB[rows]), LABELS[rows]) for rows in (few, new)]
+            )
+        assert losses[1][0] < losses[0][0] < losses[0][1] + 0.1 < losses[1][1]
+
     def test_vector_scaling_depends_on_the_constant_of_a_row(self):
         x, y = problem(0)
         shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
         a = VectorScaling("logits", penalty=0).fit(x, y).training_loss_
         b = VectorScaling("logits", penalty=0).fit(shifted, y).training_loss_
         assert abs(a - b) > 1e-4
+
+    def test_dirichlet_does_not_depend_on_it(self):
+        x, y = problem(0)
+        shifted = x + np.random.default_rng(1).normal(size=(len(x), 1))
+        a = DirichletCalibrator("logits").fit(x, y).calibrate(x)
+        b = DirichletCalibrator("logits").fit(shifted, y).calibrate(shifted)
+        np.testing.assert_allclose(a, b, atol=1e-9)
 
     def test_dirichlet_is_matrix_scaling_of_log_probabilities(self):
         p = PROB[:600]

@@ -52,6 +52,26 @@ def beta_values(model: BetaCalibrator) -> tuple[float, float, float]:
 class TestGolden:
     """Maximum likelihood to 1e-10 by a general optimiser, on the 600 rows of `binary.csv`."""
 
+    def test_beta(self):
+        model = BetaCalibrator().fit(PROB, LABELS)
+        want = 1.4889416031791263, 0.592179657130846, 0.860373030679806
+        assert beta_values(model) == pytest.approx(want, abs=1e-7)
+        loss = log_loss(LABELS, model.calibrate(PROB))
+        assert loss == pytest.approx(0.4954230319840571, abs=1e-12)
+        assert model.n_parameters_ == 3
+
+    @pytest.mark.parametrize(
+        ("smoothing", "slope", "intercept"),
+        [
+            (False, 0.9663887808393119, 0.12204863259978088),
+            (True, 0.9530098182244294, 0.12499656005446674),
+        ],
+    )
+    def test_platt(self, smoothing, slope, intercept):
+        model = PlattCalibrator(smoothing).fit(PROB, LABELS)
+        assert model.slope_ == pytest.approx(slope, abs=1e-9)
+        assert model.intercept_ == pytest.approx(intercept, abs=1e-9)
+
     def test_betacal_on_the_boundary(self):
         # The same program's coefficients are off by its optimiser, so the maps agree to 1e-5.
         model = BetaCalibrator().fit(*boundary_data()[::-1])
@@ -62,6 +82,13 @@ class TestGolden:
         y, p = boundary_data()
         mirror = BetaCalibrator().fit(1 - p, 1 - y)
         assert mirror.b_ == 0 and mirror.a_ == pytest.approx(0.624291750458, abs=1e-7)
+
+    def test_isotonic(self):
+        model = IsotonicCalibrator().fit(PROB, LABELS)
+        assert len(model.height_) == 17
+        fit = model.calibrate(PROB)
+        assert log_loss(LABELS, fit) == pytest.approx(0.47376328917186716, abs=1e-12)
+        assert ((fit - LABELS) ** 2).mean() == pytest.approx(0.1568821306288211, abs=1e-12)
 
 
 class TestOtherPrograms:
@@ -80,6 +107,14 @@ class TestOtherPrograms:
         theirs = IsotonicRegression(out_of_bounds="clip").fit(PROB, LABELS, weight)
         ours = IsotonicCalibrator().fit(PROB, LABELS, sample_weight=weight)
         np.testing.assert_allclose(ours.calibrate(GRID), theirs.predict(GRID), rtol=0, atol=1e-12)
+
+    def test_platt_with_smoothing_is_scikit_learns_sigmoid(self):
+        calibration = pytest.importorskip("sklearn.calibration")
+        if not hasattr(calibration, "_SigmoidCalibration"):
+            pytest.skip("this scikit-learn keeps its sigmoid elsewhere")
+        theirs = calibration._SigmoidCalibration().fit(logit(PROB), LABELS)
+        ours = PlattCalibrator().fit(PROB, LABELS)
+        assert ours.calibrate(GRID) == pytest.approx(theirs.predict(logit(GRID)), abs=1e-6)
 
     def test_betacal_can_decrease(self):
         # Labels that fall with the prediction: it drops one slope and keeps the other negative.
@@ -164,8 +199,26 @@ class TestOptimum:
         assert min(model.a_, model.b_) >= 0
         assert log_loss(y, model.calibrate(p)) <= best + 1e-9
 
+    @given(tables, st.integers(0, 2**32 - 1))
+    @settings(max_examples=20)
+    def test_no_increasing_map_beats_isotonic_regression(self, data, seed):
+        y, p = data
+        best = IsotonicCalibrator().fit(p, y).calibrate(p)
+        steps = np.sort(np.random.default_rng(seed).random(len(p)))
+        near = 0.9 * best + 0.1 * steps[np.argsort(np.argsort(p))]
+        for loss in (log_loss, lambda y, c: float(((c - y) ** 2).mean())):
+            assert loss(y, best) <= loss(y, near) + 1e-12
+
 
 class TestTheorems:
+    def test_calibrating_twice_is_calibrating_once(self):
+        y, p = binary_data(700, 2)
+        once = PlattCalibrator(False).fit(p, y).calibrate(p)
+        again = PlattCalibrator(False).fit(once, y)
+        assert again.calibrate(once) == pytest.approx(once, abs=1e-10)
+        iso = IsotonicCalibrator().fit(p, y).calibrate(p)
+        assert IsotonicCalibrator().fit(iso, y).calibrate(iso) == pytest.approx(iso, abs=1e-15)
+
     def test_the_other_event_has_the_mirrored_map(self):
         y, p = binary_data(400, 9)
         p = np.rint(p * 2**20) / 2**20  # so that 1 - p is exact

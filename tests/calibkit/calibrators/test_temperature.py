@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from scipy import special
 
 from calibkit import CalibrationWarning
 from calibkit.calibrators import TemperatureScaling
+from tests.calibkit.families import fitted
 from tests.helpers import golden_data
 
 LABELS, PROB = golden_data("three_classes")
+TRAIN = slice(0, 600)
 
 
 def problem(seed, n=400, k=4, scale=2.0):
@@ -19,6 +22,12 @@ def problem(seed, n=400, k=4, scale=2.0):
 
 
 class TestOptimum:
+    def test_golden(self):
+        model = TemperatureScaling("probabilities").fit(PROB[TRAIN], LABELS[TRAIN])
+        assert model.temperature_ == pytest.approx(2.3148976831878953, abs=1e-7)
+        held_out = model.calibrate(PROB[600:])[np.arange(200), LABELS[600:]]
+        assert -np.log(held_out).mean() == pytest.approx(0.7515874098716392, abs=1e-9)
+
     def test_one_event_is_two_classes(self):
         y, p = golden_data("binary")
         model = TemperatureScaling("probabilities").fit(p, y)
@@ -76,11 +85,29 @@ class TestBounds:
 
 
 class TestWhatDoesNotChange:
+    @settings(max_examples=60, deadline=None)
+    @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1, 1e4]))
+    def test_the_first_class_stays_first(self, seed, scale):
+        rng = np.random.default_rng(seed)
+        z = (rng.normal(size=(30, 4)) * scale).astype(np.float32)
+        model = fitted(TemperatureScaling("logits"), z, rng.integers(0, 4, 30))
+        calibrated = model.calibrate(z)
+        top = z.argmax(axis=1)
+        assert (calibrated[np.arange(30), top] == calibrated.max(axis=1)).all()
+        assert (calibrated.argmax(axis=1) == top).all()
+
     def test_a_constant_per_row_is_without_effect(self):
         z, y = problem(2)
         shifted = z + np.random.default_rng(0).normal(size=(len(z), 1))
         a, b = (TemperatureScaling("logits").fit(x, y) for x in (z, shifted))
         np.testing.assert_allclose(a.calibrate(z), b.calibrate(shifted), atol=1e-12)
+
+    def test_logits_and_probabilities_give_the_same_map(self):
+        z, y = problem(2)
+        p = special.softmax(z, axis=1)
+        a = TemperatureScaling("logits").fit(z, y).calibrate(z)
+        b = TemperatureScaling("probabilities").fit(p, y).calibrate(p)
+        np.testing.assert_allclose(a, b, atol=1e-10)
 
     def test_row_order_and_class_order(self):
         z, y = problem(6, n=30_000)

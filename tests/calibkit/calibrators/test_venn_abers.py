@@ -40,6 +40,27 @@ class TestIntervals:
         expected = [two_fits(p, y, one) for one in new]
         np.testing.assert_allclose(interval(p, y, new), expected, atol=1e-12)
 
+    @pytest.mark.parametrize("seed", range(6))
+    def test_against_the_package(self, seed):
+        with quiet():
+            package = pytest.importorskip("venn_abers.venn_abers")
+        p, y, new = problem(seed)
+        with quiet():  # it warns of slices without numbers, and divides by 0
+            fits = package.calc_p0p1(np.column_stack([1 - p, p]), y)
+            prob, ends = package.calc_probs(*fits, np.column_stack([1 - new, new]))
+        np.testing.assert_allclose(interval(p, y, new), ends, atol=1e-12)
+        ours = VennAbers("probabilities").fit(p, y).calibrate(new)
+        np.testing.assert_allclose(ours, prob[:, 1], atol=1e-12)
+
+    def test_by_hand(self):
+        """Labels 0, 1, 0 in order: a new point after the second."""
+        model = VennAbers("probabilities").fit([0.2, 0.4, 0.8], [0, 1, 0])
+        lower, upper = model.interval([0.5])
+        assert lower[0] == pytest.approx(1 / 3, abs=1e-15)  # pools 1, 0 (new), 0
+        assert upper[0] == pytest.approx(2 / 3, abs=1e-15)  # pools 1, 1 (new), 0
+        assert model.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-15)
+        assert model.width([0.5])[0] == pytest.approx(1 / 3, abs=1e-15)
+
     @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=30))
     def test_properties(self, rows):
         p, y = np.array([row[0] / 8 for row in rows]), np.array([int(row[1]) for row in rows])

@@ -292,3 +292,18 @@ def test_random_numbers_follow_the_seed(name, run) -> None:
     assert np.array_equal(seeded, same, equal_nan=True)
     for another in (later, other, numbers(run(None))):
         assert not np.array_equal(seeded, another, equal_nan=True)
+
+
+def test_null_level_of_a_proper_score_is_its_expectation() -> None:
+    """A calibrated model expects a Brier score of mean p (1 - p)."""
+    labels, prob = binary_data(300)
+    null = ck.null_level(ck.brier_score, labels, prob, n_draws=2000, rng=0)
+    expected = (prob * (1 - prob)).mean()
+    assert null.mean == pytest.approx(expected, abs=4 * null.sd / np.sqrt(2000))
+
+
+@pytest.mark.slow
+def test_pointwise_bands_are_never_too_narrow_for_few_rows() -> None:
+    bands = calibrated_bands(200, 300, seed=4, n_draws=300)
+    share = np.mean([band.outside.sum() / band.table.occupied.sum() for band in bands])
+    assert 0.03 < share < 0.1

@@ -57,11 +57,61 @@ class TestParts:
             assert parts.miscalibration >= -1e-15
             assert -1e-15 <= parts.discrimination <= parts.uncertainty + 1e-15
 
+    def test_where_the_frequencies_rise_it_is_murphys_decomposition(self):
+        y_prob = np.repeat([0.1, 0.4, 0.8], [10, 10, 10])
+        y_true = np.concatenate([np.arange(10) < hits for hits in (2, 4, 7)])
+        parts, murphy = corp_decomposition(y_true, y_prob), ck.brier_decomposition(y_true, y_prob)
+        for name in ("score", "miscalibration", "discrimination", "uncertainty"):
+            assert getattr(parts, name) == pytest.approx(getattr(murphy, name), abs=1e-15)
+        assert parts.recalibrated.tolist() == [0.2, 0.4, 0.7]
+
     @pytest.mark.parametrize("score", SCORES)
     def test_predictions_on_their_own_curve_have_exactly_no_miscalibration(self, score):
         y_prob = np.repeat([0.2, 0.6], [10, 10])
         y_true = np.concatenate([np.arange(10) < hits for hits in (2, 6)])
         assert corp_decomposition(y_true, y_prob, score=score).miscalibration == 0.0
+
+    @pytest.mark.parametrize("score", SCORES)
+    @pytest.mark.parametrize(
+        "change", [np.sqrt, np.square, lambda p: 0.3 + 0.1 * p, lambda p: p**3 / (1 + p)]
+    )
+    def test_increasing_maps_leave_discrimination_and_uncertainty(self, score, change):
+        y_true, y_prob = with_ties(3000, 6, 3)
+        y_prob = np.clip(y_prob, 0.001, 0.999)
+        before = corp_decomposition(y_true, y_prob, score=score)
+        after = corp_decomposition(y_true, change(y_prob), score=score)
+        assert after.discrimination == before.discrimination
+        assert after.uncertainty == before.uncertainty
+        assert np.array_equal(after.recalibrated, before.recalibrated)
+        assert after.miscalibration != before.miscalibration
+
+    def test_a_decreasing_map_leaves_nothing(self):
+        y_true, y_prob = with_ties(3000, 6, None)
+        parts = corp_decomposition(y_true, 1 - y_prob)
+        assert parts.discrimination < 0.001 and parts.n_blocks < 15
+
+    def test_the_blocks_of_the_curve_are_the_corners_of_the_roc_hull(self):
+        """The upper hull of the ROC points has one side per block, its slope is the odds ratio."""
+        y_true, y_prob = with_ties(400, 8, None)
+        parts = corp_decomposition(y_true, y_prob)
+        thresholds = np.sort(np.unique(y_prob))[::-1]
+        points = [(0, 0)] + [
+            (int(((y_prob >= t) & (y_true == 0)).sum()), int(((y_prob >= t) & (y_true == 1)).sum()))
+            for t in thresholds
+        ]
+        hull: list[tuple[int, int]] = []
+        for point in points:
+            while len(hull) > 1 and cross(hull[-2], hull[-1], point) >= 0:
+                hull.pop()
+            hull.append(point)
+        hits = np.rint(parts.recalibrated * parts.count).astype(int)
+        misses = parts.count - hits
+        corners = np.column_stack([np.cumsum(misses[::-1]), np.cumsum(hits[::-1])])
+        assert hull[1:] == [tuple(corner) for corner in corners.tolist()]
+
+
+def cross(o: tuple[int, int], a: tuple[int, int], b: tuple[int, int]) -> int:
+    return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
 
 
 class TestBlocks:

@@ -13,6 +13,7 @@ from calibkit.calibrators import HistogramBinning, SlopeOneBinning
 from calibkit.errors import debiased_calibration_error
 from calibkit.errors.debiased import debiased_absolute, debiased_square
 from calibkit.fit_on_test import fit_on_test
+from calibkit_course import data
 from tests.helpers import class_data, golden, golden_data
 
 METHODS = ("frequency", "pairwise")
@@ -128,6 +129,17 @@ def test_squares_are_unbiased_if_predictions_of_a_bin_are_equal(method, said, tr
     assert expectation(p, c, plain) > truth + 0.01
 
 
+def test_for_fixed_predictions_pairs_estimate_the_mean_product_of_errors():
+    p, c = np.array([0.1, 0.3, 0.35, 0.45]), np.array([0.2, 0.2, 0.5, 0.4])
+    e = p - c
+    truth = (e.sum() ** 2 - (e**2).sum()) / 12
+
+    def estimate(y, p):
+        return debiased_calibration_error(y, p, bins=1, method="pairwise").squared
+
+    assert expectation(p, c, estimate) == pytest.approx(truth, abs=1e-12)
+
+
 # --- another program ----------------------------------------------------------------------------
 
 LIBRARY = golden("debiased_errors.json")
@@ -144,6 +156,47 @@ def test_like_the_library_of_source_003(case):
     # For norm 1 it draws 1000 frequencies per bin; here is a formula.
     tolerance = 1e-12 if case["norm"] == 2 else 2e-3
     assert float(found) == pytest.approx(case["error"], abs=tolerance)
+
+
+# Top-label and marginal errors of Li's network by the same library, equal-mass bins (m)
+# or equal-width ones (w), in the order of the file: plain, debiased.
+NETWORK = [
+    ("top-label", "m", 15, 1, 0.0397166789382696, 0.039569759077452284),
+    ("top-label", "m", 15, 2, 0.0781007540575716, 0.07768203565242601),
+    ("top-label", "m", 100, 1, 0.03978940877616406, 0.039351333900622475),
+    ("top-label", "m", 100, 2, 0.08324237968859811, 0.08059536704292611),
+    ("top-label", "w", 15, 2, 0.0652795246541927, 0.06309824810776085),
+    ("top-label", "w", 100, 2, 0.08457659562440996, 0.07440859516906648),
+    ("class-wise", "m", 15, 1, 0.0038919556428328255, 0.0036668416899588554),
+    ("class-wise", "m", 100, 1, 0.008173619397792419, 0.007944930046518773),
+    ("class-wise", "m", 100, 2, 0.03392413478355869, 0.032477395896921904),
+]
+
+
+@pytest.fixture(scope="module")
+def network():
+    if not data.available("cifar10-vgg16", original=True):
+        pytest.skip("cifar_probs.dat is not in CALIBKIT_DATA")
+    return data.load("cifar10-vgg16", original=True)
+
+
+@pytest.mark.parametrize(("view", "kind", "n_bins", "norm", "plain", "wanted"), NETWORK)
+def test_the_network_of_source_003(network, view, kind, n_bins, norm, plain, wanted):
+    bins = (ck.EqualMass if kind == "m" else ck.EqualWidth)(n_bins)
+    options = {"view": view, "bins": bins, "norm": norm}
+    found = debiased_calibration_error(network.y_true, network.y_prob, **options)
+    # It closes bins on the right: at an edge, ties fall on the other side.
+    assert found.plain == pytest.approx(plain, abs=2e-5)
+    assert found.value == pytest.approx(wanted, abs=1e-4 if norm == 1 else 2e-5)
+
+
+def test_of_the_network_two_classes_have_negative_squares(network):
+    """The library cuts each class at 0 and then averages: .0106713 instead of .0105."""
+    found = debiased_calibration_error(network.y_true, network.y_prob, view="class-wise")
+    assert np.flatnonzero(found.per_view < 0).tolist() == [6, 7]
+    cut = np.sqrt(np.maximum(found.per_view, 0).mean())
+    assert cut == pytest.approx(0.010671296134445332, abs=2e-6)
+    assert found.value < cut
 
 
 # --- the result ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
+from scipy import optimize, stats
 from scipy.integrate import trapezoid
 
 import calibkit as ck
@@ -14,6 +14,8 @@ from calibkit.errors import canonical_calibration_error
 from calibkit.fakes import DirichletFake, Power
 from tests.helpers import binary_data, class_data, golden, golden_data
 
+# Of a Gaussian with standard deviation s: twice its density at 0, times s; and its mean size.
+STEEP = np.sqrt(2 / np.pi)
 ROWS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=30)
 
 
@@ -80,16 +82,64 @@ def test_a_wider_kernel_leaves_less_error(rows: list[tuple[float, int]]) -> None
     assert errors[0] <= apart + 1e-12 and errors[-1] >= abs((prob - labels).mean()) - 1e-12
 
 
+@given(ROWS, st.floats(0.02, 0.5), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_it_moves_little_where_predictions_move_little(rows, width, seed) -> None:
+    """Moving a kernel by d moves at most ``d sqrt(2 / pi) / s`` of its mass, a residual by d."""
+    labels, prob = split(rows)
+    moved = np.clip(prob + 0.02 * np.random.default_rng(seed).normal(size=len(prob)), 0, 1)
+    one, other = (smooth_ece(labels, p, bandwidth=width).value for p in (prob, moved))
+    assert abs(one - other) <= np.abs(prob - moved).mean() * (1 + STEEP / width) + 1e-4
+
+
 @pytest.mark.parametrize("prob", [1 / 2048, 3e-4, 1e-5, 1e-9, 1e-300])
 def test_a_single_small_mistake_is_the_error(prob: float) -> None:
     """Narrower than a cell of the grid, where a kernel rings."""
     assert smooth_ece([0], [prob]).value == pytest.approx(prob, rel=1e-4)
 
 
+@pytest.mark.slow
+@given(ROWS)
+@settings(max_examples=40, deadline=None)
+def test_it_is_at_most_twice_the_root_of_the_distance_from_calibration(rows) -> None:
+    """Any way to replace predictions by frequencies of groups gives a distance that bounds it."""
+    labels, prob = split(rows)
+    error = smooth_ece(labels, prob).value
+    for n_groups in (1, 2, 4, 8):
+        group = np.minimum((prob * n_groups).astype(np.intp), n_groups - 1)
+        count = np.maximum(np.bincount(group), 1)
+        frequency = (np.bincount(group, labels) / count)[group]
+        assert error <= 2 * np.sqrt(np.abs(prob - frequency).mean()) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_no_lipschitz_test_function_sees_more(seed: int) -> None:
+    """``mean of w(p) (y - p) <= smECE_s + s sqrt(2/pi) mean|y - p|`` for all slopes up to 1."""
+    labels, prob = binary_data(60, seed, exponent=1 + seed)
+    order = np.argsort(prob)
+    prob, residual = prob[order], (labels - prob)[order]
+    slopes = np.eye(60)[1:] - np.eye(60)[:-1]
+    limits = np.tile(np.diff(prob), 2)
+    sides = np.concatenate([slopes, -slopes])
+    sup = optimize.linprog(-residual / 60, sides, limits, bounds=(-1, 1))
+    error = smooth_ece(labels[order], prob).value
+    assert -sup.fun <= error * (1 + STEEP * np.abs(residual).mean()) + 1e-6
+    assert -sup.fun > 0.3 * error  # and it is no bound by being far off
+
+
 @pytest.mark.parametrize("prob", [0.0, 0.2, 0.999, 1.0])
 def test_equal_predictions_are_compared_with_their_frequency(prob: float) -> None:
     labels = np.arange(40) % 4 == 0
     assert smooth_ece(labels, np.full(40, prob)).value == pytest.approx(abs(prob - 0.25))
+
+
+def test_the_error_of_a_calibrated_model_vanishes_like_a_cube_root() -> None:
+    """Noise of a kernel is about ``(n s)^(-1/2)``, so that s falls like ``n^(-1/3)``."""
+    means = [
+        np.mean([smooth_ece(*binary_data(n, k, exponent=1)).value for k in range(8)])
+        for n in (1000, 64_000)
+    ]
+    assert means[1] < 0.012 and means[0] / means[1] == pytest.approx(4, rel=0.25)
 
 
 # --- beside the rest -----------------------------------------------------------------------------
@@ -175,6 +225,26 @@ def test_the_canonical_error_is_its_sums(norm: float) -> None:
     assert found.value == pytest.approx(distance ** (1 / norm), rel=1e-6)
     turned = canonical_calibration_error((label + 1) % 3, np.roll(prob, 1, axis=1), norm=norm)
     assert turned.value == pytest.approx(canonical_calibration_error(label, prob, norm=norm).value)
+
+
+def test_the_canonical_error_tells_three_models_apart_where_the_truth_is_known() -> None:
+    """More than its null level by about what is true: calibrated, a little wrong, very wrong."""
+    over = []
+    for power in (1.0, 1.5, 3.0):
+        extra, true = [], []
+        for seed in range(5):
+            draw = DirichletFake((1, 1, 1), Power(power)).sample(1000, rng=seed)
+            error = canonical_calibration_error(draw.y_true, draw.y_prob, bandwidth=0.02)
+            running = draw.y_prob.cumsum(axis=1)[:, :2]
+            redrawn = (np.random.default_rng(seed).random((1000, 1)) > running).sum(axis=1)
+            null = canonical_calibration_error(redrawn, draw.y_prob, bandwidth=0.02)
+            extra.append(error.value - null.value)
+            true.append(np.abs(draw.true_prob - draw.y_prob).sum(axis=1).mean())
+        over.append((np.mean(extra), np.mean(true)))
+    (calibrated, _), (little, _), (much, truth) = over
+    assert abs(calibrated) < 0.02
+    assert 0.05 < little < much
+    assert much == pytest.approx(truth, abs=0.15)
 
 
 def test_rows_that_say_zero_have_neighbours_that_do() -> None:

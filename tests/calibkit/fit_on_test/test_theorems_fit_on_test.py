@@ -57,6 +57,33 @@ def test_held_out_losses_choose_the_map_that_is_closer(divergence, subtests):
     assert abs(distances[0] - distances[1]) > 8 * error
 
 
+# Convex functions and their derivatives: Brier score, log loss, and three that nobody uses.
+CONVEX = {
+    "square": (lambda q: q**2, lambda q: 2 * q),
+    "entropy": (lambda q: q * np.log(q) + (1 - q) * np.log(1 - q), lambda q: np.log(q / (1 - q))),
+    "fourth power": (lambda q: (q - 0.3) ** 4, lambda q: 4 * (q - 0.3) ** 3),
+    "exponential": (np.exp, np.exp),
+    "minus root": (lambda q: -np.sqrt(1 + q), lambda q: -0.5 / np.sqrt(1 + q)),
+}
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_for_every_bregman_divergence_a_drop_of_loss_is_one_of_distance(name: str) -> None:
+    """Exactly: six predictions, each with its mass and its true chance, and two maps."""
+    phi, slope = CONVEX[name]
+    rng, tiny = np.random.default_rng(0), 1e-12
+    mass, chance, *maps = rng.dirichlet(np.ones(6)), *rng.uniform(0.05, 0.95, (3, 6))
+
+    def divergence(q: Any, r: Any) -> Any:
+        return phi(r) - phi(q) - slope(q) * (r - q)
+
+    yes, no = 1 - tiny, tiny  # the entropy has no value at 0 and 1
+    losses = [chance * divergence(q, yes) + (1 - chance) * divergence(q, no) for q in maps]
+    distances = [divergence(q, chance) for q in maps]
+    assert mass @ (losses[0] - losses[1]) == pytest.approx(mass @ (distances[0] - distances[1]))
+    assert min(map(np.min, distances)) > 0
+
+
 # --- Theorem 3: error after calibration, and error of the map ------------------------------------
 
 
@@ -79,6 +106,17 @@ def two_errors(atoms: Any, divergence: Divergence) -> tuple[Any, Any, Any]:
     error = sum(m * divergence(value, truth) for m, truth, value in atoms) / total
     lost = sum(m * divergence(behind[value][1], truth) for m, truth, value in atoms) / total
     return after, error, lost
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_for_every_bregman_divergence_what_lies_between_is_lost_by_merging(name: str) -> None:
+    phi, slope = CONVEX[name]
+    rng = np.random.default_rng(1)
+    mass, truth = rng.dirichlet(np.ones(6)), rng.uniform(0.05, 0.95, 6)
+    atoms = list(zip(mass, truth, [0.2, 0.5, 0.2, 0.7, 0.5, 0.2], strict=True))
+    after, error, lost = two_errors(atoms, lambda q, r: phi(r) - phi(q) - slope(q) * (r - q))
+    assert error == pytest.approx(after + lost, rel=1e-12)
+    assert min(after, lost) > 0
 
 
 @pytest.mark.parametrize(

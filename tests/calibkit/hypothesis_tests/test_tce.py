@@ -12,7 +12,7 @@ from calibkit import bins, hypothesis_tests
 from calibkit.hypothesis_tests import binomial_p_values
 from calibkit.hypothesis_tests.tce import rejections
 from calibkit.inputs import as_generator
-from tests.helpers import binary_data as binary, class_data
+from tests.helpers import binary_data as binary, class_data, golden
 
 tce = hypothesis_tests.test_based_calibration_error
 
@@ -40,6 +40,13 @@ def random_tests(size: int, largest: int, seed: int) -> tuple[Any, Any, Any]:
 def test_p_values_are_those_of_scipy() -> None:
     k, n, p = random_tests(800, 20_000, seed=0)
     assert binomial_p_values(k, n, p) == pytest.approx(by_scipy(k, n, p), rel=1e-9, abs=1e-14)
+
+
+def test_p_values_at_the_ends() -> None:
+    k, n = np.repeat([0, 1, 4, 5], 3), np.full(12, 5)
+    p = np.tile([0.0, 0.5, 1.0], 4)
+    assert binomial_p_values(k, n, p) == pytest.approx(by_scipy(k, n, p), abs=1e-14)
+    assert binomial_p_values(0, 1, [0.0, 1.0]).tolist() == [1.0, 0.0]
 
 
 def gaps_in_acceptance(n: int) -> list[int]:
@@ -125,6 +132,17 @@ def test_shares_by_bin() -> None:
     assert np.isnan(empty.verdicts[0].share).tolist() == [False, True, True, False]
 
 
+def test_with_more_rows_wide_bins_reject_a_perfect_model() -> None:
+    """Frequencies are the mean prediction of each bin, or as near as whole labels come."""
+    found = []
+    for n in (500, 8_000):
+        prob = (np.arange(n) + 0.5) / n
+        label = np.diff(np.rint(np.cumsum(prob)), prepend=0).astype(int)
+        found.append(float(tce(label, prob, bins=10, n_draws=0)))
+        assert float(tce(label[: n // 2], np.full(n // 2, label[: n // 2].mean()), n_draws=0)) == 0
+    assert found[0] < 0.03 and found[1] > 0.25
+
+
 def test_the_order_of_tied_rows_does_not_matter() -> None:
     rng = np.random.default_rng(9)
     prob = rng.integers(0, 11, 800) / 10
@@ -197,3 +215,41 @@ def test_extreme_input() -> None:
             assert np.isfinite(error.null_values).all()
     assert tce([0] * 30, [0.0] * 30, n_draws=3, rng=0).value == 0
     assert tce([1] * 30, [0.0] * 30, n_draws=3, rng=0).value == 1
+
+
+SMALL = golden("tce_small.json")
+BLOCKS = [(case, block) for case in SMALL for block in case["blocks"]]
+
+
+def labels_of(case: dict[str, Any]) -> Any:
+    return np.array([int(digit) for digit in case["label"]])
+
+
+@pytest.mark.parametrize(("case", "block"), BLOCKS, ids=lambda one: one.get("name", ""))
+def test_small_cases_with_the_tail_of_the_paper(
+    case: dict[str, Any], block: dict[str, Any]
+) -> None:
+    label, prob = labels_of(case), np.array(case["prob"])
+    binning = bins.PavaBC(block["n_min"], block["n_max"])
+    order = np.argsort(prob, kind="stable")
+    bounds = binning.bounds(np.arange(len(prob)) / len(prob), label[order])  # places have no ties
+    assert np.diff(bounds).tolist() == block["paper_count"]
+    hits = [int(part.sum()) for part in np.split(label[order], bounds[1:-1])]
+    assert hits == block["paper_hits"]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case["name"])
+def test_small_cases_with_other_bins(case: dict[str, Any]) -> None:
+    label, prob = labels_of(case), np.array(case["prob"])
+    # The edges of the reference come from linspace, which misplaces .3, .6 and .7; its bins of
+    # equal mass give the extra row to others than ours, or split a tie.
+    on_an_edge = np.isin(prob, [0.3, 0.6, 0.7]).any()
+    compared = 0
+    for kind, binning in (("uniform", bins.EqualWidth), ("quantile", bins.EqualMass)):
+        for number, want in case[kind].items():
+            error = tce(label, prob, bins=binning(int(number)), n_draws=0)
+            same = error.table.count.tolist() == want.get("count", error.table.count.tolist())
+            if same and not (kind == "uniform" and on_an_edge and number in ("5", "10")):
+                assert 100 * error.value == pytest.approx(want["percent"], abs=1e-12)
+                compared += 1
+    assert compared >= 1
