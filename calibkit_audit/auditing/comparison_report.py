@@ -12,7 +12,7 @@ from calibkit.inputs import FloatVector
 from calibkit.reliability import BinTable
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.differences import FEWEST, SCORES, Change, Changes
-from calibkit_audit.auditing.html import draw_comparison
+from calibkit_audit.auditing.html import draw_comparison, page
 from calibkit_audit.auditing.pages import Listing, Report, as_columns, four_digits
 
 # Each measure with its unit in words.
@@ -118,6 +118,10 @@ class Comparison(Report):
         names = ("title", "headline", "n", "n_classes", "view", "level")
         found = {"models": list(self.models), "codes": sorted(self.codes)}
         return {name: getattr(self, name) for name in names} | found | Report.to_dict(self)
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return page(self)
 
     def figures(self) -> dict[str, Any]:
         """Return fresh figures by name; their alt texts come from `calibkit.plot.alt_text`."""

@@ -12,7 +12,7 @@ from calibkit.inputs import warn
 from calibkit.results import Result, spell
 from calibkit_audit.auditing.costs import Consequences, prices_with_threshold
 from calibkit_audit.auditing.evidence import TEST, Measurements, directions
-from calibkit_audit.auditing.html import draw_audit, panel
+from calibkit_audit.auditing.html import draw_audit, page, panel
 from calibkit_audit.auditing.pages import Answer, Listing, Report, as_columns, list_names
 from calibkit_audit.auditing.redraws import TOP, ViewTest
 from calibkit_audit.auditing.repairs import RepairTable
@@ -170,6 +170,10 @@ class AuditReport(Report):
             "groups": None,
             **Report.to_dict(self),
         }
+
+    def to_html(self) -> str:
+        """Return one self-contained page, figures included."""
+        return page(self)
 
     def _repr_html_(self) -> str:
         return panel(self)
