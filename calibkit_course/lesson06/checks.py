@@ -22,7 +22,7 @@ SAY = read_words("06").say
 @lru_cache(maxsize=1)
 def _program() -> tuple[float, float]:
     """Return the mean ECE of a perfect program with 1,000 images, and how far it strays."""
-    network = LogitDistortion(scores=(9.5, 0.5))
+    network = LogitDistortion(scores=(0.085, 0.085))
     samples = [network.sample(1000, rng=seed) for seed in range(50)]
     found = [expected_calibration_error(s.y_true, s.y_prob).null_moments for s in samples]
     level, stray = np.mean(found, axis=0)
@@ -42,7 +42,7 @@ def judge_images(answer: Any) -> str | None:
     if same(np.log(found), np.log(1e9 * two**2), np.log(1.1)):
         return None
     names = {name: np.log(number) for name, number in slips.items()}
-    slip = answers.slip_of(np.log(found), names, 0.04) or "stray"
+    slip = answers.slip_of(np.log(found), names, 0.08) or "stray"
     return SAY[slip].format(n=found, stray=two * (1000 / found) ** 0.5)
 
 

@@ -93,12 +93,12 @@ REVIEW = (
 
 WRONG: dict[str, list[tuple[Any, str]]] = {
     "6.1": [
-        *((n, "ECE of one program") for n in (16_000, 1000 * 3.98**2)),
-        *((n, "Square the factor") for n in (5600, 1000 * 2**0.5 * 4)),
-        *((n, "Multiply it by the 1,000") for n in (31.36, 32)),
-        *((n, "is the gap, 0.002") for n in (7840, 8000)),
-        *((62_720, "both programs"), (158_760, "null level itself"), (0, "larger than 0")),
-        *((4000, "0.00281"), (36_000, "0.00094"), (1e6, "1,000,000 images each")),
+        *((n, "ECE of one program") for n in (12_500, 1000 * 3.7**2)),
+        *((n, "Square the factor") for n in (5000, 1000 * 2**0.5 * 3.7)),
+        *((n, "Multiply it by the 1,000") for n in (25, 26)),
+        *((n, "is the gap, 0.002") for n in (6250, 6500)),
+        *((50_000, "both programs"), (342_000, "null level itself"), (0, "larger than 0")),
+        *((4000, "0.00257"), (36_000, "0.00086"), (1e6, "1,000,000 images each")),
     ],
     "6.5": [
         (1000 * [OBSERVED], "Redraw them from `p`"),
@@ -168,7 +168,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 }
 
 RIGHT: dict[str, list[Any]] = {
-    "6.1": [31_360, 31_643.4, 2 * 16_000, 34_000, np.int64(29_500)],
+    "6.1": [25_000, 26_010.2, 2 * 12_500, 28_500, np.int64(24_500)],
     "6.5": [rounds(), rounds().tolist()],
     "6.6": [1000 * (0.039 / 0.01) ** 2, 14_890, 14_900.5, np.int64(15_915), 16_390],
     "6.3": [
