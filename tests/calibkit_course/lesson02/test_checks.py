@@ -168,10 +168,7 @@ def test_the_texts_of_the_figures_have_the_numbers_that_are_drawn() -> None:
     splits = [scores.corp_decomposition(rain, prob) for prob in said]
     numbers = [f"{one.miscalibration:.4f}" for one in splits]
     known, all_there_is = splits[1].discrimination, splits[1].uncertainty
-    assert (
-        f"everything is a discrimination of {all_there_is:.4f}. It has {known:.4f}, a third."
-        in prose
-    )
+    assert f"a discrimination of {all_there_is:.4f}. It has {known:.4f}, a third." in prose
     biased = scores.corp_decomposition(rain, expit(logit(honest) + 1)).miscalibration
     words = "There the miscalibration is {}; bold has {}, timid {}, and the bias {:.4f}."
     assert words.format(*numbers, biased) in prose
