@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import interpolate, linalg, optimize, special
+from scipy import interpolate, optimize, special
 
 from calibkit.chance.null import p_value_of, redrawn_labels
 from calibkit.hypothesis_tests.p_values import in_order
@@ -231,22 +231,23 @@ def _local(
     prob: FloatVector, knot: float, near: int, widen: float, degree: int
 ) -> tuple[int, FloatMatrix]:
     """Return the first row of a window, and what its labels add to height and slope, (2, rows)."""
-    reach = float(np.partition(np.abs(prob - knot), near - 1)[near - 1]) * np.sqrt(widen)
-    if reach <= 0:
+    first = int(np.searchsorted(prob[near:] + prob[: len(prob) - near], 2 * knot))
+    reach = float(max(knot - prob[first], prob[first + near - 1] - knot)) * np.sqrt(widen)
+    # At its ends a window's weights are 0.
+    first, last = np.searchsorted(prob, knot - reach, "right"), np.searchsorted(prob, knot + reach)
+    if first >= last:
         raise ValueError(
             f"so many predictions equal {knot:.6g} that a window of the loess holds nothing else; "
             "make span larger."
         )
-    first, last = np.searchsorted(prob, knot - reach), np.searchsorted(prob, knot + reach, "right")
-    away = prob[first:last] - knot
-    far = np.abs(away / reach)
-    root = np.sqrt(np.maximum(1 - far * far * far, 0))  # products: powers take many times as long
-    root *= root * root
-    design = root * np.vander(away, degree + 1, increasing=True).T
-    size = np.maximum(np.linalg.norm(design, axis=1, keepdims=True), 1e-300)
-    rows, triangle = linalg.qr((design / size).T, mode="economic", check_finite=False)
-    solve = np.linalg.pinv(triangle, rcond=100 * np.finfo(np.float64).eps)
-    return int(first), (solve / size)[:2] @ rows.T * root
+    away = (prob[first:last] - knot) / reach
+    far = np.abs(away)
+    weight = np.maximum(1 - far * far * far, 0)  # products: powers take many times as long
+    weight *= weight * weight
+    powers = np.stack([away**k for k in range(degree + 1)])
+    weighted = weight * powers
+    solve = np.linalg.pinv(weighted @ powers.T, rcond=100 * np.finfo(np.float64).eps)[:2]
+    return int(first), solve / [[1], [reach]] @ weighted
 
 
 def _indices(how: Loess, label: FloatVector) -> FloatVector:
