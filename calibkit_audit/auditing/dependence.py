@@ -289,12 +289,12 @@ def _change_in_words(
     first, last, gap = (columns[name] for name in ("first", "last", "gap"))
     test = f"{len(gap)} blocks of time; test of a step, a stretch and a slope, p = {p_value:.3g}"
     shown = "The error changes" if changed else "No change of the error is shown"
+    so = ": one repair for all times cannot be right" if changed else ""
     more = f"a step of {2 * smallest:.3f} at half time would be found in nine files of ten"
     if not np.isfinite(smallest):
         more = "so few uncertain rows can show none"
     return (
-        f"{shown} over time ({test}). Mean prediction minus frequency is {gap[0]:+.3f} in the "
+        f"{shown} over time ({test}){so}. Mean prediction minus frequency is {gap[0]:+.3f} in the "
         f"first block ({first[0]} to {last[0]}) and {gap[-1]:+.3f} in the last ({first[-1]} to "
-        f"{last[-1]}); between {gap.min():+.3f} and {gap.max():+.3f}: "
-        f"{'one repair for all times cannot be right; ' if changed else ''}{more}."
+        f"{last[-1]}); between {gap.min():+.3f} and {gap.max():+.3f}: {more}."
     )

@@ -896,6 +896,7 @@ def test_an_error_that_changes_over_time_is_found() -> None:
     assert {"error changes", "no evidence"} <= report.codes and report.light == "bad"
     assert report.headline.startswith("The error changes over time. On average: no evidence")
     assert "what has changed" in report.advice
+    assert report["time"].sentence.split(". ")[0].endswith("cannot be right")  # what a board shows
     assert report.times is not None and report.times.columns["first"][0] == "2024-01-01"
     gap = report.times.columns["gap"]
     assert gap[0] < -0.05 < 0.05 < gap[-1]

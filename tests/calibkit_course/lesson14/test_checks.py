@@ -188,9 +188,11 @@ def test_predicted_verdicts_come_true() -> None:
     known = verdicts("small clinic")["data"].numbers
     assert known["needed_for_0.01"] == needed(clinic, 0.01)
     assert f"ECE is {mixed['calibration'].numbers['error']:.3f}" in (page := lesson_text("14"))
-    least, sd = known["smallest_error"], known["half_width"] / Z
-    assert f"accuses from {100 * (least - 1.2816 * sd):.0f} points measured" in page
-    assert f"A true error of {100 * least:.0f} it finds nine times in ten" in page
+    least = known["smallest_error"]
+    table = lesson_text("13", ".ipynb")
+    assert re.search(r"9 to win 1, repaired +54 +\+14 +\+4 +± 22", table)
+    assert "54 bets, which paid 4 ± 22" in page
+    assert f"A true error of {100 * least:.0f} the audit finds nine times in ten" in page
 
 
 def test_the_third_light_answers_first() -> None:
