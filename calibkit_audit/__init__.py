@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # for type checkers and editors
 
 _ROOMS = {
     "auditing": "COMPARISON_CODES Answer AuditReport AuditSettings Comparison RepairTable audit "
-    "audit_table compare compare_table",
+    "audit_table compare",
     "monitor": "Evidence Monitor",
     "rate": "RateEstimate estimate_rate",
     "segments": "SegmentTable worst_segments",

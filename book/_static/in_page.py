@@ -347,11 +347,10 @@ def audit(asked: dict[str, Any]) -> Any:
     """Run the command on the file that was chosen; return the report, or the sentence."""
     from calibkit_audit.cli import main
 
-    if asked.get("second") and (
-        asked.get("logits") or asked.get("time") or len(asked["prob"]) != 1
-    ):
+    alone = map(asked.get, ("logits", "time", "group"))  # what is asked of one model only
+    if asked.get("second") and (any(alone) or len(asked["prob"]) != 1):
         return {"refused": "Two models are compared by one column of probabilities each, without "
-                "logits and without “When”."}  # fmt: skip
+                "logits, without “When” and without “Groups to compare”."}  # fmt: skip
     out = FOLDER / "out"
     files = [f"--html={out / 'report.html'}", f"--json={out / 'report.json'}"]
     words = [*arguments(asked), *files, "--", asked["name"]]

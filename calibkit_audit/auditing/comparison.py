@@ -22,13 +22,11 @@ from calibkit.inputs import (
     refuse_other_order,
 )
 from calibkit.reliability import table_of
-from calibkit.results import spell
 from calibkit_audit.auditing.calibration import weak_calibration
 from calibkit_audit.auditing.comparison_report import Comparison, comparison_fields
-from calibkit_audit.auditing.differences import SCORES, Changes, Each, differences_of, row_measures
+from calibkit_audit.auditing.differences import Changes, Each, differences_of, row_measures
 from calibkit_audit.auditing.evidence import package_view, views_of
 from calibkit_audit.auditing.pages import Listing
-from calibkit_audit.auditing.predictions import rows_of_table
 from calibkit_audit.auditing.rows import AuditRows, cluster_notes, drop_weightless, rows_of
 from calibkit_audit.auditing.settings import MOST_CLASSES
 from calibkit_audit.dependent_rows import DependentRows
@@ -64,7 +62,7 @@ def rows_of_models(
     if len(named) < len(y_prob):
         raise ValueError("two models have the same name.")
     models = {f"model {name!r}": prob for name, prob in named.items()}
-    by_row = {k: options.get(k) for k in ("groups", "cluster", "predicted", "sample_weight")}
+    by_row = {k: options.get(k) for k in ("cluster", "predicted", "sample_weight")}
     refuse_other_order(y_true=y_true, **by_row, **models)
     first = next(filter(None, map(column_names, models.values())), None)
     for said, prob in models.items():
@@ -100,7 +98,6 @@ def compare(
     *,
     view: View = None,
     costs: Any = None,
-    groups: Any = None,
     cluster: Any = None,
     independent: bool = False,
     class_names: Sequence[str] | None = None,
@@ -123,9 +120,8 @@ def compare(
         first. Of a DataFrame each column is a model's P(y = 1).
     view : {"top-label", "class-wise"} or int, optional
         The events of the calibration parts. None: y = 1; of K columns every class, summed.
-    costs, groups, cluster, independent, class_names, predicted, sample_weight, event
-        As in `audit`; the scores are compared in each group, too, and `predicted` is the same for
-        all models.
+    costs, cluster, independent, class_names, predicted, sample_weight, event
+        As in `audit`; `predicted` is the same for all models.
     title : str
         What was compared, for the pages.
     level : float
@@ -144,10 +140,6 @@ def compare(
     ------
     ValueError
         If there are fewer than two models, or labels, probabilities or options are not valid.
-
-    See Also
-    --------
-    compare_table : the same, of columns of a table.
 
     Notes
     -----
@@ -168,7 +160,6 @@ def compare(
     rows, probs = rows_of_models(
         y_true,
         models,
-        groups=groups,
         cluster=cluster,
         independent=independent,
         class_names=class_names,
@@ -179,66 +170,20 @@ def compare(
     table = None if costs is None else as_costs(costs, rows.n_classes)
     of_null, of_all = as_generator(rng).integers(0, 2**62, size=2).tolist()
     view = view_of_models(rows, view)
-    each = {name: row_measures(rows, p, table, view, bins) for name, p in probs.items()}
+    each = {name: row_measures(rows, p, table, view) for name, p in probs.items()}
     calibration = _calibration(rows, probs, each, view=view, bins=bins, rng=of_null)
-    by_chance = calibration.columns["by chance"]
-    changes = _differences(rows, each, by_chance, table, level, of_all)
+    changes = _differences(rows, each, table, level, of_all)
     return Comparison(
         title=str(title),
         n=rows.n,
         n_classes=len(rows.class_names),
         calibration=calibration,
-        groups=_by_group(rows, each, level, table),
         costs=table,
         **_diagrams(rows, probs, view, bins, level),
         notes=(*_comparison_notes(level, bins), *cluster_notes(rows)),
         advice="" if rows.clusters or rows.independent else _ONE_CASE,
         **comparison_fields(tuple(probs), changes, level, calibration.columns["p_value"]),
     )
-
-
-def compare_table(
-    table: Any,
-    *,
-    label: str,
-    models: Mapping[str, str | Sequence[str]] | Sequence[str],
-    groups: str | None = None,
-    cluster: str | None = None,
-    predicted: Any = None,
-    sample_weight: str | None = None,
-    drop_missing: bool = False,
-    rescale: bool = False,
-    **options: Any,
-) -> Comparison:
-    """Compare models whose probabilities are columns of one table.
-
-    Parameters
-    ----------
-    table : DataFrame, Table or mapping from names to columns
-    label : str
-        The column of labels.
-    models : sequence of str, or mapping from str to str or sequence of str
-        Columns of P(y = 1), or by the name of each model its column or columns per class.
-    groups, cluster, predicted, sample_weight : str, optional
-        Further columns, as in `compare`; of `predicted` also True.
-    drop_missing, rescale : bool
-        As in `audit_table`; a row that one model lacks is left out for all.
-    **options
-        `view`, `costs`, `class_names`, `event`, `title`, `level`, `bins` and `rng`, as in
-        `compare`.
-
-    Examples
-    --------
-    >>> table = {"y": [0, 1] * 50, "old": [0.4, 0.6] * 50, "new": [0.1, 0.9] * 50}
-    >>> "better log loss" in compare_table(table, label="y", models=["old", "new"]).codes
-    True
-    """
-    roles = {"y_true": label, "groups": groups, "cluster": cluster}
-    roles |= {"predicted": predicted, "sample_weight": sample_weight}
-    by_name = models if isinstance(models, Mapping) else dict(zip(models, models, strict=True))
-    how = {"drop_missing": drop_missing, "rescale": rescale}
-    rows, scores, _, changes = rows_of_table(table, roles, by_name, **how)
-    return compare(models=scores, **rows, **options).with_changes(changes)
 
 
 def _diagrams(
@@ -262,7 +207,6 @@ def _diagrams(
 def _differences(
     rows: AuditRows,
     each: Each,
-    by_chance: FloatVector,
     costs: FloatVector | None,
     level: float,
     seed: int,
@@ -271,8 +215,7 @@ def _differences(
     differences, names, found = differences_of(rows, each, costs), list(each), {}
     together = differences.together(level, np.random.default_rng(seed))
     for other, key in product(range(1, len(names)), differences.measures):
-        wider = tuple(by_chance[[other, 0]]) if key == "calibration error" else (0.0, 0.0)
-        alone, joint = (differences.change(key, other, one, wider) for one in (level, together))
+        alone, joint = (differences.change(key, other, one) for one in (level, together))
         found[names[other], key] = alone._replace(joint=joint.verdict == alone.verdict)
     return found
 
@@ -293,36 +236,6 @@ def _calibration(rows: AuditRows, probs: Models, each: Each, **how: Any) -> List
     return Listing.of(f"Calibration error: {'; '.join(said)}.", heads, lines)
 
 
-def _by_group(
-    rows: AuditRows, each: Each, level: float, costs: FloatVector | None
-) -> Listing | None:
-    """Compare the scores in every group, each at a level that pays for all groups."""
-    if rows.group is None:
-        return None
-    if len(rows.groups) > 1:
-        raise ValueError("compare takes one column of groups; audit and worst_segments, several.")
-    (group_names,), codes = rows.groups, rows.group[:, 0]
-    names, content, found = list(each), 1 - (1 - level) / len(group_names), []
-    scores = {n: {k: v for k, v in own.items() if k in SCORES} for n, own in each.items()}
-    worse, few = [], []
-    for place, group in enumerate(group_names):
-        if not (codes == place).any():  # all of weight 0
-            continue
-        inside = differences_of(rows, scores, costs, codes == place)
-        few += [group] if inside.few else []
-        for other, key in product(range(1, len(names)), inside.measures):
-            row: Any = np.nan, np.nan, np.nan, "too few rows"
-            if not inside.few:
-                row = inside.change(key, other, content)[2:6]
-            found.append((group, inside.n, names[other], key, *row))
-            worse += [f"{group} ({names[other]}, {key})"] if row[-1] == "worse" else []
-    heads = ("group", "count", "model", "measure", "difference", "low", "high", "verdict")
-    text = f"{spell(len(group_names), 'group')}; worse than {names[0]}: "
-    text += f"{', '.join(worse) or 'none shown'}"
-    text += f"; too few rows to tell: {', '.join(few)}." if few else "."
-    return Listing.of(text, heads, found)
-
-
 def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
     return (
         f"Differences: other minus first, Student's {100 * level:g} % intervals of paired rows, "
@@ -330,7 +243,7 @@ def _comparison_notes(level: float, bins: Binning) -> tuple[str, ...]:
         "separated in 8 to 13 of 100 files at 95 %. Codes, and --fail-if, take what holds for all "
         "models and measures together; what does not is marked as taken alone.",
         "Miscalibration and discrimination: the CORP parts of the Brier score.",
-        f"Calibration error: {bins}; its interval is wider by what chance adds to both models.",
+        f"Calibration error: {bins}.",
         "Off by more than chance: beyond what calibrated models show, for all of them together.",
         "Nothing is clipped: one impossible event makes the log loss infinite.",
     )

@@ -22,7 +22,6 @@ MEASURES = {
     "Brier score": "in Brier score",
     "miscalibration": "in miscalibration",
     "discrimination": "in discrimination",
-    "calibration error": "in calibration error",
 }
 _HEADS = ("model", "measure", *Change._fields)
 # Every finding on which a pipeline can act; "not separated": no measure tells two models apart.
@@ -51,9 +50,9 @@ class Comparison(Report):
         an infinite log loss leaves none.
     joint : ndarray of bool, shape (R,)
         Whether the verdict holds where all measures and models are judged together, as `codes` do.
-    calibration, weak, groups : Listing, groups also None
+    calibration, weak : Listing
         Each model's calibration error beside its null level; O/E, calibration in the large and
-        slope; differences in each group.
+        slope.
     bins, curves, costs
         Reliability tables and Murphy curves by model (curves only for one event), table of costs.
     notes, versions
@@ -72,7 +71,6 @@ class Comparison(Report):
     joint: NDArray[np.bool_]
     calibration: Listing
     weak: Listing
-    groups: Listing | None
     bins: Mapping[str, BinTable]
     curves: Mapping[str, MurphyCurve]
     costs: FloatVector | None
@@ -86,10 +84,9 @@ class Comparison(Report):
 
     @property
     def tables(self) -> dict[str, Result]:
-        """The tables of the comparison, by name; groups only where they were given."""
-        tables: dict[str, Result | None] = {"Differences": self, "Calibration": self.calibration}
-        tables |= {"Weak calibration": self.weak, "Groups": self.groups}
-        return {name: table for name, table in tables.items() if table is not None}
+        """The tables of the comparison, by name."""
+        tables = {"Differences": self, "Calibration": self.calibration}
+        return tables | {"Weak calibration": self.weak}
 
     def describe(self) -> str:
         """Say in plain words which model is better, and what cannot be separated."""
@@ -109,8 +106,7 @@ class Comparison(Report):
                 numbers += " (infinite: it gave probability 0 to what happened)"
             alone = "" if joint else " (taken alone)"
             lines.append(f"{name}, {measure}: {numbers}, {verdict}{alone}")
-        lines += ["", self.calibration.describe()]
-        lines += [f"{name}: {table.describe()}" for name, table in list(self.tables.items())[2:]]
+        lines += ["", self.calibration.describe(), f"Weak calibration: {self.weak.describe()}"]
         return "\n".join([*lines, "", *self.origin] if "command" in self.source else lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,9 +191,6 @@ def _sentence(first: str, other: str, found: Changes, level: float) -> str:
     calibrated, told = own["miscalibration"].verdict, own["discrimination"].verdict
     if calibrated == "not separated":
         text += " The data cannot separate their calibration."
-    elif calibrated == own["calibration error"].verdict:
-        text += "" if calibrated == "equal" else f" {other} is {calibrated} calibrated."
     elif calibrated != "equal":
-        text += f" By its part of the Brier score {other} is {calibrated} calibrated, "
-        text += f"by its calibration error {own['calibration error'].verdict}."
+        text += f" {other} is {calibrated} calibrated."
     return text + (f" {other} tells cases apart {told}." if told in ("better", "worse") else "")

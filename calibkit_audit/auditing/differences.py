@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from calibkit.bins import Binning
 from calibkit.decisions import best_actions
 from calibkit.inputs import (
     BinaryProblem,
@@ -17,7 +16,6 @@ from calibkit.inputs import (
     View,
     binary_problems,
 )
-from calibkit.reliability import table_of
 from calibkit.scores import corp_decomposition
 from calibkit_audit.auditing.rows import AuditRows, losses, probability_of
 from calibkit_audit.clusters import moments, student
@@ -49,36 +47,25 @@ def row_scores(
 
 
 def row_measures(
-    rows: AuditRows, prob: FloatVector, costs: FloatVector | None, view: View, bins: Binning
+    rows: AuditRows, prob: FloatVector, costs: FloatVector | None, view: View
 ) -> dict[str, FloatVector]:
-    """Return what each row adds to the scores, the CORP parts of the Brier score, and the ECE.
+    """Return what each row adds to the scores, and the CORP parts of the Brier score.
 
     The curve and the frequency are minimisers of what they are subtracted from: to first order
     their own error does not matter, and sums over rows behave as those of fixed functions.
     """
     problems = binary_problems(rows.label, prob, view=view, sample_weight=rows.weight)
-    parts = [_corp_and_gaps(problem, bins) for problem in problems]
-    lost, won, error = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
+    lost, won = (np.sum(one, axis=0) for one in zip(*map(_corp_parts, problems), strict=True))
     more = {"miscalibration": lost, "discrimination": won}
-    more |= {"calibration error": error / len(problems)}
     return row_scores(rows.label, prob, costs) | more
 
 
-def _corp_and_gaps(
-    problem: BinaryProblem, bins: Binning
-) -> tuple[FloatVector, FloatVector, FloatVector]:
+def _corp_parts(problem: BinaryProblem) -> tuple[FloatVector, FloatVector]:
     prob, happened = problem.prob.astype(np.float64), problem.label.astype(np.float64)
     weight = problem.weight
     curve = corp_decomposition(problem.label, prob, sample_weight=weight).recalibrate(prob)
-    best = (curve - happened) ** 2
-    table = table_of(problem, bins)
-    place, scale = table.assign(prob), 1.0 if weight is None else weight
-    side = np.sign(np.bincount(place, scale * (prob - happened), minlength=table.n_bins))
-    return (
-        (prob - happened) ** 2 - best,
-        (np.average(happened, weights=weight) - happened) ** 2 - best,
-        side[place] * (prob - happened),
-    )
+    best, base = (curve - happened) ** 2, np.average(happened, weights=weight)
+    return (prob - happened) ** 2 - best, (base - happened) ** 2 - best
 
 
 class Change(NamedTuple):
@@ -136,8 +123,8 @@ class Differences:
         count = self.count
         return int(count.min() if len(count) == 2 else count.sum() - count.max()) < FEWEST
 
-    def change(self, key: str, other: int, level: float, wider: Ends = (0.0, 0.0)) -> Change:
-        """Judge the difference to the first model by Student's interval, made `wider` or not.
+    def change(self, key: str, other: int, level: float) -> Change:
+        """Judge the difference to the first model by Student's interval.
 
         Nothing is concluded from a handful of rows, nor from an infinite difference; and no cost
         is told apart where five more rows at the highest price could turn it.
@@ -149,7 +136,7 @@ class Differences:
         few = self.few or up + down < FEWEST or (key == "cost" and one_sided)
         if np.isfinite(mean) and not (differ and few):
             half = float(student(self.cover[place, place], self.df, level))
-            ends = mean - half - wider[0] * differ, mean + half + wider[1] * differ
+            ends = mean - half, mean + half
         first, value = self.values[[0, other], self.measures.index(key)].tolist()
         return judge_change(key, first, value, ends)
 
@@ -169,18 +156,15 @@ class Differences:
         return 2 * float(special.stdtr(self.df, np.quantile(largest, level))) - 1
 
 
-def differences_of(
-    rows: AuditRows, each: Each, costs: FloatVector | None = None, inside: Any = slice(None)
-) -> Differences:
-    """Return the differences of the models in some rows, by mask or slice; by cluster or weight."""
-    values = np.array([list(own.values()) for own in each.values()])[..., inside]
+def differences_of(rows: AuditRows, each: Each, costs: FloatVector | None = None) -> Differences:
+    """Return the differences of the models; by cluster or weight."""
+    values = np.array([list(own.values()) for own in each.values()])
     with np.errstate(invalid="ignore"):  # infinite minus infinite: no interval
         apart = (values[1:] - values[0]).reshape(-1, values.shape[2])
-        clusters = rows.clusters and rows.clusters.take(inside)
-        units = clusters.sums(apart.T).T if clusters else apart
+        units = rows.clusters.sums(apart.T).T if rows.clusters else apart
         up, down = (units > 0).sum(axis=1), (units < 0).sum(axis=1)
-        values, apart = rows.weigh(values, inside), rows.weigh(apart, inside)
-        mean, cover, df = moments(apart, clusters)
+        values, apart = rows.weigh(values), rows.weigh(apart)
+        mean, cover, df = moments(apart, rows.clusters)
     return Differences(
         measures=tuple(next(iter(each.values()))),
         values=values.mean(axis=2),
@@ -189,6 +173,6 @@ def differences_of(
         df=df,
         up=up,
         down=down,
-        count=np.bincount(rows.label[inside], minlength=rows.n_classes),
+        count=np.bincount(rows.label, minlength=rows.n_classes),
         stake=0.0 if costs is None else float(np.ptp(costs, axis=0).max()),
     )

@@ -162,17 +162,16 @@ def _model_classes(columns: Columns) -> tuple[str, ...]:
 def rows_of_table(
     table: Any,
     roles: Mapping[str, Any],
-    models: Mapping[str, Any],
+    prob: str | Sequence[str],
     *,
     logits: bool = False,
     drop_missing: bool = False,
     rescale: bool = False,
-    others: bool = False,
-) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...] | None, Changes]:
-    """Return columns of a table by role, scores by model, names of classes, and what was changed.
+) -> tuple[dict[str, Any], tuple[str, ...] | None, Changes]:
+    """Return columns of a table by role, names of classes, and what was changed.
 
-    `roles`: the labels are ``y_true``; None is left out, True stays. `others`: also the columns
-    that nothing names.
+    `roles`: the labels are ``y_true``; None is left out, True stays. `prob` names the scores.
+    Columns that nothing names are ``others NAME``.
     """
     known, changes = _known_columns(table), Changes()
     named = {role: name for role, name in roles.items() if name is not None and name is not True}
@@ -180,31 +179,25 @@ def rows_of_table(
         if name not in known:
             raise ValueError(f"column {name!r} is not there; the columns are {quotes(known)}.")
     columns = {role: table[name] for role, name in named.items()}
-    label, names = roles["y_true"], list(map(str, known))
-    found = {m: columns_of(label, prob).resolve(names, _TABLE) for m, prob in models.items()}
-    parts = {m: [unwrapped(table[k], k) for k in one.prob] for m, one in found.items()}
-    if others:
-        used = {*named.values(), *chain.from_iterable(one.prob for one in found.values())}
-        n = len(next(iter(parts.values()))[0])
-        for name in filter(lambda name: name not in used, known):
-            with suppress(TypeError, ValueError):  # what cannot be read was not asked for
-                values = unwrapped(table[name], str(name))
-                columns |= {f"others {name}": values} if values.shape == (n,) else {}
+    found = columns_of(roles["y_true"], prob).resolve(list(map(str, known)), _TABLE)
+    parts = [unwrapped(table[name], name) for name in found.prob]
+    for name in filter(lambda name: name not in {*named.values(), *found.prob}, known):
+        with suppress(TypeError, ValueError):  # what cannot be read was not asked for
+            values = unwrapped(table[name], str(name))
+            columns |= {f"others {name}": values} if values.shape == parts[0].shape else {}
     if drop_missing:
         needed = [columns[role] for role in ("y_true", "predicted") if role in named]
-        arrays = [unwrapped(one, "a column") for one in (*needed, *chain(*parts.values()))]
+        arrays = [unwrapped(one, "a column") for one in (*needed, *parts)]
         kept = ~np.any([[is_blank(value) for value in one.tolist()] for one in arrays], axis=0)
         changes[LEFT_OUT] = int((~kept).sum())
         columns = {role: unwrapped(one, role)[kept] for role, one in columns.items()}
-        parts = {model: [one[kept] for one in own] for model, own in parts.items()}
-    scores = {m: own[0] if len(own) == 1 else np.column_stack(own) for m, own in parts.items()}
-    for model, table in scores.items():
-        if rescale:
-            scores[model], count = rescale_rows(table, logits=logits)
-            changes[RESCALED] += count
+        parts = [one[kept] for one in parts]
+    scores = parts[0] if len(parts) == 1 else np.column_stack(parts)
+    if rescale:
+        scores, changes[RESCALED] = rescale_rows(scores, logits=logits)
     columns |= {role: True for role, name in roles.items() if name is True}
-    first = next(iter(found.values()))
-    return columns, scores, None if len(first.prob) == 1 else first.classes or first.prob, changes
+    columns["logits" if logits else "y_prob"] = scores
+    return columns, None if len(found.prob) == 1 else found.classes or found.prob, changes
 
 
 def _known_columns(table: Any) -> list[Any]:

@@ -191,13 +191,12 @@ def audit_table(
     roles: dict[str, Any] = {"y_true": label, "time": time} | given_by | dict.fromkeys(several)
     roles |= {f"{role} {name}": name for role, names in several.items() for name in names}
     roles |= {"predicted": predicted, "sample_weight": sample_weight}
-    kind, given = ("logits", logits) if prob is None else ("y_prob", prob)
+    given = prob if logits is None else logits
     how = {"logits": prob is None, "drop_missing": drop_missing, "rescale": rescale}
-    how["others"] = True
-    rows, scores, names, changes = rows_of_table(table, roles, {kind: given}, **how)
+    rows, names, changes = rows_of_table(table, roles, given or (), **how)
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
-    report = audit(**by_role(rows), **scores, class_names=class_names or names, **options)
+    report = audit(**by_role(rows), class_names=class_names or names, **options)
     columns = [given] if isinstance(given, str) else list(given or ())
     source = {"label": label, "predictions": list_names(columns)}
     return replace(report.with_changes(changes), source=source)

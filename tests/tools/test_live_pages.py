@@ -128,6 +128,7 @@ def test_the_page_and_the_command_give_one_report(folder: Path, name: str) -> No
         ("y,p\nill,0.5\nfit,0.4\n", {}, "means y = 1 in the field “The label that means yes”"),
         ("y;p\n1;0,5\n", {"delimiter": ";"}, "choose comma in the field “Decimal mark”"),
         ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "logits": True}, "without logits"),
+        ("y,p\n1,0.5\n0,0.4\n", {"second": "q", "group": "w"}, "without “Groups to compare”"),
         ("y,p\n1,0.5\n0,0.4\n", {"bins": "many"}, "invalid int value"),
         ("y,p,w\n1,0.5,1\n0,0.4,-2\n", WEIGHTED, "^“Weights”, row 2: -2.0 is no weight"),
         ("", {}, "is empty"),

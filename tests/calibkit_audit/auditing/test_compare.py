@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.special import expit, logit
 
 import calibkit as ck
@@ -45,7 +44,6 @@ def test_values_are_those_of_the_single_measures() -> None:
             "Brier score": float(ck.brier_score(y, prob)),
             "miscalibration": parts.miscalibration,
             "discrimination": parts.discrimination,
-            "calibration error": float(ck.expected_calibration_error(y, prob)),
         }
         for measure, value in wanted.items():
             assert row(found, measure)[key] == pytest.approx(value, abs=1e-12), measure
@@ -59,7 +57,7 @@ def test_many_classes(view: Any) -> None:
     found = compare(y, {"a": prob, "b": other}, view=view)
     assert row(found, "Brier score")["value"] == pytest.approx(float(ck.brier_score(y, other)))
     error = ck.expected_calibration_error(y, other, view=view or "class-wise")
-    assert row(found, "calibration error")["value"] == pytest.approx(float(error), abs=1e-12)
+    assert found.calibration.columns["error"][1] == pytest.approx(float(error), abs=1e-12)
     if view in (None, "class-wise"):  # the parts of all classes make up the score
         sums = row(found, "miscalibration")["value"] - row(found, "discrimination")["value"]
         share = np.bincount(y) / len(y)
@@ -85,16 +83,13 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        ("better", "b is better calibrated."),
-        ("not separated", "b is better calibrated, by its calibration error not separated."),
-    ],
+    ("told", "words"),
+    [("better", " b is better calibrated."), ("not separated", " cannot separate their calibration.")],
 )
-def test_the_headline_speaks_no_louder_than_its_rows(error: str, words: str) -> None:
+def test_the_headline_speaks_no_louder_than_its_row(told: str, words: str) -> None:
     verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
-    verdicts |= {"miscalibration": "better", "calibration error": error}
-    found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, told) for key, told in verdicts.items()}
+    verdicts |= {"miscalibration": told}
+    found = {("b", key): Change(0.2, 0.1, -0.1, -0.2, 0.1, one) for key, one in verdicts.items()}
     assert comparison_fields(("a", "b"), found, 0.95, [0.5, 0.5])["headline"].endswith(words)
 
 
@@ -236,36 +231,12 @@ def test_infinite_log_loss_is_said_and_decides() -> None:
     assert found.to_dict()["differences"][0]["value"] is None
 
 
-def test_groups_are_compared_each_or_refused() -> None:
-    y, models = two(1500)
-    groups = np.where(np.arange(1500) < 12, "few", np.where(np.arange(1500) % 2, "odd", "even"))
-    found = compare(y, models, groups=groups)
-    assert found.groups is not None
-    columns = found.groups._columns()
-    said = {
-        (g, m): v for g, m, v in zip(columns["group"], columns["measure"], columns["verdict"],
-                                     strict=True)
-    }  # fmt: skip
-    assert said["few", "log loss"] == "too few rows"
-    assert said["odd", "log loss"] == said["even", "log loss"] == "better"
-    assert "too few rows to tell: few" in found.groups.describe()
-    inside = groups == "odd"
-    alone = compare(y[inside], {n: p[inside] for n, p in models.items()})
-    place = [*zip(columns["group"], columns["measure"], strict=True)].index(("odd", "log loss"))
-    assert columns["difference"][place] == pytest.approx(row(alone, "log loss")["difference"])
-    # Student's interval, whose level pays for three groups.
-    apart = np.log(np.where(y == 1, models["bold"], 1 - models["bold"])[inside])
-    apart -= np.log(np.where(y == 1, models["fair"], 1 - models["fair"])[inside])
-    ends = stats.ttest_1samp(apart, 0).confidence_interval(1 - 0.05 / 3)
-    assert (columns["low"][place], columns["high"][place]) == pytest.approx(ends)
-
-
 @pytest.mark.parametrize("events", [0, 9, 400])
 def test_nothing_is_concluded_from_a_handful_of_events(events: int) -> None:
     y = (np.arange(400) < events).astype(np.int64)
     rng = np.random.default_rng(1)
     models = {"a": rng.uniform(0.1, 0.3, 400), "b": rng.uniform(0.6, 0.9, 400)}
-    found = compare(y, models, costs=(1, 1), groups=np.arange(400) % 2)
+    found = compare(y, models, costs=(1, 1))
     assert set(found.verdict.tolist()) <= {"not separated", "equal"}
     assert "too few to compare b with a" in found.headline
 
@@ -275,10 +246,9 @@ def test_a_cost_needs_rows_decided_better_and_worse() -> None:
     y = (np.arange(400) < 100).astype(np.int64)
     first, other = np.where(y, 0.9, 0.02), np.where(y, 0.9, 0.02)
     first[-30:] = 0.2
-    found = compare(y, {"a": first, "b": other}, costs=(1, 30), groups=["all"] * 400)
+    found = compare(y, {"a": first, "b": other}, costs=(1, 30))
     assert row(found, "cost")["difference"] == -30 / 400
     assert row(found, "cost")["verdict"] == "not separated" and "some worse" in found.headline
-    assert found.groups is not None and found.groups._columns()["verdict"][0] == "not separated"
     cheap = compare(y, {"a": first, "b": other}, costs=(1, 5))
     assert row(cheap, "cost")["verdict"] == "better"
 
@@ -292,7 +262,6 @@ test_bad_input_is_refused = refuses(
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [[0.8, 0.2]] * 2}), "model 'b' has shape"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, level=95), "level"),
     (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, costs=(0, 0)), "both costs are 0"),
-    (lambda: compare([0, 1], {"a": [0.2, 0.3], "b": [0.2, 0.4]}, groups=["x"]), "groups"),
 )
 
 

@@ -34,7 +34,7 @@ def two_models() -> Any:
     """Compare a bold model with a fair one."""
     bold, fair = (make(kind, 2, 500, 3) for kind in ("over-confident", "calibrated"))
     models = {"bold": bold.y_prob, "fair": fair.y_prob}
-    return compare(fair.y_true, models, costs=(1, 9), groups=np.arange(500) % 2)
+    return compare(fair.y_true, models, costs=(1, 9))
 
 
 HALVES = np.arange(500) % 2

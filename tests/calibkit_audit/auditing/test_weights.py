@@ -29,7 +29,7 @@ def report(kind: str, i: Any, weight: Any) -> Any:
     y, p, _, group = (one[i] for one in drawn(300, shift=0.5))
     k, table = (one[i] for one in class_data(300, 4))
     if kind == "models":
-        return compare(y, {"a": p, "b": expit(p)}, groups=group, sample_weight=weight)
+        return compare(y, {"a": p, "b": expit(p)}, sample_weight=weight)
     o: dict[str, Any] = QUICK | {"sample_weight": weight}
     if kind == "two":
         return audit(y, p, groups=group, costs=(1, 4), **o)
