@@ -209,21 +209,30 @@ def bins_turn_an_order_around_and_pieces_do_not(seed: int) -> bool:
     return 4 <= np.sum(jumps < -0.001) <= 10 and bool(np.abs(bends).max() < 1e-3)
 
 
-def an_edge_makes_the_bed_a_toss_up_for_ten_times_the_data_too(seed: int) -> bool:
+def an_edge_makes_the_order_a_toss_up_and_sends_patients_home(seed: int) -> bool:
     shape, stairs = SyntheticShape.with_error("square", 0.05), cal.SlopeOneBinning(15)
-    wrong = []
+    wrong, home = [], []
     for n in (1000, 10_000):
         samples = [shape.sample(n, 100 * seed + k) for k in range(100)]
         two = [stairs.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
         wrong.append(np.mean([first > second for first, second in two]))
-    return 0.35 < min(wrong) <= max(wrong) < 0.65
+        home.append(np.mean(np.array(two) < 0.65))
+    return 0.35 < min(wrong) <= max(wrong) < 0.65 and 0.04 < home[0] and home[1] < 0.01
 
 
-def a_staircase_gives_few_beds_to_the_right_patient(seed: int) -> bool:
-    shape, staircase = SyntheticShape.with_error("square", 0.05), cal.IsotonicCalibrator()
+def a_staircase_reads_few_second_patients_higher_and_sends_fewer_home_than_bins(seed: int) -> bool:
+    shape, far = SyntheticShape.with_error("square", 0.05), {}
     samples = [shape.sample(1000, 100 * seed + k) for k in range(100)]
-    two = [staircase.fit(s.y_prob, s.y_true).curve(np.array([0.66, 0.67])) for s in samples]
-    return bool(0.05 < np.mean([second > first + 1e-9 for first, second in two]) < 0.35)
+    for name, map_ in zip(("S", "stairs", "bins"), _three_maps(), strict=True):
+        fitted = (map_.fit(s.y_prob, s.y_true) for s in samples)
+        far[name] = np.array([one.curve(np.array([0.66, 0.67])) for one in fitted])
+    home = {name: np.mean(read < 0.65) for name, read in far.items()}
+    higher = np.mean(np.diff(far["stairs"]) > 1e-9)
+    return bool(0.05 < higher < 0.35 and home["S"] == 0 and home["stairs"] < home["bins"])
+
+
+def _three_maps() -> tuple[cal.PlattCalibrator, cal.IsotonicCalibrator, cal.SlopeOneBinning]:
+    return cal.PlattCalibrator(), cal.IsotonicCalibrator(), cal.SlopeOneBinning(15)
 
 
 def a_truth_that_leaps_makes_the_best_map_the_worst(seed: int) -> bool:
