@@ -2,7 +2,8 @@
 
 ``python -m book.experiments.rejection_rates`` prints the sizes of the limit laws at the 5 % level;
 with ``--redraws`` the same for p-values by redraws (half a minute each); with ``--power`` the
-power against five distortions (a minute).
+power against five distortions (a minute); with ``--lessons`` how often the last lines of lessons
+06 and 07 accuse (a minute).
 
 The tables on the book's page "Measured" were made by this file, with its seeds.
 """
@@ -15,7 +16,9 @@ from scipy import special
 
 from book.experiments.kernel import KernelRule
 from calibkit.bins import EqualMass
+from calibkit.calibrators import IsotonicCalibrator, PlattCalibrator
 from calibkit.chance.null import redrawn_labels
+from calibkit.fakes import LogitDistortion, SyntheticShape
 from calibkit.hypothesis_tests import binned, cox, cumulative
 from calibkit.hypothesis_tests.p_values import Statistic, chi_squared
 from calibkit.inputs import FloatVector
@@ -152,6 +155,50 @@ def _redraw_p_values(
     return found
 
 
+def five_bins_hide(fake: LogitDistortion | SyntheticShape, n: int, files: int = 100) -> float:
+    """Return how often lesson 06 says that five bins hide an error, at p = 0.05, in `files`."""
+    found = 0
+    for seed in range(files):
+        sample, rng = fake.sample(n, seed), np.random.default_rng([6, seed])
+        p, few, many = sample.y_prob, *((k * sample.y_prob).astype(int) for k in (5, 50))
+        few, many = np.minimum(few, 4), np.minimum(many, 49)
+        count = np.maximum(np.bincount(few, minlength=5), 1)
+        like_five = np.clip(p + (np.bincount(few, sample.y_true - p, 5) / count)[few], 0, 1)
+        labels = [sample.y_true, *(rng.random((100, n)) < like_five)]
+        errors = np.array([np.abs(np.bincount(many, p - y)).sum() for y in labels])
+        found += int(np.mean(errors >= errors[0]) <= LEVEL)
+    return found / files
+
+
+def faults_found(fake: LogitDistortion, n: int, files: int = 200) -> tuple[float, float]:
+    """Return how often lesson 07 finds a fault in a file: by the two maps alone, and by the bar."""
+    alone, barred = 0, 0
+    for seed in range(files):
+        sample, rng = fake.sample(n, seed), np.random.default_rng([7, seed])
+        p = sample.y_prob
+        at = np.quantile(p, [0.1, 0.5, 0.9])
+        off, apart = [], []
+        for y in (sample.y_true, *(rng.random((20, n)) < p)):
+            maps = [m.fit(p, y).curve(at) for m in (IsotonicCalibrator(), PlattCalibrator())]
+            off.append(np.abs(np.mean(maps, axis=0) - at))
+            apart.append(np.abs(maps[0] - maps[1]))
+        alone += int((off[0] > 2 * apart[0]).any())
+        barred += int((off[0] > np.maximum(2 * apart[0], np.max(off[1:], axis=0))).any())
+    return alone / files, barred / files
+
+
+def last_lines() -> Iterator[str]:
+    """Yield, in per cent, how often the last lines of lessons 06 and 07 accuse."""
+    perfect, bold = LogitDistortion(), LogitDistortion(slope=0.5)
+    fakes = {"perfect": perfect, "bold": bold, "stairs": SyntheticShape.with_error("stairs", 0.05)}
+    for name, fake in fakes.items():
+        rates = (100 * five_bins_hide(fake, n) for n in (1_000, 5_000, 20_000))
+        yield f"06, {name}: " + ", ".join(f"{rate:.0f}" for rate in rates)
+    for name in ("perfect", "bold"):
+        rates = (100 * rate for n in (1_000, 3_000) for rate in faults_found(fakes[name], n))
+        yield f"07, {name}: " + ", ".join(f"{rate:.1f}" for rate in rates)
+
+
 def table(columns: dict[str, dict[str, float]]) -> Iterator[str]:
     """Yield the lines of a table in per cent; its columns are named by the keys."""
     for number, name in enumerate(columns, start=1):
@@ -165,8 +212,12 @@ def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--power", action="store_true", help="power instead of size")
+    parser.add_argument("--lessons", action="store_true", help="the last lines of lessons 06, 07")
     parser.add_argument("--redraws", action="store_true", help="redraws instead of limit laws")
     options = parser.parse_args()
+    if options.lessons:
+        print(*last_lines(), sep="\n")
+        return
     if options.power:
         for n in (500, 2000):
             rates = power(n)
