@@ -213,7 +213,7 @@ def test_the_requirement_is_what_its_prediction_says() -> None:
     assert least_accuracy(WARD, utility=1, error=0.05, concentration=3) < 0.85
 
 
-PRINTED = re.compile(r"([\w-]+) +0\.\d{4} +(0\.\d{4}) +0\.\d{4}\\n")
+PRINTED = re.compile(r"([\w-]+) +0\.\d{4} +0\.\d{4} +(0\.\d{4}) +0\.\d{4}\\n")
 
 
 def test_prose_and_printed_numbers_agree() -> None:
