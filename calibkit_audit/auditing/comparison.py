@@ -205,11 +205,7 @@ def _diagrams(
 
 
 def _differences(
-    rows: AuditRows,
-    each: Each,
-    costs: FloatVector | None,
-    level: float,
-    seed: int,
+    rows: AuditRows, each: Each, costs: FloatVector | None, level: float, seed: int
 ) -> Changes:
     """Judge every measure of every other model, each alone and all together."""
     differences, names, found = differences_of(rows, each, costs), list(each), {}

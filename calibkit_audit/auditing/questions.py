@@ -197,9 +197,7 @@ def audit_table(
     if options.get("positive") is not None:
         options = {"event": f"{label} = {options['positive']}"} | options
     report = audit(**by_role(rows), class_names=class_names or names, **options)
-    columns = [given] if isinstance(given, str) else list(given or ())
-    source = {"label": label, "predictions": list_names(columns)}
-    return replace(report.with_changes(changes), source=source)
+    return report.with_changes(changes)
 
 
 def _report(

@@ -84,7 +84,10 @@ def test_a_ranking_that_stays_leaves_discrimination_alone() -> None:
 
 @pytest.mark.parametrize(
     ("told", "words"),
-    [("better", " b is better calibrated."), ("not separated", " cannot separate their calibration.")],
+    [
+        ("better", " b is better calibrated."),
+        ("not separated", " cannot separate their calibration."),
+    ],
 )
 def test_the_headline_speaks_no_louder_than_its_row(told: str, words: str) -> None:
     verdicts = dict.fromkeys(("log loss", "Brier score", "discrimination"), "not separated")
