@@ -11,12 +11,11 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import NDArray
 
 from calibkit._version import __version__
@@ -29,14 +28,10 @@ from calibkit_audit.saving import finite, write_whole
 def today() -> str:
     """Return the date in universal time, as YYYY-MM-DD.
 
-    Where the variable SOURCE_DATE_EPOCH is set (seconds since 1970, as in reproducible builds),
-    it is the clock: the same input then gives the same report on every day.
-
     >>> len(today())
     10
     """
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%d", time.gmtime(int(given) if given.isdecimal() else None))
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def command_in_words(command: Sequence[str], paths: Sequence[str]) -> str:
@@ -139,13 +134,8 @@ class Answer:
 
 def _versions() -> dict[str, str]:
     """Return the versions of what computes."""
-    return {
-        "calibkit": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "Python": platform.python_version(),
-    }
+    others = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"calibkit": __version__, **others, "Python": platform.python_version()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

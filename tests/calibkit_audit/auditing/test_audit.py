@@ -214,7 +214,7 @@ def test_aligned_rows_are_not_accused(draw: Any) -> None:
         assert found.verdict != "not aligned"
 
 
-def test_what_is_said_of_low_and_high_predictions_is_what_they_show() -> None:
+def test_all_too_low_comes_before_too_bold() -> None:
     rng = np.random.default_rng(0)
     low = rng.uniform(0, 0.0011, 5000)  # all too low, the lowest by the most
     all_low = audit((rng.random(5000) < 0.003) * 1, low, settings=QUICK)["direction"]
@@ -222,7 +222,7 @@ def test_what_is_said_of_low_and_high_predictions_is_what_they_show() -> None:
     said = np.repeat([0.01, 0.5], [400, 400])
     y = (np.arange(800) % 20 < np.where(said < 0.5, 1, 10)) * 1
     one_side = audit(y, said, settings=QUICK)["direction"].sentence
-    assert "low predictions are too low, high ones right within chance" in one_side
+    assert one_side.startswith("Over-confident: predictions lie too far from their mean.")
     stated = audit(y, np.full(800, 0.2), predicted=True, settings=QUICK)["alignment"]
     assert "The predicted class has accuracy 0.275." in stated.sentence
 
